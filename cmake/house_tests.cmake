@@ -1,0 +1,21 @@
+# Tests of the house itself.
+
+if(NOT HEED_TESTS OR NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
+add_test(NAME check_rooms COMMAND ${PROJECT_SOURCE_DIR}/tools/check_rooms)
+add_test(NAME check_rooms_test COMMAND ${PROJECT_SOURCE_DIR}/tools/check_rooms_test)
+set_tests_properties(check_rooms check_rooms_test PROPERTIES LABELS house TIMEOUT 60)
+add_test(NAME count_tests_test COMMAND ${PROJECT_SOURCE_DIR}/tools/count_tests_test)
+set_tests_properties(count_tests_test PROPERTIES LABELS house TIMEOUT 60)
+
+# Installs into a folder of its own and builds a stranger's project against it, for each component.
+set(components kernels)
+if(HEED_TORCH)
+  list(APPEND components torch)
+endif()
+add_test(NAME package COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D "COMPONENTS=${components}"
+                              -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER} -D SANITIZE=${HEED_SANITIZE}
+                              -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
+set_tests_properties(package PROPERTIES LABELS house TIMEOUT 300)

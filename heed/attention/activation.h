@@ -1,0 +1,38 @@
+// The activations that scores and policies can choose from, by name.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <ATen/ATen.h>
+
+#include "heed/base/check.h"
+#include "heed/base/words.h"
+
+namespace heed {
+
+class Activation {
+ public:
+  explicit Activation(const Options& options) : name_(options.choice("activation", names())) {}
+
+  static std::vector<std::string> names() {
+    return {"tanh", "relu", "sigmoid", "elu", "gelu", "silu", "identity"};
+  }
+
+  at::Tensor operator()(const at::Tensor& x) const {
+    if (name_ == "tanh") return at::tanh(x);
+    if (name_ == "relu") return at::relu(x);
+    if (name_ == "sigmoid") return at::sigmoid(x);
+    if (name_ == "elu") return at::elu(x);
+    if (name_ == "gelu") return at::gelu(x);
+    if (name_ == "silu") return at::silu(x);
+    check(name_ == "identity", "activation: '", name_, "' has a name but no formula");
+    return x;
+  }
+
+ private:
+  std::string name_;
+};
+
+}  // namespace heed

@@ -1,0 +1,39 @@
+#include "heed/attention/align.h"
+
+namespace heed {
+
+Tensor Draw::uniform(const Tensor& scores) const {
+  if (given.defined()) return given.expand_as(scores);
+  return draws.uniform(kernels::kAlignment, scores.sizes(), scores.options());
+}
+
+Tensor Draw::policy(const Tensor& like) const {
+  Draws once = draws;
+  once.first_query = 0;
+  const std::vector<int64_t> shape{like.size(0), like.size(1), 1, like.size(2)};
+  return once.uniform(kernels::kPolicy, shape, like.options()).view_as(like);
+}
+
+Tensor absent(const Tensor& x, const Tensor& keep) {
+  const auto dead = keep.any(kKeyAxis, /*keepdim=*/true).logical_not();
+  return x.masked_fill(keep.logical_not(), -INFINITY).masked_fill(dead, 0.0);
+}
+
+Aligned normalised(const Tensor& x, const Tensor& keep) {
+  const auto scores = absent(x, keep);
+  const auto lse = scores.logsumexp(kKeyAxis, /*keepdim=*/true);
+  const auto log_weights = scores - lse;
+  return {.weights = at::exp(log_weights).masked_fill(keep.logical_not(), 0.0),
+          .log_weights = log_weights,
+          .lse = lse.squeeze(kKeyAxis),
+          .entropy = {},
+          .log_probability = {}};
+}
+
+Tensor best_key(const Tensor& x, const Tensor& keep) {
+  const auto scores = absent(x.detach(), keep);
+  const auto best = scores.argmax(kKeyAxis, /*keepdim=*/true);
+  return at::zeros_like(scores).scatter(kKeyAxis, best, 1.0).masked_fill(keep.logical_not(), 0.0);
+}
+
+}  // namespace heed

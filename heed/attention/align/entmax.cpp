@@ -1,0 +1,90 @@
+// Entmax alignment (Peters et al., 2019): between softmax (alpha -> 1) and sparsemax (alpha = 2).
+//
+//   a = max((alpha - 1) e - tau, 0)^(1 / (alpha - 1)),   tau such that the weights sum to one
+//
+// tau is found by bisection, without a graph. From there two Newton steps are taken with one:
+// the first makes the slope exact, the second the slope of the slope (each doubles the order), by the
+// scores and by alpha alike. alpha is a number in (1, 2], or learned (Correia et al., 2019) as
+// 1.01 + 0.99 sigmoid(to_alpha): it can never leave the range, nor come so near 1 that the formula cancels.
+
+#include <cmath>
+
+#include "heed/attention/align.h"
+
+namespace heed {
+namespace {
+
+constexpr double kLeast = 1.01;  // of a learned alpha
+
+class Entmax final : public Alignment {
+ public:
+  explicit Entmax(const Options& options)
+      : alpha_(options.number("alpha", 1.5)), learned_(options.flag("learned")) {
+    check(alpha_ > 1 && alpha_ <= 2, "alignment/entmax: alpha is ", alpha_,
+          ", expected 1 < alpha <= 2 (softmax is alpha = 1)");
+    check(!learned_ || (alpha_ > kLeast && alpha_ < 2), "alignment/entmax: a learned alpha cannot start at ",
+          alpha_, ", expected ", kLeast, " < alpha < 2");
+  }
+
+  std::vector<ParameterSpec> parameters(const Sizes&) const override {
+    if (!learned_) return {};
+    const double part = (alpha_ - kLeast) / (2 - kLeast);
+    return {{"to_alpha", {1}, {Initial::constant, std::log(part / (1 - part))}}};
+  }
+
+  Aligned align(const Parameters& p, const Scored& in) const override {
+    const auto scores = absent(in.scores, in.keep);
+    const auto slope = learned_ ? kLeast - 1 + (2 - kLeast) * at::sigmoid(p.spread("to_alpha", 2))
+                                : at::full({1}, alpha_ - 1, scores.options());  // alpha - 1
+    const auto best = scores.detach().amax(kKeyAxis, /*keepdim=*/true);
+    const auto z = slope * (scores - best);
+    const auto rough = bisect(z.detach(), slope.detach());
+    const auto support = z.detach() > rough;
+    auto tau = rough;
+    for (int step = 0; step < 2; ++step) {
+      const auto sum = power(z - tau, 1 / slope, support).sum(kKeyAxis, /*keepdim=*/true);
+      const auto fall = (power(z - tau, 1 / slope - 1, support) / slope).sum(kKeyAxis, /*keepdim=*/true);
+      tau = tau + (sum - 1) / fall;
+    }
+    const auto weights = power(z - tau, 1 / slope, support);
+    return {.weights = weights, .log_weights = {}, .lse = {}, .entropy = {}, .log_probability = {}};
+  }
+
+ private:
+  /// x^exponent on the support, 0 elsewhere; no slope is taken where the base would be 0.
+  static Tensor power(const Tensor& x, const Tensor& exponent, const Tensor& support) {
+    const auto out = support.logical_not();
+    const auto inside = support.logical_and(x.detach() > 0);
+    return at::pow(x.masked_fill(inside.logical_not(), 1.0), exponent).masked_fill(out.logical_or(inside.logical_not()), 0.0);
+  }
+
+  /// The root of  sum max(z - tau, 0)^(1 / slope) = 1.  With the best z at 0 it lies in [-1, 0]: at -1
+  /// that key alone has weight 1, at 0 nothing has any.
+  static Tensor bisect(const Tensor& z, const Tensor& slope) {
+    const bool fine = z.scalar_type() == at::kDouble;
+    auto low = at::full_like(z.narrow(kKeyAxis, 0, 1), -1.0);
+    double width = 1;
+    for (int i = 0; i < (fine ? 50 : 24); ++i) {
+      width /= 2;
+      const auto middle = low + width;
+      const auto sum = at::pow((z - middle).clamp_min(0), 1 / slope).sum(kKeyAxis, /*keepdim=*/true);
+      low = at::where(sum >= 1, middle, low);
+    }
+    return low;
+  }
+
+  double alpha_;
+  bool learned_;
+};
+
+const Catalogue<Alignment>::Entry entmax_entry{
+    "entmax",
+    make_part<Alignment, Entmax>,
+    {.formula = "max((alpha - 1) e_j - tau, 0)^(1 / (alpha - 1))",
+     .paper = "Peters et al., 2019",
+     .cost = "Lq Lk",
+     .choose = "exact zeros, softer than sparsemax; alpha can be learned",
+     .variants = {"entmax(1.3)", "entmax(2)", "entmax(1.5, learned)"}}};
+
+}  // namespace
+}  // namespace heed

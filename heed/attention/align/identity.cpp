@@ -1,0 +1,28 @@
+// Identity alignment:   a_j = e_j
+//
+// No normaliser: the plain weighted sum, and the linear start of memory networks (Sukhbaatar et al., 2015).
+
+#include "heed/attention/align.h"
+
+namespace heed {
+namespace {
+
+class Identity final : public Alignment {
+ public:
+  explicit Identity(const Options&) {}
+  Aligned align(const Parameters&, const Scored& in) const override {
+    return {.weights = in.scores, .log_weights = {}, .lse = {}, .entropy = {}, .log_probability = {}};
+  }
+  Offers offers() const override { return {.entropy = false}; }
+};
+
+const Catalogue<Alignment>::Entry identity_entry{"identity",
+                                                 make_part<Alignment, Identity>,
+                                                 {.formula = "e_j",
+                                                  .paper = "Sukhbaatar et al., 2015",
+                                                  .cost = "Lq Lk",
+                                                  .choose = "un-normalised sums; linear start",
+                                                  .variants = {}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,43 @@
+// Local-m alignment (monotonic; Luong et al., 2015): softmax inside a window around the query's place.
+//
+//   a = softmax over { j : |j - t| <= D },   t the place of the query
+//
+// The window is clipped, never shifted: beyond the last key it may be empty, and the row is then 0.
+// With clamp the centre is min(t, S - 1), S the number of keys, as in the authors' code.
+
+#include "heed/attention/align.h"
+
+namespace heed {
+namespace {
+
+class LocalM final : public Alignment {
+ public:
+  explicit LocalM(const Options& options)
+      : window_(options.integer("window", 10)), clamp_(options.flag("clamp")) {
+    check(window_ >= 0, "alignment/local_m: window is ", window_, ", expected at least 0");
+  }
+
+  Aligned align(const Parameters&, const Scored& in) const override {
+    const auto last = (in.key_count - 1).clamp_min(0);
+    const auto centre = clamp_ ? at::minimum(in.query_index, last) : in.query_index;
+    const auto inside = (in.key_index - centre).abs() <= window_;  // [B|1, 1, Lq, Lk, 1]
+    return normalised(in.scores, in.keep.logical_and(inside));
+  }
+  Offers offers() const override { return {.lse = true}; }
+  bool positional() const override { return true; }
+
+ private:
+  int64_t window_;
+  bool clamp_;
+};
+
+const Catalogue<Alignment>::Entry local_m_entry{"local_m",
+                                                make_part<Alignment, LocalM>,
+                                                {.formula = "softmax over |j - t| <= D",
+                                                 .paper = "Luong et al., 2015",
+                                                 .cost = "Lq (2D + 1)",
+                                                 .choose = "sequences that run side by side",
+                                                 .variants = {"local_m(1)", "local_m(2, clamp)"}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,66 @@
+// Local-p alignment (predictive; Luong et al., 2015): the query predicts where to look.
+//
+//   p = S sigmoid(w . tanh(W q))          S keys;  centre = min(floor(p), S - 1)
+//   window = { j : |j - centre| <= D }    g_j = exp(-(j - p)^2 / (2 sigma^2)),  sigma = D / 2
+//
+//   plain        a = softmax(e) g         softmax over the window; sums to less than 1, as in the paper
+//   renorm       a = softmax(e - (j - p)^2 / (2 sigma^2))
+//   score_gauss  a = softmax(e g)         the authors' later variant
+//
+// p is real in the Gaussian and learns through it; the window's edges have no gradient. D = 0: g = 1.
+
+#include "heed/attention/align.h"
+
+namespace heed {
+namespace {
+
+class LocalP final : public Alignment {
+ public:
+  explicit LocalP(const Options& options)
+      : window_(options.integer("window", 10)),
+        form_(options.choice("form", {"plain", "renorm", "score_gauss"})) {
+    check(window_ >= 0, "alignment/local_p: window is ", window_, ", expected at least 0");
+  }
+
+  std::vector<ParameterSpec> parameters(const Sizes& s) const override {
+    check(s.query > 0, "alignment/local_p: it predicts a place from the query, and there is none");
+    return {{"from_query", {s.hidden, s.query}}, {"to_place", {1, s.hidden}}};
+  }
+
+  Tensor prepare_query(const Parameters& p, const Tensor& query) const override {
+    return project(at::tanh(project(query, p["from_query"])), p["to_place"]);  // [B, H, Lq, 1]
+  }
+
+  Aligned align(const Parameters&, const Scored& in) const override {
+    const auto place = in.key_count * at::sigmoid(in.query).unsqueeze(-1);  // p, [B, H, Lq, 1, 1]
+    const auto centre = at::minimum(place.detach().floor(), (in.key_count - 1).clamp_min(0));
+    const auto keep = in.keep.logical_and((in.key_index - centre).abs() <= window_);
+    if (window_ == 0) return normalised(in.scores, keep);
+    const double sigma = static_cast<double>(window_) / 2;
+    const auto far = (in.key_index - place).square() / (2 * sigma * sigma);  // [B, H, Lq, Lk, 1]
+    if (form_ == "renorm") return normalised(in.scores - far, keep);
+    if (form_ == "score_gauss") return normalised(in.scores * at::exp(-far), keep);
+    Aligned soft = normalised(in.scores, keep);
+    soft.weights = soft.weights * at::exp(-far);
+    soft.log_weights = soft.log_weights - far;
+    return soft;
+  }
+  Offers offers() const override { return {.lse = true}; }
+  bool positional() const override { return true; }
+
+ private:
+  int64_t window_;
+  std::string form_;
+};
+
+const Catalogue<Alignment>::Entry local_p_entry{
+    "local_p",
+    make_part<Alignment, LocalP>,
+    {.formula = "softmax(e) exp(-(j - p)^2 / 2 sigma^2) over |j - p| <= D",
+     .paper = "Luong et al., 2015",
+     .cost = "Lq (2D + 1)",
+     .choose = "one place matters and can be guessed from the query",
+     .variants = {"local_p(2)", "local_p(2, renorm)", "local_p(2, score_gauss)", "local_p(0)"}}};
+
+}  // namespace
+}  // namespace heed

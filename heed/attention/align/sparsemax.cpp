@@ -1,0 +1,45 @@
+// Sparsemax alignment (Martins & Astudillo, 2016): the point of the simplex nearest to the scores.
+//
+//   a = max(e - tau, 0),   tau such that the weights sum to one
+//
+// With the scores sorted, e(1) >= e(2) >= ..., the r best keys share the weight, where
+//
+//   r = the largest with  1 + r e(r) > e(1) + ... + e(r),    tau = (e(1) + ... + e(r) - 1) / r
+//
+// Only the mean of the survivors is differentiated, and that already gives the exact Jacobian.
+
+#include "heed/attention/align.h"
+
+namespace heed {
+namespace {
+
+class Sparsemax final : public Alignment {
+ public:
+  explicit Sparsemax(const Options&) {}
+
+  Aligned align(const Parameters&, const Scored& in) const override {
+    const auto scores = absent(in.scores, in.keep);
+    const auto best = scores.detach().amax(kKeyAxis, /*keepdim=*/true);
+    const auto e = scores - best;  // the sums below are then of numbers near 0
+    const auto sorted = std::get<0>(e.detach().sort(kKeyAxis, /*descending=*/true));
+    const auto total = sorted.cumsum(kKeyAxis);
+    const auto rank = in.key_index + 1;                                             // [Lk, 1]
+    const auto count = (1 + rank * sorted > total).sum(kKeyAxis, /*keepdim=*/true);  // at least 1
+    const auto support = e.detach() >= sorted.gather(kKeyAxis, count - 1);
+    const auto sum = e.masked_fill(support.logical_not(), 0.0).sum(kKeyAxis, /*keepdim=*/true);
+    const auto tau = (sum - 1) / support.sum(kKeyAxis, /*keepdim=*/true);
+    const auto weights = (e - tau).masked_fill(support.logical_not(), 0.0);
+    return {.weights = weights, .log_weights = {}, .lse = {}, .entropy = {}, .log_probability = {}};
+  }
+};
+
+const Catalogue<Alignment>::Entry sparsemax_entry{"sparsemax",
+                                                  make_part<Alignment, Sparsemax>,
+                                                  {.formula = "max(e_j - tau, 0)",
+                                                   .paper = "Martins & Astudillo, 2016",
+                                                   .cost = "Lq Lk log Lk",
+                                                   .choose = "exact zeros, trained by backpropagation",
+                                                   .variants = {}}};
+
+}  // namespace
+}  // namespace heed

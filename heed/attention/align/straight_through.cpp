@@ -1,0 +1,42 @@
+// Straight-through alignment (Bengio et al., 2013; Jang et al., 2017): one key forward, soft backward.
+//
+//   forward   a = 1[j = m],  m = argmax_j (e_j + g_j)
+//   backward  as if   a = softmax((e + g) / t)   had been the weights
+//
+// When nothing is drawn, g = 0.
+
+#include "heed/attention/align.h"
+
+namespace heed {
+namespace {
+
+class StraightThrough final : public Alignment {
+ public:
+  explicit StraightThrough(const Options& options) : temperature_(options.number("temperature", 1)) {
+    check(temperature_ > 0, "alignment/straight_through: temperature is ", temperature_,
+          ", expected more than 0");
+  }
+
+  Aligned align(const Parameters&, const Scored& in) const override {
+    const auto tried = in.draw.sample ? in.scores + in.draw.gumbel(in.scores) : in.scores;
+    const auto soft = normalised(tried / temperature_, in.keep).weights;
+    // soft - soft.detach() is exactly 0, so the weights are exactly 0 and 1.
+    const auto weights = best_key(tried, in.keep) + (soft - soft.detach());
+    return {.weights = weights, .log_weights = {}, .lse = {}, .entropy = {}, .log_probability = {}};
+  }
+
+ private:
+  double temperature_;
+};
+
+const Catalogue<Alignment>::Entry straight_through_entry{
+    "straight_through",
+    make_part<Alignment, StraightThrough>,
+    {.formula = "1[j = m]; backward softmax((e + g) / t)",
+     .paper = "Bengio et al., 2013",
+     .cost = "Lq Lk",
+     .choose = "exactly one key, trained by backpropagation",
+     .variants = {"straight_through(0.5)"}}};
+
+}  // namespace
+}  // namespace heed

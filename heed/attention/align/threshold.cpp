@@ -1,0 +1,45 @@
+// Threshold filter: softmax, then weights below theta are dropped.
+//
+//   a_j = p_j 1[p_j >= theta],  p = softmax(e)          renorm: divided by what is left
+//
+// Which keys survive is constant. Without renorm a dropped score still acts through the normaliser;
+// with it, the weights are softmax over the survivors. If none survives the row is empty; keep_best
+// lets the best key stay.
+
+#include "heed/attention/align.h"
+
+namespace heed {
+namespace {
+
+class Threshold final : public Alignment {
+ public:
+  explicit Threshold(const Options& options)
+      : theta_(options.number("theta", 0.1)), renorm_(options.flag("renorm")), keep_best_(options.flag("keep_best")) {
+    check(theta_ >= 0 && theta_ < 1, "alignment/threshold: theta is ", theta_, ", expected 0 <= theta < 1");
+  }
+
+  Aligned align(const Parameters&, const Scored& in) const override {
+    Aligned soft = normalised(in.scores, in.keep);
+    auto stays = in.keep.logical_and(soft.weights.detach() >= theta_);
+    if (keep_best_) stays = stays.logical_or(best_key(in.scores, in.keep) > 0);
+    const auto weights = renorm_ ? normalised(in.scores, stays).weights : soft.weights;
+    return {.weights = weights.masked_fill(stays.logical_not(), 0.0), .log_weights = {}, .lse = soft.lse, .entropy = {}, .log_probability = {}};
+  }
+  Offers offers() const override { return {.lse = true}; }
+
+ private:
+  double theta_;
+  bool renorm_, keep_best_;
+};
+
+const Catalogue<Alignment>::Entry threshold_entry{
+    "threshold",
+    make_part<Alignment, Threshold>,
+    {.formula = "p_j 1[p_j >= theta], p = softmax(e)",
+     .paper = "the filter some texts call hard",
+     .cost = "Lq Lk",
+     .choose = "softmax without its tail",
+     .variants = {"threshold(0.2, renorm)", "threshold(0.4, keep_best)"}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,42 @@
+// Top-k filter: the k largest softmax weights, the rest 0; of equal scores the first stays.
+//
+//   a_j = p_j 1[j among the k best],  p = softmax(e)          renorm: softmax over the k best
+
+#include "heed/attention/align.h"
+
+namespace heed {
+namespace {
+
+class TopK final : public Alignment {
+ public:
+  explicit TopK(const Options& options) : k_(options.integer("k", 8)), renorm_(options.flag("renorm")) {
+    check(k_ >= 1, "alignment/top_k: k is ", k_, ", expected at least 1");
+  }
+
+  Aligned align(const Parameters&, const Scored& in) const override {
+    const Aligned soft = normalised(in.scores, in.keep);
+    const auto scores = absent(in.scores.detach(), in.keep);
+    const int64_t k = std::min(k_, scores.size(kKeyAxis));
+    const auto order = std::get<1>(scores.sort(/*stable=*/true, kKeyAxis, /*descending=*/true));
+    const auto best = at::zeros_like(scores, at::kBool).scatter(kKeyAxis, order.narrow(kKeyAxis, 0, k), true);
+    const auto stays = in.keep.logical_and(best);
+    const auto weights = renorm_ ? normalised(in.scores, stays).weights : soft.weights;
+    return {.weights = weights.masked_fill(stays.logical_not(), 0.0), .log_weights = {}, .lse = soft.lse, .entropy = {}, .log_probability = {}};
+  }
+  Offers offers() const override { return {.lse = true}; }
+
+ private:
+  int64_t k_;
+  bool renorm_;
+};
+
+const Catalogue<Alignment>::Entry top_k_entry{"top_k",
+                                              make_part<Alignment, TopK>,
+                                              {.formula = "the k largest of softmax(e)",
+                                               .paper = "Zhao et al., 2019",
+                                               .cost = "Lq Lk",
+                                               .choose = "a fixed number of keys for each query",
+                                               .variants = {"top_k(2)", "top_k(3, renorm)"}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,29 @@
+// Uniform alignment:   a_j = 1 / n over the n kept keys, whatever the scores
+//
+// The baseline of every ablation: mean pooling. No gradient reaches the scores.
+
+#include "heed/attention/align.h"
+
+namespace heed {
+namespace {
+
+class Uniform final : public Alignment {
+ public:
+  explicit Uniform(const Options&) {}
+  Aligned align(const Parameters&, const Scored& in) const override {
+    const auto keep = in.keep.to(in.scores.scalar_type()).expand_as(in.scores);
+    const auto count = keep.sum(kKeyAxis, /*keepdim=*/true).clamp_min(1);
+    return {.weights = keep / count, .log_weights = {}, .lse = {}, .entropy = {}, .log_probability = {}};
+  }
+};
+
+const Catalogue<Alignment>::Entry uniform_entry{"uniform",
+                                                make_part<Alignment, Uniform>,
+                                                {.formula = "1 / n",
+                                                 .paper = "Wiegreffe & Pinter, 2019",
+                                                 .cost = "Lq Lk",
+                                                 .choose = "the baseline of an ablation",
+                                                 .variants = {}}};
+
+}  // namespace
+}  // namespace heed

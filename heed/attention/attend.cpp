@@ -1,0 +1,173 @@
+#include "heed/attention/attend.h"
+
+#include "heed/attention/checked.h"
+#include "heed/attention/composed.h"
+#include "heed/attention/definition.h"
+
+namespace heed {
+namespace {
+
+/// 0 for each tensor, through which a gradient of zeros flows: what an empty answer depends on.
+Tensor nothing_of(const std::vector<Tensor>& tensors, const Tensor& like) {
+  Tensor zero = at::zeros({}, like.options());
+  for (const auto& x : tensors)
+    if (x.defined() && x.requires_grad()) zero = zero + x.flatten().narrow(0, 0, 0).sum();
+  return zero;
+}
+
+}  // namespace
+
+Attended empty_answer(const Checked& c, const Mechanism& mechanism) {
+  const int64_t B = c.query.size(0), H = c.query.size(1), Lq = c.query.size(2), Lk = c.keys.size(2), W = c.sizes.width();
+  const Want& want = c.call.want;
+  const auto zeros = [&](std::vector<int64_t> shape) { return at::zeros(shape, c.query.options()); };
+  const auto count = [](const std::vector<int64_t>& some, int64_t all) {
+    return some.empty() ? all : static_cast<int64_t>(some.size());
+  };
+  auto inputs = c.parameters.values();
+  inputs.insert(inputs.end(), {c.query, c.keys, c.values});
+  Attended none;
+  none.context = zeros({B, H, Lq, c.values.size(-1)}) + nothing_of(inputs, c.query);
+  if (want.weights) none.weights = zeros({B, count(want.heads, H), count(want.rows, Lq), Lk, W});
+  if (want.lse) none.lse = zeros({B, H, Lq, W}) - INFINITY;
+  if (want.entropy) none.entropy = zeros({B, H, Lq, W});
+  if (want.column_mass) none.column_mass = zeros({B, H, Lk, W});
+  if (want.top > 0) none.top_weights = zeros({B, H, Lq, want.top, W});
+  if (want.top > 0) none.top_keys = at::full({B, H, Lq, want.top, W}, -1, c.query.options().dtype(at::kLong));
+  if (want.links.defined()) none.link_log_weights = zeros({0, W});
+  if (mechanism.align().offers().log_probability) none.log_probability = zeros({B, H, Lq, W});
+  return none;
+}
+
+namespace {
+
+/// One key of each head is enough to see how wide a prepared key is.
+Plan plan_of(const Checked& c, const Mechanism& mechanism) {
+  const at::NoGradGuard no_grad;
+  const auto one = c.keys.narrow(2, 0, std::min<int64_t>(1, c.keys.size(2)));
+  const auto prepared = mechanism.score().prepare_keys(c.parameters.of("score"), repeat_heads(one, c.query.size(1)));
+  Plan plan = plan_blocks(mechanism, c.call, c.query.sizes(), prepared, c.sizes, c.keys.size(2), c.query.element_size());
+  plan.rejected.emplace_back(Path::fused, "no kernel for " + mechanism.words());
+  if (c.call.path == Path::reference) {
+    plan.path = Path::reference;
+    plan.block_rows = c.query.size(0);
+    plan.block_queries = c.query.size(2);
+    plan.bytes = c.query.size(0) * c.query.size(1) * c.query.size(2) * c.keys.size(2) * c.sizes.width() * 8 * 2;
+  }
+  if (plan.path != Path::composed) plan.rejected.emplace_back(Path::composed, words(plan.path) + " was asked for");
+  if (plan.path != Path::stored) plan.rejected.emplace_back(Path::stored, "keeps every pair for backward; only when asked for");
+  if (plan.path != Path::reference) plan.rejected.emplace_back(Path::reference, "slow, without a gradient; only when asked for");
+  plan.seed = c.call.noise.seed;
+  return plan;
+}
+
+bool one_for_each_head(const std::vector<ParameterSpec>& specs, const Parameters& parameters) {
+  for (const auto& spec : specs)
+    if (parameters[spec.name].dim() > static_cast<int64_t>(spec.shape.size())) return true;
+  return false;
+}
+
+}  // namespace
+
+Prepared prepare(const Checked& c, const Mechanism& mechanism) {
+  const auto& [query, keys, values] = std::tie(c.query, c.keys, c.values);
+  const Place whole{0, 0, query.size(2), keys.size(2), mechanism.score().most_keys()};
+  Prepared p;
+  p.reach = reach(c.call.mask, whole, query.device());
+  const bool masked = c.call.mask.any() || whole.most_keys < whole.keys;
+  const auto q = masked ? without_unreached(query, p.reach.rows) : query;
+  const auto k = masked ? without_unreached(keys, p.reach.keys) : keys;
+  p.values = masked ? without_unreached(values, p.reach.keys) : values;
+  const auto score = c.parameters.of("score"), align = c.parameters.of("align");
+  const auto score_specs = mechanism.score().parameters(c.sizes), align_specs = mechanism.align().parameters(c.sizes);
+  p.query = mechanism.score().prepare_query(score, q);
+  p.keys = mechanism.score().prepare_keys(score, one_for_each_head(score_specs, score) ? repeat_heads(k, q.size(1)) : k);
+  p.align_query = mechanism.align().prepare_query(align, q);
+  if (!align_specs.empty()) p.align_keys = mechanism.align().prepare_keys(align, repeat_heads(k, q.size(1)), p.reach.keys);
+  return p;
+}
+
+Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
+                const Parameters& parameters, const Call& call) {
+  const Checked c = check_call(query, keys, values, mechanism, parameters, call);
+  const Plan plan = plan_of(c, mechanism);
+  const bool empty = c.query.size(0) == 0 || c.query.size(2) == 0 || c.keys.size(2) == 0 || c.query.size(1) == 0;
+  Attended result = empty                          ? empty_answer(c, mechanism)
+                    : plan.path == Path::reference ? run_definition(c, mechanism)
+                                                   : run_blocks(prepare(c, mechanism), mechanism, c.parameters, c.call, plan);
+  result.plan = plan;
+  return without_axes(result, mechanism, /*heads=*/c.heads);
+}
+
+Plan why(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism, const Parameters& parameters,
+         const Call& call) {
+  return plan_of(check_call(query, keys, values, mechanism, parameters, call), mechanism);
+}
+
+Attended without_axes(Attended result, const Mechanism& mechanism, bool heads) {
+  if (mechanism.dimensionality() == Dimensionality::single) {
+    for (Tensor* x : {&result.weights, &result.lse, &result.entropy, &result.column_mass, &result.top_weights, &result.top_keys, &result.link_log_weights})
+      if (x->defined()) *x = x->squeeze(-1);
+    if (result.log_probability.dim() == 4) result.log_probability = result.log_probability.squeeze(-1);
+  }
+  if (heads) return result;
+  for (Tensor* x : {&result.context, &result.weights, &result.lse, &result.entropy, &result.column_mass, &result.top_weights, &result.top_keys,
+                    &result.log_probability, &result.selected})
+    if (x->defined()) *x = x->squeeze(1);
+  return result;
+}
+
+std::string words(Path path) {
+  switch (path) {
+    case Path::fastest: return "fastest";
+    case Path::fused: return "fused";
+    case Path::composed: return "composed";
+    case Path::stored: return "stored";
+    case Path::reference: return "reference";
+  }
+  fail("path: not one of the five");
+}
+
+std::string Plan::words() const {
+  std::ostringstream text;
+  text << heed::words(path) << ": blocks of " << block_rows << " batch rows x " << block_queries << " queries, about "
+       << (bytes + (1 << 20) - 1) / (1 << 20) << " MiB at once";
+  for (const auto& [other, reason] : rejected) text << "; not " << heed::words(other) << ": " << reason;
+  return text.str();
+}
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask,
+                                    double dropout_p, bool is_causal, c10::optional<double> scale, bool enable_gqa) {
+  check(query.dim() >= 2 && key.dim() == query.dim() && value.dim() == query.dim(), "scaled_dot_product_attention: query is ", shape_of(query),
+        ", key ", shape_of(key), ", value ", shape_of(value), "; expected [..., L, E] with equally many axes");
+  check(enable_gqa || query.dim() < 3 || key.size(-3) == query.size(-3), "scaled_dot_product_attention: the query has ",
+        query.dim() < 3 ? 1 : query.size(-3), " heads and the key ", key.dim() < 3 ? 1 : key.size(-3), "; pass enable_gqa to share keys");
+  check(!(is_causal && attn_mask.defined()), "scaled_dot_product_attention: is_causal and attn_mask came, expected one of them");
+  // [..., H, L, E] -> [B, H, L, E]
+  const auto four = [](const Tensor& x) {
+    if (x.dim() == 2) return x.unsqueeze(0).unsqueeze(0);
+    return x.dim() == 3 ? x.unsqueeze(0) : x.flatten(0, -4);
+  };
+  const auto q = four(query);
+  Call call;
+  call.scale = scale.has_value() ? *scale : 1 / std::sqrt(static_cast<double>(query.size(-1)));
+  call.noise.dropout = dropout_p;
+  if (is_causal) call.mask.causal = Causal::top_left;
+  if (attn_mask.defined()) {
+    auto mask = attn_mask;
+    while (mask.dim() < query.dim()) mask = mask.unsqueeze(0);
+    if (query.dim() > 4) {  // leading axes are about to become one
+      auto shape = query.sizes().vec();
+      for (size_t i = 0; i < shape.size(); ++i)
+        if (i + 3 >= shape.size()) shape[i] = mask.size(static_cast<int64_t>(i));
+      mask = mask.expand(shape);
+    }
+    (mask.scalar_type() == at::kBool ? call.mask.keep : call.bias.full) = four(mask);
+  }
+  const auto context = attend(q, four(key), four(value), Mechanism::parse("dot + softmax"), {}, call).context;
+  auto shape = query.sizes().vec();
+  shape.back() = value.size(-1);
+  return context.reshape(shape);
+}
+
+}  // namespace heed

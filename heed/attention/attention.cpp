@@ -1,0 +1,228 @@
+#include "heed/attention/attention.h"
+
+#include "heed/attention/checked.h"
+#include "heed/attention/composed.h"
+
+namespace heed {
+namespace {
+
+/// The tensors of one part. Cloneable: a plain Module as a child is silently left out by clone().
+struct PartTensorsImpl : torch::nn::Cloneable<PartTensorsImpl> {
+  PartTensorsImpl(std::vector<ParameterSpec> given, int64_t heads_given) : specs(std::move(given)), heads(heads_given) { reset(); }
+  void reset() override {
+    for (const auto& spec : specs) register_parameter(spec.name, initialised(spec, heads));
+  }
+  std::vector<ParameterSpec> specs;
+  int64_t heads;  // 0: without a head axis
+};
+
+Tensor with_head_axis(const Tensor& keep) { return keep.defined() && keep.dim() == 3 ? keep.unsqueeze(1) : keep; }
+
+Tensor both(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a.logical_and(b); }
+
+}  // namespace
+
+struct AttentionImpl::KeySide {
+  Tensor keys, values;  // [B, Hk, Lk, *]
+  Tensor keep;          // [B|1, H|1, Lk, 1], or undefined
+};
+
+AttentionImpl::AttentionImpl(AttentionOptions options) : options_(std::move(options)) {
+  auto& o = options_;
+  check(o.query >= 0 && o.keys > 0 && o.values > 0, "attention: widths of query, keys and values are ", o.query, ", ", o.keys, ", ", o.values,
+        "; expected more than 0");
+  check(o.query > 0 || o.mechanism.score().own_queries() > 0, "attention: the query is 0 wide, which only a score that learns its query allows");
+  check(o.heads >= 1, "attention: heads is ", o.heads, ", expected at least 1");
+  if (o.key_heads == 0) o.key_heads = o.heads;
+  check(o.key_heads >= 1 && o.heads % o.key_heads == 0, "attention: ", o.key_heads, " key heads for ", o.heads, " heads; expected a number that divides it");
+  check(o.hidden >= 0, "attention: hidden is ", o.hidden, ", expected at least 0");
+  check(o.dropout >= 0 && o.dropout < 1, "attention: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
+  if (o.hidden == 0) o.hidden = (o.keys + o.heads - 1) / o.heads * o.heads;
+  check(o.hidden % o.heads == 0, "attention: hidden is ", o.hidden, " and does not split into ", o.heads, " heads; expected a multiple");
+  const int64_t width = o.hidden / o.heads;
+  head_ = o.heads == 1 ? Sizes{o.query, o.keys, o.values, o.hidden} : Sizes{o.query == 0 ? 0 : width, width, width, width};
+  head_.dimensionality = o.mechanism.dimensionality();
+  reset();
+}
+
+void AttentionImpl::reset() {
+  const auto& o = options_;
+  const int64_t heads = o.heads == 1 ? 0 : o.heads;
+  register_module("score", std::make_shared<PartTensorsImpl>(o.mechanism.score().parameters(head_), heads));
+  register_module("align", std::make_shared<PartTensorsImpl>(o.mechanism.align().parameters(head_), heads));
+  if (o.heads == 1) return;
+  const int64_t shared = o.hidden / o.heads * o.key_heads;
+  std::vector<ParameterSpec> specs{{"keys", {shared, o.keys}}, {"values", {shared, o.values}}, {"out", {o.values, o.hidden}}};
+  if (o.query > 0) specs.push_back({"query", {o.hidden, o.query}});
+  register_module("heads", std::make_shared<PartTensorsImpl>(specs, 0));
+}
+
+void AttentionImpl::pretty_print(std::ostream& stream) const {
+  const auto& o = options_;
+  stream << "heed::Attention(" << o.mechanism.words() << "; query " << o.query << ", keys " << o.keys << ", values " << o.values << ", hidden "
+         << o.hidden << ", heads " << o.heads << ", key_heads " << o.key_heads << ")";
+}
+
+Parameters AttentionImpl::named() const {
+  Parameters all;
+  for (const auto& item : named_parameters()) all.set(item.key(), item.value());
+  all.set_sizes(head_);
+  return all;
+}
+
+/// Without heads.*: what the parts know.
+Parameters AttentionImpl::own(const Sizes& sizes) const {
+  Parameters some;
+  for (const auto& [name, tensor] : named())
+    if (name.rfind("heads.", 0) != 0) some.set(name, tensor);
+  some.set_sizes(sizes);
+  return some;
+}
+
+Call AttentionImpl::with_noise(const Call& call) {
+  Call noisy = call;
+  if (!is_training()) return noisy;
+  noisy.noise.sample = true;
+  if (noisy.noise.dropout == 0) noisy.noise.dropout = options_.dropout;
+  if (noisy.noise.stream == 0) noisy.noise.stream = next_stream_->fetch_add(1) % (uint64_t{1} << 30);
+  return noisy;
+}
+
+/// x [B, L, D] -> [B, heads, L, width of a head].
+Tensor AttentionImpl::split(const Tensor& x, const std::string& weight, int64_t heads) const {
+  const auto projected = at::linear(x, named()["heads." + weight]);
+  return projected.view({x.size(0), x.size(1), heads, -1}).transpose(1, 2);
+}
+
+Attended AttentionImpl::finish(Attended attended) const {
+  if (options_.heads == 1) return attended;
+  attended.context = at::linear(attended.context.transpose(1, 2).flatten(2), named()["heads.out"]);
+  return attended;
+}
+
+Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const Tensor& values, const Call& given) {
+  Call call = with_noise(given);
+  const auto& o = options_;
+  const auto check_width = [](const char* what, const Tensor& x, int64_t width) {
+    check(x.defined() && x.dim() == 3 && x.size(2) == width, "attention: ", what, " is ", shape_of(x), ", expected [B, L, ", width, "]");
+  };
+  check_width("keys", keys, o.keys);
+  check_width("values", values, o.values);
+  if (query.defined() && o.query > 0) check_width("query", query, o.query);
+  if (o.heads == 1) return attend(query, keys, values, o.mechanism, own(head_), call);
+
+  // Padding is zeroed before the heads' projections, so that a NaN there cannot reach their gradients.
+  call.mask.keep = with_head_axis(call.mask.keep);
+  Tensor q = query, k = keys, v = values;
+  check(q.defined() || o.query == 0, "attention: query is undefined, expected [B, Lq, ", o.query, "]");
+  const int64_t Lq = q.defined() ? q.size(1) : o.mechanism.score().own_queries();
+  if (call.mask.any()) {
+    const CallSizes sizes{keys.size(0), o.heads, Lq, keys.size(1), head_.width()};
+    call = check_extras(call, o.mechanism, sizes, keys);
+    const Reach found = reach(call.mask, {0, 0, Lq, keys.size(1)}, keys.device());
+    if (q.defined()) q = without_unreached(q.unsqueeze(1), found.rows).squeeze(1);
+    k = without_unreached(k.unsqueeze(1), found.keys).squeeze(1);
+    v = without_unreached(v.unsqueeze(1), found.keys).squeeze(1);
+  }
+  const Tensor heads = q.defined() ? split(q, "query", o.heads) : at::empty({keys.size(0), o.heads, Lq, 0}, keys.options());
+  return finish(attend(heads, split(k, "keys", o.key_heads), split(v, "values", o.key_heads), o.mechanism, own(head_), call));
+}
+
+AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor& values, const Mask& given) const {
+  const auto& o = options_;
+  check(given.causal == Causal::none && given.left < 0 && given.right < 0, "attention: causal and window belong to a call, not to a memory");
+  check(keys.defined() && keys.dim() == 3 && keys.size(2) == o.keys, "attention: keys is ", shape_of(keys), ", expected [B, Lk, ", o.keys, "]");
+  check(values.defined() && values.dim() == 3 && values.size(2) == o.values && values.size(1) == keys.size(1) && values.size(0) == keys.size(0),
+        "attention: values is ", shape_of(values), ", expected [", keys.size(0), ", ", keys.size(1), ", ", o.values, "]");
+  Call call;
+  call.mask = given;
+  call = check_extras(call, o.mechanism, {keys.size(0), o.heads, 1, keys.size(1), head_.width()}, keys);
+  KeySide side{keys.unsqueeze(1), values.unsqueeze(1), {}};
+  if (given.any()) {
+    side.keep = reach(call.mask, {0, 0, 1, keys.size(1)}, keys.device()).keys;
+    side.keys = without_unreached(side.keys, side.keep);
+    side.values = without_unreached(side.values, side.keep);
+  }
+  if (o.heads > 1) {
+    side.keys = split(side.keys.squeeze(1), "keys", o.key_heads);
+    side.values = split(side.values.squeeze(1), "values", o.key_heads);
+  }
+  return side;
+}
+
+Memory AttentionImpl::prepare(const Tensor& keys, const Tensor& values, const Mask& mask) {
+  const KeySide side = key_side(keys, values, mask);
+  const auto parameters = own(head_);
+  const auto& mechanism = options_.mechanism;
+  Memory memory;
+  memory.reachable = side.keep.defined() ? side.keep : at::ones({1, 1, keys.size(1), 1}, keys.options().dtype(at::kBool));
+  const auto per_head = repeat_heads(side.keys, options_.heads);
+  memory.keys = Growing(mechanism.score().prepare_keys(parameters.of("score"), options_.heads > 1 && !parameters.of("score").values().empty() ? per_head : side.keys));
+  const auto align_keys = mechanism.align().prepare_keys(parameters.of("align"), per_head, memory.reachable);
+  if (align_keys.defined()) memory.align_keys = Growing(align_keys);
+  memory.values = Growing(side.values);
+  if (side.keep.defined()) memory.keep = Growing(side.keep);
+  return memory;
+}
+
+Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Tensor& values, const Mask& mask) {
+  const auto& mechanism = options_.mechanism;
+  check(mechanism.align().appendable(), mechanism.align_name(), ": it looks at all keys at once, so a memory cannot grow; prepare it anew");
+  if (memory.length() == 0 && !memory.values.defined()) return prepare(keys, values, mask);
+  check(keys.defined() && keys.dim() > 0 && keys.size(0) == memory.batch(), "attention: keys to append is ", shape_of(keys), ", the memory has batch size ", memory.batch());
+  const Memory more = prepare(keys, values, mask);
+  Memory grown = memory;
+  grown.keys = memory.keys.with(more.keys.rows());
+  grown.values = memory.values.with(more.values.rows());
+  if (memory.align_keys.defined()) grown.align_keys = memory.align_keys.with(more.align_keys.rows());
+  if (memory.keep.defined() || more.keep.defined()) {
+    const int64_t heads = options_.heads;
+    const auto flags = [&](const Memory& m) {  // with all axes, so that the two fit
+      const auto keep = m.keep.defined() ? m.keep.rows() : at::ones({1, 1, m.length(), 1}, m.values.rows().options().dtype(at::kBool));
+      return keep.expand({m.batch(), heads, m.length(), 1});
+    };
+    const bool whole = memory.keep.defined() && memory.keep.rows().sizes() == flags(memory).sizes();
+    grown.keep = (whole ? memory.keep : Growing(flags(memory))).with(flags(more));
+  }
+  return grown;
+}
+
+Attended AttentionImpl::forward(const Tensor& query, const Memory& memory, const Call& given) {
+  const auto& o = options_;
+  check(memory.values.defined(), "attention: the memory is empty; prepare() makes one");
+  Call call = with_noise(given);
+  check(call.path != Path::reference, "attention: the reference path starts from unprojected keys; call forward(query, keys, values)");
+  check(call.path != Path::fused, "attention: no fused kernel for ", o.mechanism.words(), "; use Path::fastest or Path::composed");
+  const auto& values = memory.values.rows();
+  const int64_t B = values.size(0), Lk = memory.length();
+  const int64_t Lq = query.defined() ? query.size(-2) : o.mechanism.score().own_queries();
+  check(query.defined() || Lq > 0, "attention: query is undefined, expected [", B, ", Lq, ", o.query, "]");
+  auto q = query.defined() ? query : at::empty({B, Lq, 0}, values.options());
+  check(q.dim() == 3 && q.size(0) == B && (!query.defined() || q.size(2) == o.query), "attention: query is ", shape_of(q), ", expected [", B, ", Lq, ", o.query, "]");
+  check_like("attention: the memory", values, q);
+  call = check_extras(call, o.mechanism, {B, o.heads, Lq, Lk, head_.width()}, q);
+  if (memory.keep.defined()) call.mask.keep = both(call.mask.keep, memory.keep.rows().transpose(-1, -2));
+
+  Prepared prepared;
+  const Place whole{0, 0, Lq, Lk, o.mechanism.score().most_keys()};
+  prepared.reach = reach(call.mask, whole, q.device());
+  auto heads = q.unsqueeze(1);
+  if (call.mask.any()) heads = without_unreached(heads, prepared.reach.rows);
+  if (o.heads > 1) heads = query.defined() && o.query > 0 ? split(heads.squeeze(1), "query", o.heads) : heads.expand({B, o.heads, Lq, 0});
+  const auto parameters = own(head_);
+  prepared.query = o.mechanism.score().prepare_query(parameters.of("score"), heads);
+  prepared.align_query = o.mechanism.align().prepare_query(parameters.of("align"), heads);
+  prepared.keys = memory.keys.rows();
+  prepared.align_keys = memory.align_keys.rows();
+  prepared.values = values;
+  if (B == 0 || Lq == 0 || Lk == 0) {
+    Checked c{heads, prepared.keys, values, parameters, call, head_, o.heads > 1};
+    return finish(without_axes(empty_answer(c, o.mechanism), o.mechanism, o.heads > 1));
+  }
+  Plan plan = plan_blocks(o.mechanism, call, heads.sizes(), prepared.keys, head_, Lk, q.element_size());
+  plan.rejected.emplace_back(Path::fused, "no kernel for " + o.mechanism.words());
+  plan.seed = call.noise.seed;
+  return finish(without_axes(run_blocks(prepared, o.mechanism, parameters, call, plan), o.mechanism, o.heads > 1));
+}
+
+}  // namespace heed

@@ -1,0 +1,62 @@
+// Attention as a module that owns its parameters.
+
+#pragma once
+
+#include <atomic>
+
+#include <torch/nn/cloneable.h>
+#include <torch/nn/pimpl.h>
+
+#include "heed/attention/attend.h"
+#include "heed/attention/memory.h"
+
+namespace heed {
+
+/// query, keys, values: widths of what comes in; the context is as wide as the values. hidden: width of
+/// the score's hidden layer and, with several heads, of all heads together (0: as wide as the keys,
+/// rounded up to the heads).
+struct AttentionOptions {
+  int64_t query = 0, keys = 0, values = 0, hidden = 0;
+  int64_t heads = 1, key_heads = 0;  // key_heads: heads that share keys and values (0: each has its own)
+  Mechanism mechanism;
+  double dropout = 0;  // in training, unless a call brings its own
+};
+
+/// One head: the parts' own parameters and no others. Several: heads.query, heads.keys, heads.values
+/// and heads.out besides, and the parameters of score and alignment once for each head ([H, ...]).
+class AttentionImpl : public torch::nn::Cloneable<AttentionImpl> {
+ public:
+  explicit AttentionImpl(AttentionOptions options);
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
+
+  /// query [B, Lq, Dq], keys [B, Lk, Dk], values [B, Lk, Dv]. In training it draws; each call takes the
+  /// next stream unless the call names one.
+  Attended forward(const Tensor& query, const Tensor& keys, const Tensor& values, const Call& call = {});
+
+  /// Projects and packs keys and values once. Of the mask, what holds for every query: keep with a
+  /// query axis of 1, and key_count.
+  Memory prepare(const Tensor& keys, const Tensor& values, const Mask& mask = {});
+  /// The memory with more keys behind those it has.
+  Memory append(const Memory& memory, const Tensor& keys, const Tensor& values, const Mask& mask = {});
+  Attended forward(const Tensor& query, const Memory& memory, const Call& call = {});
+
+  /// By the names that attend() and files use.
+  Parameters named() const;
+  const AttentionOptions& options() const { return options_; }
+
+ private:
+  struct KeySide;  // keys and values as the parts get them
+  KeySide key_side(const Tensor& keys, const Tensor& values, const Mask& mask) const;
+  Parameters own(const Sizes& sizes) const;
+  Call with_noise(const Call& call);
+  Tensor split(const Tensor& x, const std::string& weight, int64_t heads) const;
+  Attended finish(Attended attended) const;
+
+  AttentionOptions options_;
+  Sizes head_;  // what one head sees
+  std::shared_ptr<std::atomic<uint64_t>> next_stream_ = std::make_shared<std::atomic<uint64_t>>(0);
+};
+TORCH_MODULE(Attention);
+
+}  // namespace heed

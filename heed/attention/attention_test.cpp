@@ -1,0 +1,177 @@
+// The module: heads, memory, cache, copies.
+
+#include "heed/attention/attention.h"
+
+#include "heed/attention/testing.h"
+
+namespace heed::testing {
+namespace {
+
+class EveryModule : public ::testing::TestWithParam<std::tuple<std::string, int64_t>> {
+ protected:
+  std::string words() const { return std::get<0>(GetParam()); }
+  int64_t heads() const { return std::get<1>(GetParam()); }
+  Attention make() const {
+    at::manual_seed(3);
+    Attention attention(AttentionOptions{
+        .query = kWidth, .keys = kWidth, .values = 4, .hidden = 8, .heads = heads(), .key_heads = heads() > 1 ? 2 : 0, .mechanism = Mechanism::parse(words())});
+    attention->to(at::kDouble);
+    attention->eval();
+    return attention;
+  }
+  const Tensor query_ = (at::manual_seed(1), at::randn({2, 3, kWidth}, kDouble)), keys_ = at::randn({2, 5, kWidth}, kDouble), values_ = at::randn({2, 5, 4}, kDouble);
+};
+
+const auto kWords = ::testing::Values("additive + softmax", "scaled_dot + sparsemax", "cosine(3, learned) + local_p(2)", "general + entmax(1.4, learned)",
+                                      "additive + hard, multi", "concat + softmax, multi(elementwise)", "biased_general + top_k(2), multi(lift)",
+                                      "activated_general + sigmoid", "euclidean + reinforced", "location(9) + threshold", "self_attentive + softmax");
+INSTANTIATE_TEST_SUITE_P(Heads, EveryModule, ::testing::Combine(kWords, ::testing::Values(1, 4)), [](const auto& info) {
+  return test_name({std::get<0>(info.param), 0}) + "_" + std::to_string(std::get<1>(info.param));
+});
+
+TEST_P(EveryModule, LeavesNoTraceOfPaddingInAnyGradient) {
+  auto attention = make();
+  auto q = query_.clone(), k = keys_.clone(), v = values_.clone();
+  Call call;
+  call.mask.key_count = at::tensor(std::vector<int64_t>{3, 0});
+  const auto clean = attention->forward(q, k, v, call).context;
+  std::vector<Tensor> expected;
+  clean.sum().backward();
+  for (const auto& p : attention->parameters()) expected.push_back(p.grad().defined() ? p.grad().clone() : Tensor());
+  attention->zero_grad();
+  for (auto& x : {k, v}) {
+    x.select(1, 3).fill_(std::nan(""));
+    x.select(1, 4).fill_(INFINITY);
+    x[1].fill_(std::nan(""));
+  }
+  q[1].fill_(std::nan(""));
+  const auto dirty = attention->forward(q, k, v, call).context;
+  EXPECT_TRUE(same_bits(dirty, clean));
+  dirty.sum().backward();
+  const auto parameters = attention->parameters();
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (expected[i].defined()) EXPECT_TRUE(close(parameters[i].grad(), expected[i], 0.0)) << attention->named_parameters().keys()[i];
+  EXPECT_TRUE(same_bits(attention->forward(q, attention->prepare(k, v, call.mask)).context, clean));
+}
+
+TEST_P(EveryModule, GivesTheSameFromAMemory) {
+  auto attention = make();
+  Call call;
+  call.want.weights = true;
+  call.mask.causal = Causal::bottom_right;
+  Mask keys;
+  keys.key_count = at::tensor(std::vector<int64_t>{5, 4});
+  Call whole = call;
+  whole.mask.key_count = keys.key_count;
+  const auto expected = attention->forward(query_, keys_, values_, whole);
+  const auto memory = attention->prepare(keys_, values_, keys);
+  const auto found = attention->forward(query_, memory, call);
+  if (words().find("local_p") == std::string::npos && words().find("reinforced") == std::string::npos) {
+    EXPECT_TRUE(close(found.context, expected.context, 1e-12));
+    EXPECT_TRUE(close(found.weights, expected.weights, 1e-12));
+  }
+}
+
+TEST_P(EveryModule, GrowsAMemoryKeyByKey) {
+  auto attention = make();
+  if (!attention->options().mechanism.align().appendable()) {
+    const auto memory = attention->prepare(keys_, values_);
+    EXPECT_THROW(attention->append(memory, keys_, values_), Error);
+    return;
+  }
+  for (const bool grad : {true, false}) {
+    const at::AutoGradMode mode(grad);
+    Memory memory = attention->prepare(keys_.narrow(1, 0, 2), values_.narrow(1, 0, 2));
+    for (int64_t j = 2; j < 5; ++j) memory = attention->append(memory, keys_.narrow(1, j, 1), values_.narrow(1, j, 1));
+    EXPECT_EQ(memory.length(), 5);
+    const auto expected = attention->forward(query_, attention->prepare(keys_, values_)).context;
+    EXPECT_TRUE(close(attention->forward(query_, memory).context, expected, 1e-12));
+  }
+}
+
+TEST_P(EveryModule, CopiesWithItsNumbers) {
+  auto attention = make();
+  const auto expected = attention->forward(query_, keys_, values_).context;
+  const auto copy = std::dynamic_pointer_cast<AttentionImpl>(attention->clone());
+  {
+    const at::NoGradGuard no_grad;
+    for (auto& p : attention->parameters()) p.fill_(0.123);
+  }
+  EXPECT_TRUE(same_bits(copy->forward(query_, keys_, values_).context, expected));
+}
+
+// Two futures of one past: each must see its own.
+TEST(Memory, LetsBeamsShareAPast) {
+  const at::NoGradGuard no_grad;
+  Attention attention(AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
+  const auto row = [](double x) { return at::full({1, 1, 2}, x); };
+  Memory past = attention->append(attention->prepare(row(1), row(1)), row(2), row(2));
+  const Memory left = attention->append(past, row(3), row(30)), right = attention->append(past, row(3), row(-30));
+  EXPECT_GT(attention->forward(row(1), left).context.max().item<float>(), 10);
+  EXPECT_LT(attention->forward(row(1), right).context.min().item<float>(), -10);
+}
+
+TEST(Memory, MayHavePaddingInTheMiddle) {
+  Attention attention(AttentionOptions{.query = 3, .keys = 3, .values = 2, .hidden = 4, .mechanism = Mechanism::parse("additive + softmax")});
+  at::manual_seed(2);
+  const auto q = at::randn({2, 1, 3}), k = at::randn({2, 4, 3}), v = at::randn({2, 4, 2}), more = at::randn({2, 1, 3}), more_v = at::randn({2, 1, 2});
+  Mask mask;
+  mask.key_count = at::tensor(std::vector<int64_t>{4, 2});
+  const auto grown = attention->append(attention->prepare(k, v, mask), more, more_v);
+  const auto found = attention->forward(q, grown).context[1];
+  const auto short_k = at::cat({k.narrow(1, 0, 2), more}, 1), short_v = at::cat({v.narrow(1, 0, 2), more_v}, 1);
+  EXPECT_TRUE(close(found, attention->forward(q, short_k, short_v).context[1], 1e-6));
+}
+
+TEST(Attention, DrawsInTrainingAndDecidesInEvaluation) {
+  Attention attention(AttentionOptions{.query = 2, .keys = 2, .values = 1, .mechanism = Mechanism::parse("dot + hard")});
+  const auto q = at::zeros({1, 200, 2}), k = at::zeros({1, 4, 2}), v = at::arange(4, at::kFloat).view({1, 4, 1});
+  Call call;
+  call.noise.seed = 9;
+  attention->eval();
+  EXPECT_EQ(largest(attention->forward(q, k, v, call).context), 0.0);  // of equals, the first
+  attention->train();
+  const auto first = attention->forward(q, k, v, call).context, second = attention->forward(q, k, v, call).context;
+  EXPECT_GT(largest(first), 0.0);
+  EXPECT_FALSE(first.equal(second));  // another stream
+}
+
+TEST(Attention, DropsWeightsOnlyInTraining) {
+  Attention attention(AttentionOptions{.query = 2, .keys = 2, .values = 1, .mechanism = Mechanism::parse("dot + uniform"), .dropout = 0.5});
+  const auto q = at::zeros({1, 400, 2}), k = at::zeros({1, 10, 2}), v = at::ones({1, 10, 1});
+  attention->eval();
+  EXPECT_TRUE(close(attention->forward(q, k, v).context, at::ones({1, 400, 1}), 1e-6));
+  attention->train();
+  const auto context = attention->forward(q, k, v).context;
+  EXPECT_GT(context.std().item<float>(), 0.1);
+  EXPECT_NEAR(context.mean().item<float>(), 1, 0.08);  // 4000 coins of +-1: 5 sigma
+}
+
+TEST(SelfAttentive, NeedsNoQuery) {
+  Attention attention(AttentionOptions{.query = 0, .keys = 3, .values = 2, .hidden = 4, .mechanism = Mechanism::parse("self_attentive(queries=3) + softmax")});
+  const auto k = at::randn({2, 5, 3}), v = at::randn({2, 5, 2});
+  EXPECT_EQ(attention->forward({}, k, v).context.sizes(), at::IntArrayRef({2, 3, 2}));
+  EXPECT_TRUE(close(attention->forward({}, attention->prepare(k, v)).context, attention->forward({}, k, v).context, 1e-6));
+}
+
+TEST(ScaledDotProductAttention, MeansWhatTorchMeans) {
+  at::manual_seed(4);
+  const auto q = at::randn({2, 3, 4, 8}, kDouble), k = at::randn({2, 3, 6, 8}, kDouble), v = at::randn({2, 3, 6, 5}, kDouble);
+  const auto by_hand = [&](const Tensor& added, double scale) { return at::matmul(at::softmax(at::matmul(q, k.transpose(-1, -2)) * scale + added, -1), v); };
+  const auto none = at::zeros({4, 6}, kDouble);
+  EXPECT_TRUE(close(scaled_dot_product_attention(q, k, v), by_hand(none, 1 / std::sqrt(8.0))));
+  EXPECT_TRUE(close(scaled_dot_product_attention(q, k, v, {}, 0, false, 0.2), by_hand(none, 0.2)));
+  const auto keep = at::ones({4, 6}, at::kBool).tril();
+  const auto causal = none.masked_fill(keep.logical_not(), -INFINITY);
+  EXPECT_TRUE(close(scaled_dot_product_attention(q, k, v, {}, 0, true), by_hand(causal, 1 / std::sqrt(8.0))));
+  EXPECT_TRUE(close(scaled_dot_product_attention(q, k, v, keep), by_hand(causal, 1 / std::sqrt(8.0))));
+  const auto added = at::randn({2, 1, 4, 6}, kDouble);
+  EXPECT_TRUE(close(scaled_dot_product_attention(q, k, v, added), by_hand(added, 1 / std::sqrt(8.0))));
+  EXPECT_TRUE(close(scaled_dot_product_attention(q[0], k[0], v[0]), by_hand(none, 1 / std::sqrt(8.0))[0]));
+  EXPECT_TRUE(close(scaled_dot_product_attention(q[0][0], k[0][0], v[0][0]), by_hand(none, 1 / std::sqrt(8.0))[0][0]));
+  const auto five = scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), keep);
+  EXPECT_TRUE(close(five[0], by_hand(causal, 1 / std::sqrt(8.0))));
+}
+
+}  // namespace
+}  // namespace heed::testing

@@ -1,0 +1,82 @@
+// What a call of attention can ask for besides its three tensors, and what comes back.
+
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heed/attention/mask.h"
+#include "heed/attention/parameters.h"
+
+namespace heed {
+
+/// Added to the scores. Each gets its gradient.
+struct Bias {
+  Tensor full;      // [B|1, Lq|1, Lk|1] or [B|1, H|1, Lq|1, Lk|1]
+  Tensor per_key;   // [B|1, Lk] or [B|1, H|1, Lk]
+  Tensor relative;  // [H|1, 2R + 1], read at clip(j - i, -R, R) + R, i the query's place
+  Tensor alibi;     // [H]: minus slope * |j - i|
+};
+
+/// Counter-based: the same numbers on any tiling, thread count and device.
+struct Noise {
+  bool sample = false;  // draw; else decide. A module in training draws
+  double dropout = 0;   // rate, on the weights that enter the context; those reported are whole
+  uint64_t seed = 0;    // 0: one from torch's generator, reported in the plan
+  uint64_t stream = 0;  // which use of that seed: layer, step; below 2^30
+  int64_t first_row = 0;  // batch row 0 is this one of the global batch
+  Tensor uniforms;        // [B, Lq, Lk] or [B, H, Lq, Lk] (+ [W] if multi) in (0, 1), in place of ours
+};
+
+/// What to bring besides the context. What an alignment does not have is refused, not invented.
+struct Want {
+  bool weights = false;
+  std::vector<int64_t> rows, heads;  // of the weights only: these queries, these heads; empty: all
+  bool lse = false, entropy = false;
+  bool column_mass = false;  // the weight each key got, summed over queries
+  int64_t top = 0;           // so many largest weights of each row
+  Tensor links;              // int64 [n, 4] = batch row, head, query, key: the log-weight there
+};
+
+/// fused: kernels. composed: blocks, recomputed in backward, O(N) memory. stored: everything at once.
+/// reference: the definition, in double on the CPU, without a gradient.
+enum class Path { fastest, fused, composed, stored, reference };
+std::string words(Path path);
+
+struct Call {
+  Mask mask;
+  Bias bias;
+  Noise noise;
+  Want want;
+  double scale = 1;     // multiplies the scores
+  double soft_cap = 0;  // c > 0: e <- c tanh(e / c), after scale, before bias and mask
+  Path path = Path::fastest;
+  int64_t block_bytes = 16 << 20;  // composed: what one block may hold at once, about
+};
+
+/// Which path is taken and why not another.
+struct Plan {
+  Path path = Path::composed;
+  std::vector<std::pair<Path, std::string>> rejected;  // with the reason
+  int64_t block_rows = 0, block_queries = 0;           // batch rows x queries of one block
+  int64_t bytes = 0;                                   // held at once beside inputs and outputs, about
+  uint64_t seed = 0;                                   // that was used; 0: nothing was drawn
+  std::string words() const;
+};
+
+/// What was not wanted is undefined. Without a head axis in the query there is none here; W stands
+/// only where a mechanism is multi-dimensional.
+struct Attended {
+  Tensor context;                // [B, H, Lq, Dv]
+  Tensor weights;                // [B, H, Lq, Lk, W], or the chosen rows and heads
+  Tensor lse, entropy;           // [B, H, Lq, W]
+  Tensor column_mass;            // [B, H, Lk, W]
+  Tensor top_weights, top_keys;  // [B, H, Lq, top, W], largest first; key -1 and weight 0 where there is none
+  Tensor link_log_weights;       // [n, W]; -inf where the weight is 0
+  Tensor log_probability;        // of what was drawn: hard [B, H, Lq, W], reinforced [B, H]
+  Tensor selected;               // reinforced: 1 where the policy took the key, [B, H, Lk]
+  Plan plan;
+};
+
+}  // namespace heed

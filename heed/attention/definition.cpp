@@ -1,0 +1,64 @@
+#include "heed/attention/definition.h"
+
+#include "heed/attention/composed.h"
+#include "heed/bridge/reference.h"
+
+namespace heed {
+
+namespace reference = kernels::reference;
+
+reference::Problem<double> problem_of(const Checked& checked, const Mechanism& mechanism) {
+  const Call& call = checked.call;
+  reference::Problem<double> problem;
+  problem.mechanism = mechanism.parts();
+  for (const auto& [name, tensor] : checked.parameters) problem.parameters[name] = doubles(tensor);
+  problem.query = doubles(checked.query);
+  problem.keys = doubles(checked.keys);
+  problem.values = doubles(checked.values);
+  problem.keep = flags(call.mask.keep);
+  problem.key_count = integers(call.mask.key_count);
+  problem.causal = static_cast<reference::Causal>(call.mask.causal);
+  problem.left = call.mask.left;
+  problem.right = call.mask.right;
+  problem.first_query = call.mask.first_query;
+  problem.bias = doubles(call.bias.full);
+  problem.per_key = doubles(call.bias.per_key);
+  problem.relative = doubles(call.bias.relative);
+  problem.alibi = doubles(call.bias.alibi);
+  problem.scale = call.scale;
+  problem.soft_cap = call.soft_cap;
+  problem.sample = call.noise.sample;
+  problem.dropout = call.noise.dropout;
+  problem.seed = call.noise.seed;
+  problem.stream = call.noise.stream;
+  problem.first_row = call.noise.first_row;
+  problem.uniforms = doubles(call.noise.uniforms);
+  return problem;
+}
+
+Attended run_definition(const Checked& checked, const Mechanism& mechanism) {
+  const auto answer = define(problem_of(checked, mechanism));
+  const auto options = checked.query.options();
+  const auto tensor = [&](const reference::Array<double>& array) { return to_tensor(array, options); };
+  const Want& want = checked.call.want;
+  Attended result;
+  result.context = tensor(answer.context);
+  const auto weights = tensor(answer.weights);
+  const auto some = [&](const Tensor& x, int64_t axis, const std::vector<int64_t>& which) {
+    return which.empty() ? x : x.index_select(axis, at::tensor(which, at::kLong));
+  };
+  if (want.weights) result.weights = some(some(weights, 2, want.rows), 1, want.heads);
+  if (want.lse) result.lse = tensor(answer.lse);
+  if (want.entropy) result.entropy = tensor(answer.entropy);
+  if (want.column_mass) result.column_mass = weights.sum(2);
+  if (want.top > 0) std::tie(result.top_weights, result.top_keys) = top_of(weights, want.top);
+  if (want.links.defined()) {
+    const auto link = [&](int64_t i) { return want.links.select(1, i); };
+    result.link_log_weights = at::log(weights.index({link(0), link(1), link(2), link(3)}));
+  }
+  result.log_probability = tensor(answer.log_probability);
+  result.selected = tensor(answer.selected);
+  return result;
+}
+
+}  // namespace heed

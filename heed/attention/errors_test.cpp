@@ -1,0 +1,171 @@
+// The errors a user will make, and that each message names the part, what came, and what was expected.
+
+#include "heed/attention/attention.h"
+#include "heed/attention/testing.h"
+
+namespace heed::testing {
+namespace {
+
+/// The message must hold all of these.
+template <typename Action>
+void expect_error(const Action& action, const std::vector<std::string>& pieces) {
+  try {
+    action();
+    ADD_FAILURE() << "nothing was refused; expected " << joined(pieces);
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    for (const auto& piece : pieces) EXPECT_NE(text.find(piece), std::string::npos) << "'" << piece << "' is not in: " << text;
+  }
+}
+
+void expect_parse_error(const std::string& words, const std::vector<std::string>& pieces) {
+  SCOPED_TRACE(words);
+  expect_error([&] { Mechanism::parse(words); }, pieces);
+}
+
+TEST(Errors, OfWordsNameTheNearestOne) {
+  expect_parse_error("aditive + softmax", {"score", "'aditive'", "did you mean 'additive'", "known:"});
+  expect_parse_error("additive + sofmax", {"alignment", "did you mean 'softmax'"});
+  expect_parse_error("additive + softmax, mutli", {"dimensionality", "did you mean 'multi'"});
+  expect_parse_error("additive softmax", {"'additive softmax'", "score + alignment"});
+  expect_parse_error("additive + ", {"score + alignment"});
+  expect_parse_error("", {"score + alignment"});
+  expect_parse_error("additive + softmax, multi, multi", {"score + alignment"});
+}
+
+TEST(Errors, OfOptionsListTheKnownOnes) {
+  expect_parse_error("additive + entmax(1.5, lerned)", {"alignment/entmax", "'lerned'", "alpha", "learned", "did you mean"});
+  expect_parse_error("additive + entmax(alhpa=1.5)", {"alignment/entmax", "'alhpa'", "did you mean 'alpha'"});
+  expect_parse_error("additive + softmax(3)", {"alignment/softmax", "it has none"});
+  expect_parse_error("additive + local_p(3, renrom)", {"alignment/local_p", "did you mean 'renorm'"});
+  expect_parse_error("additive + local_p(form=wide)", {"alignment/local_p", "'wide'", "plain, renorm, score_gauss"});
+  expect_parse_error("additive + entmax(alpha=x)", {"alignment/entmax", "'x'", "a number"});
+  expect_parse_error("additive + top_k(2.5)", {"alignment/top_k", "2.5", "whole number"});
+  expect_parse_error("additive + entmax(1.5", {"alignment/entmax", "name(option"});
+}
+
+TEST(Errors, OfRangesSayTheRange) {
+  expect_parse_error("additive + entmax(1)", {"alignment/entmax", "alpha is 1", "1 < alpha <= 2"});
+  expect_parse_error("additive + entmax(2.5)", {"alpha is 2.5"});
+  expect_parse_error("additive + local_m(-1)", {"alignment/local_m", "window is -1"});
+  expect_parse_error("additive + threshold(1.5)", {"theta is 1.5"});
+  expect_parse_error("additive + top_k(0)", {"k is 0"});
+  expect_parse_error("additive + gumbel_softmax(0)", {"temperature is 0"});
+  expect_parse_error("cosine(-1) + softmax", {"sharpness is -1"});
+}
+
+TEST(Errors, OfCombinationsGiveTheReason) {
+  expect_parse_error("dot + softmax, multi", {"dot", "multi", "hidden layer", "multi(lift)"});
+  expect_parse_error("additive + softmax, multi(lift)", {"additive", "multi(lift)", "use multi"});
+}
+
+class Calls : public ::testing::Test {
+ protected:
+  Tensor q = at::randn({2, 3, 4}), k = at::randn({2, 5, 4}), v = at::randn({2, 5, 6});
+  Call call;
+  void refused(const std::vector<std::string>& pieces, const std::string& words = "scaled_dot + softmax", const Parameters& p = {}) {
+    expect_error([&] { attend(q, k, v, Mechanism::parse(words), p, call); }, pieces);
+  }
+};
+
+TEST_F(Calls, WithWrongShapes) {
+  q = at::randn({2, 3, 6});
+  refused({"score/scaled_dot", "6 features", "4", "general"});
+  q = at::randn({2, 1, 3, 4});
+  refused({"query is [2, 1, 3, 4]", "keys is [2, 5, 4]"});
+  q = at::randn({3, 3, 4});
+  refused({"batch size"});
+  q = at::randn({2, 3, 4});
+  v = at::randn({2, 4, 6});
+  refused({"5 keys and 4 values"});
+  q = at::randn({2, 3, 3, 4}), k = at::randn({2, 2, 5, 4}), v = at::randn({2, 2, 5, 6});
+  refused({"3 heads", "2", "divides"});
+}
+
+TEST_F(Calls, WithWrongTypes) {
+  k = k.to(at::kDouble);
+  refused({"keys is Double", "query is Float", "convert"});
+  q = q.to(at::kHalf);
+  refused({"Half", "float or double"});
+  q.reset();
+  refused({"query is undefined"});
+}
+
+TEST_F(Calls, WithWrongMasks) {
+  call.mask.keep = at::ones({2, 3, 4}, at::kBool);
+  refused({"keep is [2, 1, 3, 4]", "[2, 1, 3, 5]"});
+  call.mask.keep = at::ones({2, 3, 5});
+  refused({"keep is Float", "bool"});
+  call.mask = Mask{};
+  call.mask.key_count = at::tensor(std::vector<int64_t>{5, 6});
+  refused({"key_count", "6", "0 to 5"});
+  call.mask = Mask{};
+  call.mask.left = -2;
+  refused({"left is -2"});
+}
+
+TEST_F(Calls, WithWrongBiasesNoiseAndWants) {
+  call.bias.full = at::zeros({3, 4});
+  refused({"bias: full", "[3, 4]"});
+  call.bias = Bias{};
+  call.bias.relative = at::zeros({1, 4});
+  refused({"relative", "2R + 1"});
+  call.bias = Bias{};
+  call.noise.dropout = 1;
+  refused({"dropout is 1"});
+  call.noise = Noise{};
+  call.want.rows = {3};
+  call.want.weights = true;
+  refused({"rows has 3", "0 to 2"});
+  call.want = Want{};
+  call.want.links = at::tensor(std::vector<int64_t>{0, 0, 0, 5}).view({1, 4});
+  refused({"links has key 5", "0 to 4"});
+  call.want = Want{};
+  call.want.lse = true;
+  refused({"alignment/hard", "lse"}, "dot + hard");
+  call.want = Want{};
+  call.want.entropy = true;
+  refused({"alignment/sigmoid", "entropy"}, "dot + sigmoid");
+  call.want = Want{};
+  call.path = Path::fused;
+  refused({"no fused kernel"});
+}
+
+TEST_F(Calls, WithWrongParameters) {
+  refused({"score/general", "'from_query' [4, 4] is missing"}, "general + softmax");
+  refused({"score/general", "[4, 5]", "expected [4, 4]"}, "general + softmax", {{"score.from_query", at::zeros({4, 5})}});
+  refused({"score/dot", "unknown parameter 'bias'", "it has none"}, "dot + softmax", {{"score.bias", at::zeros({4})}});
+  refused({"'bias'", "score. or align."}, "dot + softmax", {{"bias", at::zeros({4})}});
+  refused({"score/additive", "'bias' is [7]", "Dh is 8"}, "additive + softmax",
+          {{"score.from_query", at::zeros({8, 4})}, {"score.from_keys", at::zeros({8, 4})}, {"score.bias", at::zeros({7})}, {"score.to_scores", at::zeros({1, 8})}});
+  refused({"score/general", "Double", "Float"}, "general + softmax", {{"score.from_query", at::zeros({4, 4}, at::kDouble)}});
+}
+
+TEST(Errors, OfModulesNameTheNumbers) {
+  const auto make = [](AttentionOptions options) { return [options] { Attention attention(options); }; };
+  expect_error(make({.query = 4, .keys = 4, .values = 4, .hidden = 10, .heads = 4}), {"hidden is 10", "4 heads"});
+  expect_error(make({.query = 4, .keys = 4, .values = 4, .heads = 4, .key_heads = 3}), {"3 key heads", "4 heads"});
+  expect_error(make({.query = 4, .keys = 0, .values = 4}), {"widths"});
+  expect_error(make({.query = 4, .keys = 6, .values = 4}), {"score/scaled_dot", "4 features", "6"});
+  Attention attention(AttentionOptions{.query = 4, .keys = 4, .values = 4});
+  expect_error([&] { attention->forward(at::zeros({1, 2, 5}), at::zeros({1, 2, 4}), at::zeros({1, 2, 4})); }, {"query is [1, 2, 5]", "[B, L, 4]"});
+}
+
+TEST(Plans, SayWhichPathAndWhyNotAnother) {
+  const auto x = at::randn({1, 4096, 8});
+  const Plan plan = why(x, x, x);
+  EXPECT_EQ(plan.path, Path::composed);
+  EXPECT_LT(plan.block_queries, 4096);
+  EXPECT_LE(plan.bytes, 16 << 20);
+  EXPECT_NE(plan.words().find("not fused: no kernel for scaled_dot + softmax"), std::string::npos) << plan.words();
+  EXPECT_EQ(attend(x.narrow(1, 0, 3), x, x).plan.path, Path::composed);
+}
+
+TEST(Mechanisms, SayTheirWordsAgain) {
+  for (const auto& words : every_mechanism()) EXPECT_EQ(Mechanism::parse(Mechanism::parse(words).words()).words(), Mechanism::parse(words).words());
+  EXPECT_EQ(Mechanism().words(), "scaled_dot + softmax");
+  EXPECT_EQ(Mechanism::parse(" additive ( relu )+entmax( alpha = 1.3 ) ,multi").words(), "additive(relu) + entmax(alpha=1.3), multi");
+}
+
+}  // namespace
+}  // namespace heed::testing

@@ -1,0 +1,123 @@
+#include "heed/attention/parameters.h"
+
+#include "heed/base/nearest.h"
+#include "heed/bridge/torch_version.h"
+
+namespace heed {
+namespace {
+
+std::string shown(const std::vector<int64_t>& shape, int64_t heads = 0) {
+  std::vector<std::string> sizes;
+  if (heads > 0) sizes.push_back(std::to_string(heads));
+  for (const int64_t size : shape) sizes.push_back(size == Sizes::kAny ? "Dh" : std::to_string(size));
+  return "[" + joined(sizes) + "]";
+}
+
+/// Whether a shape fits a declared one from axis `first` on; notes what stands for kAny.
+bool fits(at::IntArrayRef shape, size_t first, const std::vector<int64_t>& declared, int64_t& any) {
+  if (shape.size() != declared.size() + first) return false;
+  int64_t found = any;
+  for (size_t i = 0; i < declared.size(); ++i) {
+    const int64_t size = shape[i + first];
+    if (declared[i] == Sizes::kAny && found == Sizes::kAny) found = size;
+    if (size != (declared[i] == Sizes::kAny ? found : declared[i])) return false;
+  }
+  any = found;
+  return true;
+}
+
+}  // namespace
+
+std::string words(Dimensionality dimensionality) {
+  switch (dimensionality) {
+    case Dimensionality::single: return "single";
+    case Dimensionality::multi: return "multi";
+    case Dimensionality::elementwise: return "multi(elementwise)";
+    case Dimensionality::lift: return "multi(lift)";
+  }
+  fail("dimensionality: not one of the four");
+}
+
+const Tensor& Parameters::operator[](const std::string& name) const {
+  const auto found = by_name_.find(name);
+  check(found != by_name_.end(), "parameters: '", name, "' is missing");
+  return found->second;
+}
+
+Tensor Parameters::get(const std::string& name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? Tensor() : found->second;
+}
+
+Parameters Parameters::of(const std::string& part) const {
+  Parameters own;
+  own.sizes_ = sizes_;
+  for (const auto& [name, tensor] : by_name_)
+    if (name.rfind(part + ".", 0) == 0) own.by_name_[name.substr(part.size() + 1)] = tensor;
+  return own;
+}
+
+Tensor Parameters::spread(const std::string& name, int64_t between) const {
+  const Tensor& x = (*this)[name];
+  if (x.dim() == 1) return x;
+  std::vector<int64_t> shape(static_cast<size_t>(between) + 2, 1);
+  shape.front() = x.size(0);
+  shape.back() = x.size(1);
+  return x.view(shape);
+}
+
+std::vector<Tensor> Parameters::values() const {
+  std::vector<Tensor> all;
+  for (const auto& [name, tensor] : by_name_) all.push_back(tensor);
+  return all;
+}
+
+Parameters Parameters::with_values(const std::vector<Tensor>& tensors, size_t first) const {
+  Parameters other = *this;
+  for (auto& [name, tensor] : other.by_name_) tensor = tensors[first++];
+  return other;
+}
+
+Tensor project(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (weight.dim() == 2 && bias.dim() <= 1) return at::linear(x, weight, optional(bias));
+  const auto rows = x.flatten(2, -2);  // [B, H, L, in]
+  auto y = at::matmul(rows, weight.transpose(-1, -2));
+  if (bias.defined()) y = y + (bias.dim() == 1 ? bias : bias.unsqueeze(-2));
+  auto shape = x.sizes().vec();
+  shape[1] = y.size(1);
+  shape.back() = y.size(-1);
+  return y.view(shape);
+}
+
+std::string shape_of(const Tensor& tensor) {
+  return tensor.defined() ? shown(tensor.sizes().vec()) : "undefined";
+}
+
+int64_t check_parameters(const std::string& part, const std::vector<ParameterSpec>& declared,
+                         const Parameters& given, int64_t heads, const Tensor& like) {
+  std::vector<std::string> names;
+  for (const auto& spec : declared) names.push_back(spec.name);
+  for (const auto& [name, tensor] : given) {
+    const bool known = std::find(names.begin(), names.end(), name) != names.end();
+    check(known, part, ": unknown parameter '", name, "'", suggestion(name, names),
+          names.empty() ? "; it has none" : "; expected " + joined(names));
+  }
+  int64_t any = Sizes::kAny;
+  for (const auto& spec : declared) {
+    const Tensor tensor = given.get(spec.name);
+    check(tensor.defined(), part, ": parameter '", spec.name, "' ", shown(spec.shape), " is missing");
+    const bool per_head = tensor.dim() == static_cast<int64_t>(spec.shape.size()) + 1;
+    const bool fine = per_head ? tensor.size(0) == heads && fits(tensor.sizes(), 1, spec.shape, any)
+                               : fits(tensor.sizes(), 0, spec.shape, any);
+    check(fine, part, ": parameter '", spec.name, "' is ", shape_of(tensor), ", expected ",
+          shown(spec.shape), " (or ", shown(spec.shape, heads), ", one for each head)",
+          any == Sizes::kAny ? "" : "; Dh is " + std::to_string(any) + " by the others");
+    check(tensor.scalar_type() == like.scalar_type(), part, ": parameter '", spec.name, "' is ",
+          tensor.scalar_type(), ", the query is ", like.scalar_type(), "; convert one of them");
+    check(tensor.device() == like.device(), part, ": parameter '", spec.name, "' is on ",
+          tensor.device(), ", the query on ", like.device(), "; move one of them");
+  }
+  return any;
+}
+
+}  // namespace heed

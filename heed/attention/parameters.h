@@ -1,0 +1,101 @@
+// Parameters by name, and what a part says about the ones it wants.
+//
+// Outside a part they are called score.* and align.*, inside by their bare names. A parameter has the
+// shape its part declares, or that shape with a leading axis H: one set for each head.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <torch/types.h>
+
+#include "heed/base/check.h"
+
+namespace heed {
+
+using at::Tensor;
+
+/// How many scores a pair of query and key gets: one, or one for every channel of the values.
+enum class Dimensionality {
+  single,       // W = 1
+  multi,        // W = Dv, through a hidden layer: e = W_d act(...)         (Shen et al., 2018, source2token)
+  elementwise,  // W = Dv, the hidden layer is the score: e = 5 act(.../5)  (Shen et al., 2018, token2token)
+  lift,         // W = Dv, the score once for each channel: groups of features, or one W for each
+};
+std::string words(Dimensionality dimensionality);  // "single", "multi", "multi(elementwise)", "multi(lift)"
+
+struct Sizes {
+  static constexpr int64_t kAny = -1;  // not known yet: any size will do, the same wherever it stands
+
+  int64_t query = 0, keys = 0, values = 0, hidden = 0;  // widths Dq, Dk, Dv, Dh
+  Dimensionality dimensionality = Dimensionality::single;
+
+  int64_t width() const { return dimensionality == Dimensionality::single ? 1 : values; }
+};
+
+struct Initial {
+  enum Kind { glorot, constant } kind = glorot;  // glorot: uniform, by the last two axes
+  double value = 0;
+};
+inline constexpr Initial kZeros{Initial::constant, 0};
+inline constexpr Initial kOnes{Initial::constant, 1};
+
+struct ParameterSpec {
+  std::string name;
+  std::vector<int64_t> shape;
+  Initial initial = {};
+};
+
+class Parameters {
+ public:
+  Parameters() = default;
+  Parameters(std::initializer_list<std::pair<const std::string, Tensor>> given) : by_name_(given) {}
+  explicit Parameters(std::map<std::string, Tensor> given) : by_name_(std::move(given)) {}
+
+  /// The tensor of that name; absent ones are an error.
+  const Tensor& operator[](const std::string& name) const;
+  /// The tensor of that name, or an undefined one.
+  Tensor get(const std::string& name) const;
+  void set(const std::string& name, const Tensor& tensor) { by_name_[name] = tensor; }
+
+  /// Those whose names begin with "part.", by their bare names.
+  Parameters of(const std::string& part) const;
+
+  /// A scalar or vector parameter, shaped to broadcast over a tensor whose second axis is the heads:
+  /// [n] -> [n], [H, n] -> [H, 1, n] with `between` ones in the middle.
+  Tensor spread(const std::string& name, int64_t between) const;
+
+  /// The sizes of the call these are used in.
+  const Sizes& sizes() const { return sizes_; }
+  void set_sizes(const Sizes& sizes) { sizes_ = sizes; }
+
+  // As a list, for autograd: values() in the order of the names, and the same names over other tensors.
+  std::vector<Tensor> values() const;
+  Parameters with_values(const std::vector<Tensor>& tensors, size_t first) const;
+
+  size_t size() const { return by_name_.size(); }
+  auto begin() const { return by_name_.begin(); }
+  auto end() const { return by_name_.end(); }
+
+ private:
+  std::map<std::string, Tensor> by_name_;
+  Sizes sizes_;
+};
+
+/// x [B, H, ..., in] by weight [out, in] or [H, out, in], plus bias [out] or [H, out] if defined.
+Tensor project(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+
+/// "[2, 3, 6]"
+std::string shape_of(const Tensor& tensor);
+
+/// Checks that `given` holds exactly what is declared, in one of the two shapes, in the type and on the
+/// device of `like`. The sizes that are kAny in the declared shapes are read from the tensors; the
+/// first of them is returned (or kAny).
+int64_t check_parameters(const std::string& part, const std::vector<ParameterSpec>& declared,
+                         const Parameters& given, int64_t heads, const Tensor& like);
+
+}  // namespace heed

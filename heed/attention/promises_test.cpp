@@ -1,0 +1,365 @@
+// What every mechanism promises, checked for every score x alignment x dimensionality of the catalogue, and
+// within each for every kind of mask. A new part is in here as soon as its file exists.
+
+#include <thread>
+
+#include "heed/attention/checked.h"
+#include "heed/attention/definition.h"
+#include "heed/attention/testing.h"
+#include "heed/kernels/reference/testing.h"
+
+namespace heed::testing {
+namespace {
+
+namespace reference = kernels::reference;
+
+class EveryMechanism : public ::testing::TestWithParam<std::string> {
+ protected:
+  std::string words() const { return GetParam(); }
+  bool defined() const { return reference::missing(parse_mechanism(words())).empty(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryMechanism, ::testing::ValuesIn(every_mechanism()), test_name);
+
+/// Bool [B, H, Lq, Lk, 1] of a whole case.
+Tensor kept_of(const Case& c) {
+  const Place whole{0, 0, c.query.size(2), c.keys.size(2), c.mechanism.score().most_keys()};
+  const auto keep = kept(c.call.mask, whole, c.query.size(2), at::kCPU);
+  return keep.expand({c.query.size(0), c.query.size(1), c.query.size(2), c.keys.size(2), 1});
+}
+
+Tensor with_width(const Case& c, const Tensor& x) {
+  return c.mechanism.dimensionality() == Dimensionality::single ? x.unsqueeze(-1) : x;
+}
+
+TEST_P(EveryMechanism, AgreesWithTheDefinition) {
+  if (!defined()) GTEST_SKIP() << "no definition in kernels/reference";
+  for (const auto& mask : kMasks) {
+    for (const bool sample : {true, false}) {
+      SCOPED_TRACE(mask + (sample ? ", sampled" : ", decided"));
+      auto c = make_case(words(), mask);
+      c.call.noise.sample = sample;
+      c.call.noise.dropout = sample ? 0.3 : 0;
+      c.call.want = everything(c.mechanism);
+      c.call.want.column_mass = true;
+      c.call.want.top = 3;
+      const auto composed = c.run();
+      c.call.path = Path::reference;
+      const auto definition = c.run();
+      EXPECT_TRUE(close(composed.context, definition.context));
+      EXPECT_TRUE(close(composed.weights, definition.weights));
+      EXPECT_TRUE(close(composed.lse, definition.lse));
+      EXPECT_TRUE(close(composed.entropy, definition.entropy));
+      EXPECT_TRUE(close(composed.column_mass, definition.column_mass));
+      EXPECT_TRUE(close(composed.top_weights, definition.top_weights));
+      EXPECT_TRUE(close(composed.log_probability, definition.log_probability));
+      EXPECT_TRUE(close(composed.selected, definition.selected));
+    }
+  }
+}
+
+TEST_P(EveryMechanism, AgreesWithTheDefinitionInFloat) {
+  if (!defined()) GTEST_SKIP() << "no definition in kernels/reference";
+  auto c = make_case(words(), "keep", {}, /*biased=*/true, at::TensorOptions().dtype(at::kFloat));
+  c.call.want = everything(c.mechanism);
+  const auto composed = c.run();
+  EXPECT_EQ(composed.context.scalar_type(), at::kFloat);
+  c.call.path = Path::reference;
+  const auto definition = c.run();
+  EXPECT_TRUE(close(composed.context, definition.context, 2e-5));
+  EXPECT_TRUE(close(composed.weights, definition.weights, 2e-5));
+}
+
+/// The slope of loss_of along `way` in the input `name`, by the complex step through the definition.
+double slope_by_definition(const Case& c, const std::string& name, const Tensor& way) {
+  const Checked checked = check_call(c.query, c.keys, c.values, c.mechanism, c.parameters, c.call);
+  auto moved = reference::to_complex(problem_of(checked, c.mechanism));
+  const auto steps = way.contiguous();
+  auto& data = reference::inputs(moved).at(name)->data;
+  for (size_t i = 0; i < data.size(); ++i) data[i] += reference::Complex(0, reference::kStep * steps.data_ptr<double>()[i]);
+  const auto answer = reference::attend(moved);
+  double slope = 0, shift = 0;
+  const auto add = [&](const reference::Array<reference::Complex>& array, bool wanted) {
+    for (size_t i = 0; wanted && i < array.data.size(); ++i)
+      slope += std::cos(static_cast<double>(i) + shift) * array.data[i].imag() / reference::kStep;
+    shift += 1;
+  };
+  add(answer.context, true);
+  add(answer.weights, c.call.want.weights);
+  add(answer.lse, c.call.want.lse);
+  add(answer.entropy, c.call.want.entropy);
+  add(answer.log_probability, true);
+  return slope;
+}
+
+TEST_P(EveryMechanism, HasTheGradientOfTheDefinition) {
+  if (!defined()) GTEST_SKIP() << "no definition in kernels/reference";
+  for (const auto& mask : {"none", "keep", "all"}) {
+    SCOPED_TRACE(mask);
+    auto c = make_case(words(), mask);
+    c.call.noise.dropout = 0.2;
+    c.call.want = everything(c.mechanism);
+    const auto found = gradients(loss_of(c.run()), c.tensors());
+    const auto leaves = c.leaves();
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      const auto way = at::randn(leaves[i].second.sizes(), kDouble);
+      const double slope = slope_by_definition(c, leaves[i].first, way);
+      const double ours = found[i].defined() ? (found[i] * way).sum().item<double>() : 0;
+      EXPECT_NEAR(ours, slope, 1e-8 * (1 + std::abs(slope))) << leaves[i].first;
+    }
+  }
+}
+
+TEST_P(EveryMechanism, HasTheGradientOfCentralDifferences) {
+  auto c = make_case(words(), "keep");
+  c.call.want = everything(c.mechanism);
+  const bool surrogate = words().find("straight_through") != std::string::npos;
+  if (surrogate) GTEST_SKIP() << "its gradient is that of its stated surrogate, see HasTheGradientOfTheDefinition";
+  const auto leaves = c.leaves();
+  const auto found = gradients(loss_of(c.run()), c.tensors());
+  const at::NoGradGuard no_grad;
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const auto way = at::randn(leaves[i].second.sizes(), kDouble);
+    constexpr double h = 1e-6;
+    auto x = leaves[i].second.detach();
+    x.add_(way, h);
+    const double up = loss_of(c.run()).item<double>();
+    x.sub_(way, 2 * h);
+    const double down = loss_of(c.run()).item<double>();
+    x.add_(way, h);
+    const double ours = found[i].defined() ? (found[i] * way).sum().item<double>() : 0;
+    EXPECT_NEAR(ours, (up - down) / (2 * h), 1e-6 * (1 + std::abs(ours))) << leaves[i].first;
+  }
+}
+
+TEST_P(EveryMechanism, GivesTheSameOnTheStoredPathToTheSecondDerivative) {
+  const auto second = [&](Path path) {
+    auto c = make_case(words(), "keep", {2, 2, 1, 3, 5});
+    c.call.path = path;
+    c.call.want = everything(c.mechanism);
+    const auto first = gradients(loss_of(c.run()), c.tensors(), /*create_graph=*/true);
+    Tensor sum = at::zeros({}, kDouble);
+    for (const auto& x : first)
+      if (x.defined()) sum = sum + (x * waves(x)).sum();
+    auto all = gradients(sum, c.tensors());
+    all.insert(all.end(), first.begin(), first.end());
+    return all;
+  };
+  const auto composed = second(Path::composed), stored = second(Path::stored);
+  for (size_t i = 0; i < composed.size(); ++i) {
+    const auto zero = [&](const Tensor& x) { return x.defined() ? x : at::zeros_like(composed[i].defined() ? composed[i] : stored[i]); };
+    if (!composed[i].defined() && !stored[i].defined()) continue;
+    EXPECT_TRUE(close(zero(composed[i]), zero(stored[i]))) << i;
+  }
+}
+
+TEST_P(EveryMechanism, HasTheSecondDerivativeOfCentralDifferences) {
+  const auto parts = parse_mechanism(words());
+  const bool smooth = parts.align.name == "softmax" || parts.align.name == "sparsemax" || parts.align.name == "entmax";
+  if (!smooth) GTEST_SKIP() << "for softmax, sparsemax and entmax";
+  auto c = make_case(words(), "keep", {1, 2, 2, 3, 5});
+  const auto leaves = c.leaves();
+  const auto slope_sum = [&](bool graph) {
+    Tensor sum = at::zeros({}, kDouble);
+    for (const auto& x : gradients(loss_of(c.run()), c.tensors(), graph))
+      if (x.defined()) sum = sum + (x * waves(x)).sum();
+    return sum;
+  };
+  const auto found = gradients(slope_sum(true), c.tensors());
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const auto way = at::randn(leaves[i].second.sizes(), kDouble);
+    constexpr double h = 1e-6;
+    auto x = leaves[i].second.detach();
+    x.add_(way, h);
+    const double up = slope_sum(false).item<double>();
+    x.sub_(way, 2 * h);
+    const double down = slope_sum(false).item<double>();
+    x.add_(way, h);
+    const double ours = found[i].defined() ? (found[i] * way).sum().item<double>() : 0;
+    EXPECT_NEAR(ours, (up - down) / (2 * h), 2e-5 * (1 + std::abs(ours))) << leaves[i].first;
+  }
+}
+
+TEST_P(EveryMechanism, GivesAMaskedKeyNoWeightAndNoGradient) {
+  for (const auto& mask : kMasks) {
+    SCOPED_TRACE(mask);
+    auto c = make_case(words(), mask);
+    c.call.want = everything(c.mechanism);
+    const auto keep = kept_of(c);
+    const auto a = c.run();
+    EXPECT_EQ(largest(with_width(c, a.weights).masked_fill(keep, 0.0)), 0.0);
+    const auto found = gradients(loss_of(a), {c.keys, c.values, c.call.bias.full});
+    const auto nobody = keep.squeeze(-1).any(2).logical_not().unsqueeze(-1);  // [B, H, Lk, 1]
+    for (size_t i = 0; i < 2; ++i)
+      if (found[i].defined()) EXPECT_EQ(largest(found[i].masked_fill(nobody.logical_not(), 0.0)), 0.0) << i;
+    const auto no_head = keep.squeeze(-1).any(1, true).logical_not();  // [B, 1, Lq, Lk]
+    if (found[2].defined()) EXPECT_EQ(largest(found[2].masked_fill(no_head.logical_not(), 0.0)), 0.0);
+  }
+}
+
+TEST_P(EveryMechanism, LeavesAFullyMaskedRowAtZeroWithNoGradient) {
+  auto c = make_case(words(), "keep");
+  c.call.want = everything(c.mechanism);
+  const auto a = c.run();
+  EXPECT_EQ(largest(a.context.select(2, 1)), 0.0);
+  EXPECT_EQ(largest(a.weights.select(2, 1)), 0.0);
+  if (a.lse.defined()) EXPECT_TRUE((a.lse.select(2, 1) == -INFINITY).all().item<bool>());
+  if (a.entropy.defined()) EXPECT_EQ(largest(a.entropy.select(2, 1)), 0.0);
+  if (a.log_probability.dim() > 2) EXPECT_EQ(largest(a.log_probability.select(2, 1)), 0.0);
+  const auto found = gradients(loss_of(a), {c.query})[0];
+  if (found.defined()) EXPECT_EQ(largest(found.select(2, 1)), 0.0);
+}
+
+TEST_P(EveryMechanism, KeepsNaNInPaddingFromOutputsAndGradients) {
+  for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    SCOPED_TRACE(bad);
+    auto clean = make_case(words(), "keep"), dirty = make_case(words(), "keep");
+    {
+      const at::NoGradGuard no_grad;
+      for (auto& x : {dirty.keys, dirty.values}) x.select(2, 6).fill_(bad);  // key 6: nobody may attend it
+      dirty.query.select(2, 1).fill_(bad);                                  // query 1 may attend nothing
+    }
+    clean.call.want = dirty.call.want = everything(clean.mechanism);
+    const auto a = clean.run(), b = dirty.run();
+    EXPECT_TRUE(same_bits(a.context, b.context));
+    EXPECT_TRUE(same_bits(a.weights, b.weights));
+    EXPECT_TRUE(same_bits(a.lse, b.lse));
+    EXPECT_TRUE(same_bits(a.entropy, b.entropy));
+    EXPECT_TRUE(same_bits(a.log_probability, b.log_probability));
+    const auto expected = gradients(loss_of(a), clean.tensors()), found = gradients(loss_of(b), dirty.tensors());
+    const auto names = clean.leaves();
+    for (size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(same_bits(expected[i], found[i])) << names[i].first;
+  }
+}
+
+TEST_P(EveryMechanism, KeepsBatchRowsApart) {
+  auto c = make_case(words(), "keep");
+  c.call.want = everything(c.mechanism);
+  const auto together = c.run();
+  {
+    const at::NoGradGuard no_grad;
+    for (auto& x : {c.query, c.keys, c.values}) x.select(0, 0).fill_(100);
+  }
+  const auto other = c.run();
+  EXPECT_TRUE(same_bits(together.context.select(0, 1), other.context.select(0, 1)));
+  EXPECT_TRUE(same_bits(together.weights.select(0, 1), other.weights.select(0, 1)));
+
+  // Alone, as row 1 of the global batch, it draws the same numbers.
+  Call call = c.call;
+  call.mask.keep = c.call.mask.keep.narrow(0, 1, 1);
+  call.bias.full = c.call.bias.full.narrow(0, 1, 1);
+  call.noise.first_row = 1;
+  const auto alone = attend(c.query.narrow(0, 1, 1), c.keys.narrow(0, 1, 1), c.values.narrow(0, 1, 1), c.mechanism, c.parameters, call);
+  EXPECT_TRUE(close(alone.context[0], together.context[1], 1e-12));
+  EXPECT_TRUE(close(alone.weights[0], together.weights[1], 1e-12));
+}
+
+TEST_P(EveryMechanism, DoesNotMindTheOrderOfKeys) {
+  const auto m = Mechanism::parse(words());
+  if (m.score().positional() || m.align().positional()) GTEST_SKIP() << "position plays a part";
+  auto c = make_case(words(), "keep", {}, /*biased=*/false);
+  c.call.noise.sample = false;  // draws belong to places
+  const auto before = c.run().context;
+  const auto order = at::tensor(std::vector<int64_t>{3, 6, 0, 5, 1, 4, 2});
+  c.keys = c.keys.detach().index_select(2, order);
+  c.values = c.values.detach().index_select(2, order);
+  c.call.mask.keep = c.call.mask.keep.index_select(3, order);
+  EXPECT_TRUE(close(c.run().context, before));
+}
+
+TEST_P(EveryMechanism, GivesTheSameInBlocksOfAnySize) {
+  auto c = make_case(words(), "all");
+  c.call.noise.dropout = 0.25;
+  c.call.want = everything(c.mechanism);
+  c.call.want.column_mass = true;
+  c.call.block_bytes = 1 << 24;
+  const auto whole = c.run();
+  EXPECT_EQ(whole.plan.block_queries, 5);
+  for (const int64_t bytes : {1, 20000}) {
+    c.call.block_bytes = bytes;
+    const auto parts = c.run();
+    EXPECT_TRUE(close(parts.context, whole.context, 1e-12));
+    EXPECT_TRUE(close(parts.weights, whole.weights, 1e-12));
+    EXPECT_TRUE(close(parts.column_mass, whole.column_mass, 1e-12));
+  }
+}
+
+TEST_P(EveryMechanism, SharesKeysAmongHeadsAsIfTheyWereRepeated) {
+  auto shared = make_case(words(), "keep", {2, 4, 2, 5, 7});
+  shared.call.want = everything(shared.mechanism);
+  auto repeated = shared;
+  repeated.keys = shared.keys.detach().repeat_interleave(2, 1).requires_grad_();
+  repeated.values = shared.values.detach().repeat_interleave(2, 1).requires_grad_();
+  const auto a = shared.run(), b = repeated.run();
+  EXPECT_TRUE(close(a.context, b.context, 1e-12));
+  EXPECT_TRUE(close(a.weights, b.weights, 1e-12));
+  const auto found = gradients(loss_of(a), {shared.keys, shared.values}), expected = gradients(loss_of(b), {repeated.keys, repeated.values});
+  for (size_t i = 0; i < 2; ++i)
+    if (expected[i].defined()) EXPECT_TRUE(close(found[i], expected[i].unflatten(1, {2, 2}).sum(2))) << i;
+}
+
+TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
+  auto c = make_case(words(), "keep");
+  c.call.want.weights = true;
+  const auto all = c.run().weights;
+  c.call.want = Want{.weights = true, .rows = {4, 0, 4}, .heads = {1}, .column_mass = true, .top = 9};
+  c.call.want.links = at::tensor(std::vector<int64_t>{1, 1, 4, 2, 0, 0, 0, 3, 1, 0, 1, 0, 0, 1, 2, 5}).view({4, 4});
+  const auto a = c.run();
+  const auto rows = at::tensor(std::vector<int64_t>{4, 0, 4});
+  EXPECT_TRUE(same_bits(a.weights, all.narrow(1, 1, 1).index_select(2, rows)));
+  EXPECT_TRUE(close(a.column_mass, all.sum(2), 1e-12));
+  EXPECT_TRUE(close(a.top_weights.sum(3), all.clamp_min(0).sum(3) + at::zeros_like(a.top_weights.sum(3)), words().find("identity") == std::string::npos ? 1e-12 : 1e9));
+  for (int64_t i = 0; i < 4; ++i) {
+    const auto l = c.call.want.links[i];
+    const auto weight = all.index({l[0], l[1], l[2], l[3]});
+    const auto sampled = c.mechanism.align().offers().log_probability && parse_mechanism(words()).align.name == "hard";
+    if (!sampled && words().find("identity") == std::string::npos) EXPECT_TRUE(close(at::exp(a.link_log_weights[i]), weight, 1e-12)) << i;
+  }
+  EXPECT_EQ((a.top_keys.select(2, 1) == -1).all().item<bool>(), true);  // query 1 attends nothing
+}
+
+TEST_P(EveryMechanism, WorksWhereThereIsNothing) {
+  for (const auto& [lq, lk] : {std::pair{0, 3}, {3, 0}, {0, 0}}) {
+    SCOPED_TRACE(std::to_string(lq) + " queries, " + std::to_string(lk) + " keys");
+    auto c = make_case(words(), "none", {2, 2, 2, lq, lk}, /*biased=*/false);
+    c.call.want = everything(c.mechanism);
+    c.call.want.top = 2;
+    const auto a = c.run();
+    EXPECT_EQ(a.context.sizes(), at::IntArrayRef({2, 2, lq, kValues}));
+    EXPECT_EQ(largest(a.context), 0.0);
+    a.context.sum().backward();
+    EXPECT_EQ(largest(c.values.grad()), 0.0);
+  }
+}
+
+TEST_P(EveryMechanism, CanBeCalledFromSeveralThreadsAtOnce) {
+  const auto run = [&] {
+    auto c = make_case(words(), "none");
+    return std::pair(c, c.run().context.detach());
+  };
+  const auto [c, expected] = run();
+  std::vector<Tensor> found(4);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < found.size(); ++i)
+    threads.emplace_back([&, i, c = c] {
+      const auto a = c.run();
+      gradients(loss_of(a), c.tensors());
+      found[i] = a.context.detach();
+    });
+  for (auto& thread : threads) thread.join();
+  for (const auto& x : found) EXPECT_TRUE(same_bits(x, expected));
+}
+
+TEST(TheCatalogue, HasEveryWordOfTheSurvey) {
+  const std::vector<std::string> scores{"activated_general", "additive", "biased_general", "concat",   "cosine",        "dot",
+                                        "euclidean",         "general",  "location",       "scaled_dot", "self_attentive"};
+  const std::vector<std::string> aligns{"entmax",     "gumbel_softmax", "hard",    "identity",         "local_m",   "local_p", "reinforced",
+                                        "sigmoid",    "softmax",        "sparsemax", "straight_through", "threshold", "top_k",   "uniform"};
+  for (const auto& word : scores) EXPECT_NO_THROW(Catalogue<Score>::make(word)) << word;
+  for (const auto& word : aligns) EXPECT_NO_THROW(Catalogue<Alignment>::make(word)) << word;
+  EXPECT_GE(every_mechanism().size(), 300U);
+  std::cout << every_mechanism().size() << " mechanisms, " << kMasks.size() << " masks\n";
+}
+
+}  // namespace
+}  // namespace heed::testing

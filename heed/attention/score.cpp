@@ -1,0 +1,32 @@
+#include "heed/attention/score.h"
+
+namespace heed {
+
+Tensor products(const Tensor& query, const Tensor& keys, int64_t width) {
+  if (width == 1) return at::matmul(query, keys.transpose(-1, -2)).unsqueeze(-1);
+  const auto groups = [&](const Tensor& x) {  // [B, H, width, L, D / width]
+    return x.view({x.size(0), x.size(1), x.size(2), width, -1}).transpose(2, 3);
+  };
+  return at::matmul(groups(query), groups(keys).transpose(-1, -2)).permute({0, 1, 3, 4, 2});
+}
+
+Tensor channel_products(const Tensor& query, const Tensor& keys, int64_t width) {
+  const int64_t B = query.size(0), H = query.size(1), Lq = query.size(2), D = keys.size(-1);
+  const auto rows = query.reshape({B, H, Lq * width, D});
+  const auto all = at::matmul(rows, keys.transpose(-1, -2));  // [B, H, Lq * width, Lk]
+  return all.view({B, H, Lq, width, keys.size(-2)}).transpose(-1, -2);
+}
+
+std::string only(Dimensionality d, Dimensionality only_this, const std::string& reason) {
+  if (d == Dimensionality::single || d == only_this) return "";
+  return reason + "; it has " + words(only_this);
+}
+
+void check_same_width(const std::string& part, const Sizes& sizes) {
+  check(sizes.query == sizes.keys, part, ": the query has ", sizes.query, " features and the keys have ",
+        sizes.keys, "; it multiplies them one by one and needs equally many (or use general)");
+  check(sizes.width() <= 1 || sizes.keys % sizes.width() == 0, part, ": ", sizes.keys,
+        " features do not split into ", sizes.width(), " groups, one for each channel of the values");
+}
+
+}  // namespace heed

@@ -1,0 +1,48 @@
+// Activated general score (Ma et al., 2017; Zheng & Xia, 2018):   e = act(k . (W q) + b),   act = tanh
+//
+// Squeezed into (-1, 1), no key can win by its norm alone; softmax over it is never sharp (at most
+// e^2 / (e^2 + n - 1)), so a call may raise `scale`. Per channel (lift): one W and b for each.
+
+#include "heed/attention/activation.h"
+#include "heed/attention/score.h"
+
+namespace heed {
+namespace {
+
+class ActivatedGeneral final : public Score {
+ public:
+  explicit ActivatedGeneral(const Options& options) : act_(options) {}
+
+  std::vector<ParameterSpec> parameters(const Sizes& s) const override {
+    if (s.dimensionality == Dimensionality::lift)
+      return {{"from_query", {s.values, s.keys, s.query}}, {"bias", {s.values}, kZeros}};
+    return {{"from_query", {s.keys, s.query}}, {"bias", {1}, kZeros}};
+  }
+  std::string refuse(Dimensionality d) const override {
+    return only(d, Dimensionality::lift, "it has no hidden layer");
+  }
+  Tensor prepare_query(const Parameters& p, const Tensor& query) const override {
+    const auto& weight = p["from_query"];
+    const bool single = p.sizes().dimensionality == Dimensionality::single;
+    return project(query, single ? weight : weight.flatten(-3, -2));
+  }
+  Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
+    return act_(channel_products(query, keys, p.sizes().width()) + p.spread("bias", /*between=*/2));
+  }
+  int64_t floats_per_pair(const Tensor&) const override { return 4; }
+
+ private:
+  Activation act_;
+};
+
+const Catalogue<Score>::Entry activated_general_entry{
+    "activated_general",
+    make_part<Score, ActivatedGeneral>,
+    {.formula = "act(k . (W q) + b)",
+     .paper = "Ma et al., 2017",
+     .cost = "Lq Lk Dk",
+     .choose = "as general, bounded: no key wins by its norm",
+     .variants = {"activated_general(sigmoid)"}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,36 @@
+// Dot score (multiplicative; Luong et al., 2015):   e = q . k
+//
+// Per channel (lift): the features fall into as many groups as there are channels, and each channel
+// has the dot product of its own group.
+
+#include "heed/attention/score.h"
+
+namespace heed {
+namespace {
+
+class Dot final : public Score {
+ public:
+  explicit Dot(const Options&) {}
+
+  std::vector<ParameterSpec> parameters(const Sizes& s) const override {
+    check_same_width("score/dot", s);
+    return {};
+  }
+  std::string refuse(Dimensionality d) const override {
+    return only(d, Dimensionality::lift, "it has no hidden layer");
+  }
+  Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
+    return products(query, keys, p.sizes().width());
+  }
+};
+
+const Catalogue<Score>::Entry dot_entry{"dot",
+                                        make_part<Score, Dot>,
+                                        {.formula = "q . k",
+                                         .paper = "Luong et al., 2015",
+                                         .cost = "Lq Lk D",
+                                         .choose = "speed first, few features",
+                                         .variants = {}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,40 @@
+// General score (bilinear; Luong et al., 2015):   e = k . (W q)
+//
+// Per channel (lift): one W for each channel.
+
+#include "heed/attention/score.h"
+
+namespace heed {
+namespace {
+
+class General final : public Score {
+ public:
+  explicit General(const Options&) {}
+
+  std::vector<ParameterSpec> parameters(const Sizes& s) const override {
+    if (s.dimensionality == Dimensionality::lift) return {{"from_query", {s.values, s.keys, s.query}}};
+    return {{"from_query", {s.keys, s.query}}};
+  }
+  std::string refuse(Dimensionality d) const override {
+    return only(d, Dimensionality::lift, "it has no hidden layer");
+  }
+  Tensor prepare_query(const Parameters& p, const Tensor& query) const override {
+    const auto& weight = p["from_query"];
+    const bool single = p.sizes().dimensionality == Dimensionality::single;
+    return project(query, single ? weight : weight.flatten(-3, -2));
+  }
+  Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
+    return channel_products(query, keys, p.sizes().width());
+  }
+};
+
+const Catalogue<Score>::Entry general_entry{"general",
+                                            make_part<Score, General>,
+                                            {.formula = "k . (W q)",
+                                             .paper = "Luong et al., 2015",
+                                             .cost = "Lq Lk Dk",
+                                             .choose = "queries and keys from different spaces",
+                                             .variants = {}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,42 @@
+// What scores with a hidden layer share: e = w . act(x), x [B, H, Lq, Lk, Dh] the sum of both sides.
+//
+// Multi-dimensional (Shen et al., 2018): w becomes a matrix, a row for each channel. Elementwise there
+// is no w, the hidden layer itself is the score: e = 5 act(x / 5).
+
+#pragma once
+
+#include "heed/attention/activation.h"
+#include "heed/attention/score.h"
+
+namespace heed {
+
+class HiddenLayer : public Score {
+ public:
+  explicit HiddenLayer(const Options& options) : act_(options) {}
+
+  std::string refuse(Dimensionality d) const override {
+    return d == Dimensionality::lift ? "its hidden layer already has channels; use multi" : "";
+  }
+
+  Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const final {
+    const auto sum = query.unsqueeze(-2) + keys.unsqueeze(-3);  // [B, H, Lq, Lk, Dh]
+    if (elementwise(p.sizes())) return kBound * act_(sum / kBound);
+    return project(act_(sum), p["to_scores"]);  // [B, H, Lq, Lk, W]
+  }
+
+  int64_t floats_per_pair(const Tensor& keys) const override { return 4 * keys.size(-1); }
+
+ protected:
+  static int64_t hidden(const Sizes& s) { return elementwise(s) ? s.values : s.hidden; }
+  static void add_to_scores(const Sizes& s, std::vector<ParameterSpec>& all) {
+    if (!elementwise(s)) all.push_back({"to_scores", {s.width(), s.hidden}});
+  }
+
+ private:
+  static constexpr double kBound = 5;  // by the paper
+  static bool elementwise(const Sizes& s) { return s.dimensionality == Dimensionality::elementwise; }
+
+  Activation act_;
+};
+
+}  // namespace heed

@@ -1,0 +1,53 @@
+// Location score (Luong et al., 2015):   e_j = (W q)_j
+//
+// The query alone says which places to look at; the keys' content plays no part. W has a row for each
+// of the first `most` places; keys beyond cannot be scored and count as masked. Per channel (lift): one
+// W for each.
+
+#include "heed/attention/score.h"
+
+namespace heed {
+namespace {
+
+class Location final : public Score {
+ public:
+  explicit Location(const Options& options) : most_(options.integer("most", 512)) {
+    check(most_ > 0, "score/location: most is ", most_, ", expected at least 1");
+  }
+
+  std::vector<ParameterSpec> parameters(const Sizes& s) const override {
+    if (s.dimensionality == Dimensionality::lift) return {{"from_query", {s.values, most_, s.query}}};
+    return {{"from_query", {most_, s.query}}};
+  }
+  std::string refuse(Dimensionality d) const override {
+    return only(d, Dimensionality::lift, "it has no hidden layer");
+  }
+  Tensor prepare_query(const Parameters& p, const Tensor& query) const override {
+    const auto& weight = p["from_query"];
+    const bool single = p.sizes().dimensionality == Dimensionality::single;
+    return project(query, single ? weight : weight.flatten(-3, -2));  // [B, H, Lq, W * most]
+  }
+  Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
+    const int64_t Lk = keys.size(-2), known = std::min(Lk, most_);
+    const auto all = query.view({query.size(0), query.size(1), query.size(2), p.sizes().width(), most_});
+    const auto some = all.narrow(-1, 0, known);
+    return at::constant_pad_nd(some, {0, Lk - known}).transpose(-1, -2);  // [B, H, Lq, Lk, W]
+  }
+
+  bool positional() const override { return true; }
+  int64_t most_keys() const override { return most_; }
+
+ private:
+  int64_t most_;
+};
+
+const Catalogue<Score>::Entry location_entry{"location",
+                                             make_part<Score, Location>,
+                                             {.formula = "(W q)_j",
+                                              .paper = "Luong et al., 2015",
+                                              .cost = "Lq Dq most",
+                                              .choose = "the place alone decides",
+                                              .variants = {"location(5)"}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,40 @@
+// Scaled dot score (Vaswani et al., 2017):   e = q . k / sqrt(D)
+//
+// The dot product of vectors with unit variance has variance D; unscaled, a wide softmax saturates.
+// Per channel (lift): as dot, scaled by the width of a group.
+
+#include <cmath>
+
+#include "heed/attention/score.h"
+
+namespace heed {
+namespace {
+
+class ScaledDot final : public Score {
+ public:
+  explicit ScaledDot(const Options&) {}
+
+  std::vector<ParameterSpec> parameters(const Sizes& s) const override {
+    check_same_width("score/scaled_dot", s);
+    return {};
+  }
+  std::string refuse(Dimensionality d) const override {
+    return only(d, Dimensionality::lift, "it has no hidden layer");
+  }
+  Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
+    const int64_t width = p.sizes().width();
+    const int64_t features = keys.size(-1) / std::max<int64_t>(width, 1);
+    return products(query, keys, width) / std::sqrt(static_cast<double>(std::max<int64_t>(features, 1)));
+  }
+};
+
+const Catalogue<Score>::Entry scaled_dot_entry{"scaled_dot",
+                                               make_part<Score, ScaledDot>,
+                                               {.formula = "q . k / sqrt(D)",
+                                                .paper = "Vaswani et al., 2017",
+                                                .cost = "Lq Lk D",
+                                                .choose = "the default; mandatory when D is large",
+                                                .variants = {}}};
+
+}  // namespace
+}  // namespace heed

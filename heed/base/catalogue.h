@@ -1,0 +1,75 @@
+// The parts of one kind (scores, alignments) by name. A part enters itself with one line in its own file, so adding a
+// part edits no list:
+//
+//   const Catalogue<Score>::Entry dot_entry{"dot", make_part<Score, Dot>, {.formula = "q . k", ...}};
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heed/base/check.h"
+#include "heed/base/nearest.h"
+#include "heed/base/words.h"
+
+namespace heed {
+
+/// What a part says of itself; `heed list` and the documentation are written from it.
+struct Description {
+  std::string formula, paper, cost, choose;
+  std::vector<std::string> variants;  // options worth testing: {"entmax(1.3)", "entmax(learned)"}; the promises run on each
+};
+
+template <typename Part>
+class Catalogue {
+ public:
+  using Maker = std::shared_ptr<const Part> (*)(const Options&);
+
+  struct Entry {
+    Entry(const std::string& name, Maker maker, Description description) {
+      const bool fresh = table().emplace(name, Row{maker, std::move(description)}).second;
+      check(fresh, "catalogue: two ", Part::kKind, "s are called ", name);
+    }
+  };
+
+  /// Part has a static kKind ("score"), how errors call it.
+  static std::shared_ptr<const Part> make(const PartWords& words) {
+    const Row& row = find(words.name);
+    auto part = row.maker(words.options);
+    words.options.refuse_unread();
+    return part;
+  }
+  static std::shared_ptr<const Part> make(const std::string& words) { return make(parse_part(words, Part::kKind)); }
+
+  static const Description& describe(const std::string& name) { return find(name).description; }
+
+  static std::vector<std::string> names() {
+    std::vector<std::string> all;
+    for (const auto& [name, row] : table()) all.push_back(name);
+    return all;
+  }
+
+ private:
+  struct Row {
+    Maker maker;
+    Description description;
+  };
+  static std::map<std::string, Row>& table() {
+    static std::map<std::string, Row> rows;  // inside a function: filled before main, whatever the order of the files
+    return rows;
+  }
+  static const Row& find(const std::string& name) {
+    const auto found = table().find(name);
+    check(found != table().end(), Part::kKind, ": no part called '", name, "'", suggestion(name, names()), "; known: ", joined(names()));
+    return found->second;
+  }
+};
+
+template <typename Part, typename Kind>
+std::shared_ptr<const Part> make_part(const Options& options) {
+  return std::make_shared<const Kind>(options);
+}
+
+}  // namespace heed

@@ -1,0 +1,39 @@
+// check(fine, words...): throws Error with the words joined, unless all is well.
+//
+// For what a caller may get wrong: `room/part: what came, what was expected`. What we ourselves may get wrong is
+// asserted instead.
+
+#pragma once
+
+#include <cstdint>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace heed {
+
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <typename... Words>
+[[noreturn]] void fail(const Words&... words) {
+  std::ostringstream text;
+  (text << ... << words);
+  throw Error(text.str());
+}
+
+template <typename... Words>
+void check(bool fine, const Words&... words) {
+  if (!fine) fail(words...);
+}
+
+/// "a, b, c"
+inline std::string joined(const std::vector<std::string>& words, const std::string& between = ", ") {
+  std::string all;
+  for (const auto& word : words) all += (all.empty() ? "" : between) + word;
+  return all;
+}
+
+}  // namespace heed

@@ -1,0 +1,177 @@
+#include "heed/base/words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "heed/base/check.h"
+#include "heed/base/nearest.h"
+
+namespace heed {
+namespace {
+
+std::string trimmed(std::string_view text) {
+  const char* blanks = " \t\r\n";
+  const size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(blanks) - first + 1));
+}
+
+/// Cuts at `mark` where no bracket is open.
+std::vector<std::string> cut(std::string_view text, char mark) {
+  std::vector<std::string> pieces;
+  int depth = 0;
+  size_t from = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')') --depth;
+    if (text[i] == mark && depth == 0) {
+      pieces.push_back(trimmed(text.substr(from, i - from)));
+      from = i + 1;
+    }
+  }
+  pieces.push_back(trimmed(text.substr(from)));
+  return pieces;
+}
+
+bool is_number(const std::string& text, double& value) {
+  try {
+    size_t used = 0;
+    value = std::stod(text, &used);
+    return used == text.size() && std::isfinite(value);
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+std::string shown(double value) {
+  std::ostringstream text;
+  text << value;
+  return text.str();
+}
+
+}  // namespace
+
+Options::Options(std::string part, std::vector<std::pair<std::string, std::string>> given) : part_(std::move(part)) {
+  for (auto& [name, value] : given) {
+    const bool twice = !name.empty() && std::any_of(given_.begin(), given_.end(), [&](const Item& item) { return item.name == name; });
+    check(!twice, part_, ": option '", name, "' is given twice");
+    given_.push_back({name, value, false});
+  }
+}
+
+Options::Item* Options::take_named(const std::string& name) const {
+  for (auto& item : given_) {
+    if (item.name != name) continue;
+    item.read = true;
+    return &item;
+  }
+  return nullptr;
+}
+
+void Options::note(Known known) const { known_.push_back(std::move(known)); }
+
+double Options::number(const std::string& name, double otherwise) const {
+  note({name, shown(otherwise), "number"});
+  double value = 0;
+  if (const Item* item = take_named(name)) {
+    check(is_number(item->value, value), part_, ": option '", name, "' is '", item->value, "', expected a number");
+    return value;
+  }
+  for (auto& item : given_) {
+    if (item.read || !item.name.empty() || !is_number(item.value, value)) continue;
+    item.read = true;
+    return value;
+  }
+  return otherwise;
+}
+
+int64_t Options::integer(const std::string& name, int64_t otherwise) const {
+  const double value = number(name, static_cast<double>(otherwise));
+  check(value == std::floor(value) && std::abs(value) < 9e15, part_, ": option '", name, "' is ", value, ", expected a whole number");
+  return static_cast<int64_t>(value);
+}
+
+std::string Options::choice(const std::string& name, const std::vector<std::string>& words) const {
+  note({name, words.front(), joined(words, " | ")});
+  if (const Item* item = take_named(name)) {
+    const bool fine = std::find(words.begin(), words.end(), item->value) != words.end();
+    check(fine, part_, ": option '", name, "' is '", item->value, "', expected one of ", joined(words), suggestion(item->value, words));
+    return item->value;
+  }
+  for (auto& item : given_) {
+    if (item.read || !item.name.empty() || std::find(words.begin(), words.end(), item.value) == words.end()) continue;
+    item.read = true;
+    return item.value;
+  }
+  return words.front();
+}
+
+bool Options::flag(const std::string& name, bool otherwise) const {
+  note({name, otherwise ? "true" : "false", "true | false"});
+  if (const Item* item = take_named(name)) {
+    const bool yes = item->value == "true", no = item->value == "false";
+    check(yes || no, part_, ": option '", name, "' is '", item->value, "', expected true or false");
+    return yes;
+  }
+  for (auto& item : given_) {
+    if (item.read || !item.name.empty() || item.value != name) continue;
+    item.read = true;
+    return true;
+  }
+  return otherwise;
+}
+
+void Options::refuse_unread() const {
+  for (const auto& item : given_) {
+    if (item.read) continue;
+    std::vector<std::string> names, list;
+    for (const auto& known : known_) {
+      names.push_back(known.name);
+      list.push_back(known.name + " (" + known.kind + "; " + known.otherwise + ")");
+      for (const auto& word : cut(known.kind, '|')) names.push_back(word);
+    }
+    const std::string& word = item.name.empty() ? item.value : item.name;
+    fail(part_, ": unknown option '", word, "'; ", list.empty() ? "it has none" : "known: " + joined(list), suggestion(word, names));
+  }
+}
+
+std::string Options::words() const {
+  std::vector<std::string> items;
+  for (const auto& item : given_) items.push_back(item.name.empty() ? item.value : item.name + "=" + item.value);
+  return items.empty() ? "" : "(" + joined(items) + ")";
+}
+
+PartWords parse_part(std::string_view text, const std::string& kind) {
+  const std::string whole = trimmed(text);
+  const size_t open = whole.find('(');
+  const std::string name = trimmed(whole.substr(0, open));
+  check(!name.empty(), kind, ": '", whole, "' came, expected a name such as softmax or entmax(1.5)");
+  std::vector<std::pair<std::string, std::string>> given;
+  if (open != std::string::npos) {
+    const bool closed = whole.find(')') == whole.size() - 1 && whole.find('(', open + 1) == std::string::npos;
+    check(closed, kind, "/", name, ": '", whole, "' came, expected name(option, option=value)");
+    const std::string inside = trimmed(whole.substr(open + 1, whole.size() - open - 2));
+    for (const auto& item : inside.empty() ? std::vector<std::string>{} : cut(inside, ',')) {
+      const size_t equal = item.find('=');
+      const std::string option = equal == std::string::npos ? "" : trimmed(item.substr(0, equal));
+      const std::string value = equal == std::string::npos ? item : trimmed(item.substr(equal + 1));
+      check(!value.empty() && (equal == std::string::npos || !option.empty()), kind, "/", name, ": '", whole, "' has an empty option");
+      given.emplace_back(option, value);
+    }
+  }
+  check(name.find(')') == std::string::npos, kind, ": '", whole, "' has a closing bracket without an opening one");
+  return {name, Options(kind + "/" + name, std::move(given))};
+}
+
+MechanismWords parse_mechanism(std::string_view text) {
+  const auto refuse = [&] {
+    fail("mechanism: '", trimmed(text), "' came, expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
+  };
+  const auto halves = cut(text, ',');
+  const auto parts = cut(halves.front(), '+');
+  if (halves.size() > 2 || parts.size() != 2 || parts[0].empty() || parts[1].empty()) refuse();
+  return {parse_part(parts[0], "score"), parse_part(parts[1], "alignment"), parse_part(halves.size() == 2 ? halves[1] : "single", "dimensionality")};
+}
+
+}  // namespace heed

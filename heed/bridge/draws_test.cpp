@@ -1,0 +1,52 @@
+#include "heed/bridge/draws.h"
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+namespace heed {
+namespace {
+
+// A block that begins at row 1, query 2 sees what the whole sees there.
+TEST(Draws, DoNotDependOnTheTiling) {
+  const Draws whole{5, 6, 0, 0};
+  Draws block = whole;
+  block.first_row = 1;
+  block.first_query = 2;
+  const auto all = whole.uniform(kernels::kAlignment, {3, 2, 4, 9}, at::kDouble);
+  const auto some = block.uniform(kernels::kAlignment, {1, 2, 2, 9}, at::kDouble);
+  EXPECT_TRUE(some.equal(all.narrow(0, 1, 1).narrow(2, 2, 2)));
+}
+
+TEST(Draws, AreOthersForAnotherPurposeSeedOrStream) {
+  const auto draw = [](uint64_t seed, uint64_t stream, kernels::Purpose purpose) {
+    return Draws{seed, stream, 0, 0}.uniform(purpose, {1, 1, 1, 64}, at::kFloat);
+  };
+  const auto first = draw(1, 1, kernels::kAlignment);
+  EXPECT_FALSE(first.equal(draw(2, 1, kernels::kAlignment)));
+  EXPECT_FALSE(first.equal(draw(1, 2, kernels::kAlignment)));
+  EXPECT_FALSE(first.equal(draw(1, 1, kernels::kDropout)));
+}
+
+// at::parallel_for is compiled into our own files: without -fopenmp it would run on one thread and say nothing.
+TEST(Threads, AreReallyUsed) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  std::mutex mutex;
+  std::set<std::thread::id> seen;
+  std::atomic<int> waiting{0};
+  at::parallel_for(0, 2, 1, [&](int64_t, int64_t) {
+    ++waiting;
+    for (int i = 0; i < 1000 && waiting < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::lock_guard<std::mutex> lock(mutex);
+    seen.insert(std::this_thread::get_id());
+  });
+  at::set_num_threads(before);
+  EXPECT_EQ(seen.size(), 2U);
+}
+
+}  // namespace
+}  // namespace heed

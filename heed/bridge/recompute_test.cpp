@@ -1,0 +1,59 @@
+#include "heed/bridge/recompute.h"
+
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+
+namespace heed {
+namespace {
+
+Tensors product(const Tensors& x) { return {x[0] * x[0] * x[0] * x[1], {}, x[2].defined() ? x[2] * 2 : at::Tensor()}; }
+
+at::Tensor slope(const at::Tensor& y, const at::Tensor& x) { return torch::autograd::grad({y}, {x}, {}, true, true)[0]; }
+
+// x^3 x = x^4: the slopes at 2 are 4 x^3, 12 x^2, 24 x, 24.
+TEST(Recompute, GivesEveryOrderOfDerivativeWhereInputsAreOneTensor) {
+  const auto x = at::full({1}, 2.0, at::kDouble).requires_grad_();
+  auto y = recompute(product, {x, x, {}})[0];
+  for (const double expected : {32.0, 48.0, 48.0, 24.0}) {
+    y = slope(y, x);
+    EXPECT_EQ(y.item<double>(), expected);
+  }
+}
+
+// x^3 x^2 = x^5.
+TEST(Recompute, SeesAnInputThatWasMadeFromAnother) {
+  const auto x = at::full({1}, 2.0, at::kDouble).requires_grad_();
+  const auto first = slope(recompute(product, {x, x * x, {}})[0], x);
+  EXPECT_EQ(first.item<double>(), 80.0);
+  EXPECT_EQ(slope(first, x).item<double>(), 160.0);
+}
+
+TEST(Recompute, PassesAbsentTensorsThrough) {
+  const auto x = at::full({1}, 2.0, at::kDouble).requires_grad_();
+  const auto out = recompute(product, {x, x, {}});
+  ASSERT_EQ(out.size(), 3U);
+  EXPECT_FALSE(out[1].defined());
+  EXPECT_FALSE(out[2].defined());
+  EXPECT_TRUE(recompute(product, {x, x, x})[2].defined());
+}
+
+TEST(Recompute, RunsAStepOnceWhereNoGradientIsNeeded) {
+  int runs = 0;
+  const Step counted = [&](const Tensors& x) { return ++runs, Tensors{x[0] * 2}; };
+  const auto plain = at::ones({1});
+  EXPECT_FALSE(recompute(counted, {plain})[0].requires_grad());
+  const auto leaf = at::ones({1}).requires_grad_();
+  recompute(counted, {leaf})[0].backward();
+  EXPECT_EQ(runs, 3);  // once plainly, once forward, once in backward
+}
+
+TEST(Recompute, NoticesAnInputThatWasChangedInPlace) {
+  const auto x = at::full({1}, 2.0).requires_grad_();
+  const auto y = x * 1;
+  const auto out = recompute(product, {y, y, {}})[0];
+  y.add_(1);
+  EXPECT_THROW(out.backward(), std::exception);
+}
+
+}  // namespace
+}  // namespace heed

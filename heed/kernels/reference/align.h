@@ -1,0 +1,70 @@
+// a = align(e): from the scores of one query, in one channel, to its weights.
+//
+// An alignment sees only the keys that this query may attend, so there is no mask in any formula. A score that is NaN or
+// +inf makes every weight that depends on it NaN; decisions (argmax, sorting) do not hide it.
+
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heed/base/words.h"
+#include "heed/kernels/reference/parameters.h"
+
+namespace heed::kernels::reference {
+
+/// The n > 0 kept keys of one query, in one channel.
+template <typename Real>
+struct Row {
+  std::vector<int64_t> keys;          // [n], ascending
+  std::vector<Real> scores;           // [n], none is -inf
+  std::vector<double> draws;          // [n] in (0, 1), or empty: decide
+  std::span<const Real> query;        // [Dq]
+  int64_t place = 0;                  // of the query
+  int64_t key_count = 0;              // S, the true length
+  std::span<const uint8_t> selected;  // [Lk], what the policy chose, or empty
+};
+
+/// What an alignment does not have stays as it is here, which is also what a dead row has.
+template <typename Real>
+struct Aligned {
+  std::vector<Real> weights;  // [n]
+  Real lse{-std::numeric_limits<double>::infinity()};
+  Real entropy{0}, log_probability{0};
+};
+
+/// A subset of the keys of one head, chosen before any query looks at them.
+template <typename Real>
+struct Chosen {
+  std::vector<uint8_t> selected;  // [Lk]
+  Real log_probability{0};
+};
+
+template <typename Real>
+class Alignment {
+ public:
+  struct Gives {
+    bool lse = false, entropy = false, log_probability = false;
+    bool draws = false;   // wants numbers when it samples
+    bool policy = false;  // chooses keys first
+  };
+
+  virtual ~Alignment() = default;
+  virtual Gives gives() const = 0;
+  virtual std::vector<Declared> parameters(const Sizes&) const { return {}; }
+  virtual Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>&) const = 0;
+
+  /// keys [Lk, Dk]; reachable [Lk]: some query may attend it; draws [Lk], or empty: decide.
+  virtual Chosen<Real> choose(const HeadParameters<Real>&, std::span<const Real> /*keys*/, std::span<const uint8_t> /*reachable*/,
+                              std::span<const float> /*draws*/) const {
+    return {};
+  }
+};
+
+/// The alignment of that name, with every option understood; nullptr when there is none of that name.
+template <typename Real>
+std::unique_ptr<const Alignment<Real>> make_alignment(const PartWords& words);
+
+}  // namespace heed::kernels::reference

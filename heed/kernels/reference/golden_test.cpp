@@ -1,0 +1,109 @@
+// The reference against numbers that another program worked out: values, and slopes by the complex step.
+
+#include <cctype>
+
+#include <gtest/gtest.h>
+
+#include "heed/kernels/reference/golden_cases.h"
+#include "heed/kernels/reference/testing.h"
+
+namespace heed::kernels::reference {
+namespace {
+
+constexpr double kTolerance = 1e-7;  // eight decimals were written down
+
+void expect_near(const std::vector<double>& came, const std::vector<double>& expected, const std::string& what) {
+  ASSERT_EQ(came.size(), expected.size()) << what;
+  for (size_t i = 0; i < came.size(); ++i) EXPECT_NEAR(came[i], expected[i], kTolerance) << what << " at " << i;
+}
+
+const Problem<double>& problem_named(const std::string& name) {
+  static const auto cases = golden();
+  for (const auto& one : cases) {
+    if (one.name == name) return one.problem;
+  }
+  fail("no golden case is called ", name);
+}
+
+class EveryGolden : public testing::TestWithParam<Golden> {};
+
+TEST_P(EveryGolden, IsAnswered) {
+  const auto answer = attend(GetParam().problem);
+  const auto came = outputs(answer);
+  for (const auto& [name, expected] : GetParam().expected) expect_near(came.at(name)->data, expected, name);
+}
+
+/// Those of the table for which slopes were written down.
+std::vector<Golden> golden_with_slopes() {
+  std::vector<Golden> some;
+  for (auto& one : golden()) {
+    if (!one.slopes.empty()) some.push_back(std::move(one));
+  }
+  return some;
+}
+
+class EveryGoldenSlope : public testing::TestWithParam<Golden> {};
+
+TEST_P(EveryGoldenSlope, IsThatOfTheContext) {
+  for (const auto& [name, expected] : GetParam().slopes) {
+    expect_near(slopes(GetParam().problem, name, pulled_by(GetParam().upstream)), expected, "slope by " + name);
+  }
+}
+
+std::string test_name(const testing::TestParamInfo<Golden>& test) {
+  std::string name = test.param.name;
+  for (char& letter : name) letter = std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Table, EveryGolden, testing::ValuesIn(golden()), test_name);
+INSTANTIATE_TEST_SUITE_P(Table, EveryGoldenSlope, testing::ValuesIn(golden_with_slopes()), test_name);
+
+TEST(Golden, NamesAreDifferent) {
+  std::map<std::string, int> seen;
+  for (const auto& one : golden()) EXPECT_EQ(++seen[one.name], 1) << one.name;
+}
+
+// d logp / de = 1[j = m] - a_j, m = 1.
+TEST(Hard, LogProbabilityHasTheGoldenSlopes) {
+  const Loss logp = [](const auto& answer) { return answer.log_probability.data[0]; };
+  expect_near(slopes(problem_named("hard"), "bias", logp), {-.30719589, .81367628, -.50648039}, "dlogp");
+}
+
+// dH / de = -a (log a + H).
+TEST(Hard, EntropyHasTheGoldenSlopes) {
+  const Loss entropy = [](const auto& answer) { return answer.entropy.data[0]; };
+  expect_near(slopes(problem_named("hard"), "bias", entropy), {.04917541, .12298825, -.17216366}, "dH");
+}
+
+// Reward -2, baseline -2.5: loss = -(.5 logp + .01 H).
+TEST(Hard, RewardReachesTheScoresThroughLogProbabilityAndEntropy) {
+  const Loss loss = [](const auto& answer) { return -(0.5 * answer.log_probability.data[0] + 0.01 * answer.entropy.data[0]); };
+  expect_near(slopes(problem_named("hard"), "bias", loss), {.15310619, -.40806802, .25496183}, "dL");
+}
+
+// d logp / d logit = z - pi; the logit is the second feature of a key.
+TEST(Reinforced, LogProbabilityHasTheGoldenSlopes) {
+  const Loss logp = [](const auto& answer) { return answer.log_probability.data[0]; };
+  const auto by_keys = slopes(problem_named("reinforced"), "keys", logp);
+  const double expected[] = {.1, -.2, .4, -.3, .3, -.5};
+  for (size_t j = 0; j < 6; ++j) {
+    EXPECT_NEAR(by_keys[2 * j + 1], expected[j], kTolerance) << j;
+    EXPECT_EQ(by_keys[2 * j], 0) << j;
+  }
+}
+
+// dq by the place alone is (-.03801977, .09631643); the scores of the case do not look at the second feature.
+TEST(LocalP, QueryIsPulledThroughThePlace) {
+  EXPECT_NEAR(slopes(problem_named("local_p/plain"), "query", pulled_by({1}))[1], .09631643, kTolerance);
+}
+
+// The squared penalty of two rows of weights against 1: lam = 1, dot and additive.
+TEST(Softmax, WeightsGiveTheGoldenDoublyStochasticPenalty) {
+  const auto dot = attend(problem_named("score/dot")).weights.data, additive = attend(problem_named("score/additive")).weights.data;
+  double penalty = 0;
+  for (size_t j = 0; j < 3; ++j) penalty += (1 - dot[j] - additive[j]) * (1 - dot[j] - additive[j]);
+  EXPECT_NEAR(penalty, .41876475, kTolerance);
+}
+
+}  // namespace
+}  // namespace heed::kernels::reference
