@@ -16,20 +16,20 @@ endfunction()
 # heed_on_torch(<library>): links torch, and takes heed_kernels in whole, so that programs find one copy.
 function(heed_on_torch library)
   add_library(heed_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
-  target_link_libraries(heed_pch PRIVATE torch OpenMP::OpenMP_CXX)
+  target_link_libraries(heed_pch PRIVATE torch)
   target_include_directories(heed_pch PRIVATE ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
   target_precompile_headers(heed_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
-  target_compile_options(heed_pch PRIVATE -Winvalid-pch -Werror=invalid-pch)
+  target_compile_options(heed_pch PRIVATE -fopenmp -Winvalid-pch -Werror=invalid-pch)
 
   target_link_libraries(${library} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,heed_kernels> PUBLIC torch)
   heed_torch_files(${library})
 endfunction()
 
 # heed_torch_files(<target>): its files include torch: the precompiled header, and -fopenmp, without which
-# at::parallel_for is compiled to run serially.
+# at::parallel_for is compiled to run serially. (The flag, not OpenMP::OpenMP_CXX: a PyTorch brings a libgomp of its own.)
 function(heed_torch_files target)
-  target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
-  target_compile_options(${target} PRIVATE -Winvalid-pch -Werror=invalid-pch)
+  target_compile_options(${target} PRIVATE -fopenmp -Winvalid-pch -Werror=invalid-pch)
+  target_link_options(${target} PRIVATE -fopenmp)
   target_precompile_headers(${target} REUSE_FROM heed_pch)
 endfunction()
 
@@ -159,12 +159,22 @@ function(heed_cli)
     message(STATUS "the program heed is left out: ${missing} not found")
     return()
   endif()
-  heed_program(heed_cli ${sources})
+  set(main ${sources})
+  list(FILTER main INCLUDE REGEX "/main\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+
+  add_library(heed_commands OBJECT ${sources})  # compiled once, for the program and for its tests
+  target_link_libraries(heed_commands PUBLIC heed)
+  heed_link_what_they_include(heed_commands ${sources})
+  heed_torch_files(heed_commands)
+
+  heed_program(heed_cli ${main})
+  target_link_libraries(heed_cli PRIVATE heed_commands)
   set_target_properties(heed_cli PROPERTIES OUTPUT_NAME heed)
   install(TARGETS heed_cli RUNTIME COMPONENT program)
   if(tests AND HEED_TESTS)
-    list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
-    heed_test_program(cli heed ${tests} ${sources})
+    heed_test_program(cli heed ${tests})
+    target_link_libraries(cli_test PRIVATE heed_commands)
   endif()
 endfunction()
 

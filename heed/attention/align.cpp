@@ -22,12 +22,11 @@ Tensor absent(const Tensor& x, const Tensor& keep) {
 Aligned normalised(const Tensor& x, const Tensor& keep) {
   const auto scores = absent(x, keep);
   const auto lse = scores.logsumexp(kKeyAxis, /*keepdim=*/true);
-  const auto log_weights = scores - lse;
-  return {.weights = at::exp(log_weights).masked_fill(keep.logical_not(), 0.0),
+  const auto log_weights = (scores - lse).masked_fill(keep.logical_not(), -INFINITY);
+  const auto dead = keep.any(kKeyAxis).logical_not();
+  return {.weights = at::exp(log_weights),
           .log_weights = log_weights,
-          .lse = lse.squeeze(kKeyAxis),
-          .entropy = {},
-          .log_probability = {}};
+          .lse = lse.squeeze(kKeyAxis).masked_fill(dead, -INFINITY)};
 }
 
 Tensor best_key(const Tensor& x, const Tensor& keep) {

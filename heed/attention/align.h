@@ -23,7 +23,7 @@ inline constexpr int64_t kKeyAxis = -2;
 struct Draw {
   bool sample = false;  // false: decide (the best key, the likelier choice), draw nothing
   Draws draws;
-  Tensor given;  // uniforms that the caller brought for the alignment, or undefined
+  Tensor given{};  // uniforms that the caller brought for the alignment, or undefined
 
   /// u in (0, 1), one for each score.
   Tensor uniform(const Tensor& scores) const;
@@ -46,11 +46,11 @@ struct Scored {
 
 /// Undefined = does not have it.
 struct Aligned {
-  Tensor weights;          // as scores
-  Tensor log_weights;      // as scores; undefined: log(weights)
-  Tensor lse;              // [B, H, Lq, W]: log of the sum that normalises
-  Tensor entropy;          // [B, H, Lq, W]; undefined: that of the weights
-  Tensor log_probability;  // [B, H, Lq, W]: of what was drawn
+  Tensor weights{};          // as scores
+  Tensor log_weights{};      // as scores; undefined: log(weights)
+  Tensor lse{};              // [B, H, Lq, W]: log of the sum that normalises
+  Tensor entropy{};          // [B, H, Lq, W]; undefined: that of the weights
+  Tensor log_probability{};  // [B, H, Lq, W]: of what was drawn
 };
 
 /// What can be asked of an alignment besides weights, known before it runs.
@@ -62,8 +62,8 @@ struct Offers {
 
 /// What a policy over keys decided, once per call.
 struct Policy {
-  Tensor selected;         // [B, H, Lk], 0 or 1
-  Tensor log_probability;  // [B, H]
+  Tensor selected{};         // [B, H, Lk], 0 or 1
+  Tensor log_probability{};  // [B, H]
 };
 
 class Alignment {

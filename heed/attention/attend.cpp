@@ -44,7 +44,8 @@ namespace {
 /// One key of each head is enough to see how wide a prepared key is.
 Plan plan_of(const Checked& c, const Mechanism& mechanism) {
   const at::NoGradGuard no_grad;
-  const auto one = c.keys.narrow(2, 0, std::min<int64_t>(1, c.keys.size(2)));
+  auto one = c.keys.slice(2, 0, 1).slice(0, 0, 1);
+  if (one.numel() == 0) one = at::zeros({1, c.keys.size(1), 1, c.keys.size(3)}, c.keys.options());
   const auto prepared = mechanism.score().prepare_keys(c.parameters.of("score"), repeat_heads(one, c.query.size(1)));
   Plan plan = plan_blocks(mechanism, c.call, c.query.sizes(), prepared, c.sizes, c.keys.size(2), c.query.element_size());
   plan.rejected.emplace_back(Path::fused, "no kernel for " + mechanism.words());
@@ -77,7 +78,7 @@ Prepared prepare(const Checked& c, const Mechanism& mechanism) {
   const bool masked = c.call.mask.any() || whole.most_keys < whole.keys;
   const auto q = masked ? without_unreached(query, p.reach.rows) : query;
   const auto k = masked ? without_unreached(keys, p.reach.keys) : keys;
-  p.values = masked ? without_unreached(values, p.reach.keys) : values;
+  p.values = masked ? without_unreached(values, p.reach.values) : values;
   const auto score = c.parameters.of("score"), align = c.parameters.of("align");
   const auto score_specs = mechanism.score().parameters(c.sizes), align_specs = mechanism.align().parameters(c.sizes);
   p.query = mechanism.score().prepare_query(score, q);

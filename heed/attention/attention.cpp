@@ -8,7 +8,7 @@ namespace {
 
 /// The tensors of one part. Cloneable: a plain Module as a child is silently left out by clone().
 struct PartTensorsImpl : torch::nn::Cloneable<PartTensorsImpl> {
-  PartTensorsImpl(std::vector<ParameterSpec> given, int64_t heads_given) : specs(std::move(given)), heads(heads_given) { reset(); }
+  PartTensorsImpl(std::vector<ParameterSpec> given, int64_t heads_given) : torch::nn::Cloneable<PartTensorsImpl>("heed::PartTensors"), specs(std::move(given)), heads(heads_given) { reset(); }
   void reset() override {
     for (const auto& spec : specs) register_parameter(spec.name, initialised(spec, heads));
   }
@@ -119,10 +119,10 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   if (call.mask.any()) {
     const CallSizes sizes{keys.size(0), o.heads, Lq, keys.size(1), head_.width()};
     call = check_extras(call, o.mechanism, sizes, keys);
-    const Reach found = reach(call.mask, {0, 0, Lq, keys.size(1)}, keys.device());
+    const Reach found = reach(call.mask, {0, 0, Lq, keys.size(1), o.mechanism.score().most_keys()}, keys.device());
     if (q.defined()) q = without_unreached(q.unsqueeze(1), found.rows).squeeze(1);
     k = without_unreached(k.unsqueeze(1), found.keys).squeeze(1);
-    v = without_unreached(v.unsqueeze(1), found.keys).squeeze(1);
+    v = without_unreached(v.unsqueeze(1), found.values).squeeze(1);
   }
   const Tensor heads = q.defined() ? split(q, "query", o.heads) : at::empty({keys.size(0), o.heads, Lq, 0}, keys.options());
   return finish(attend(heads, split(k, "keys", o.key_heads), split(v, "values", o.key_heads), o.mechanism, own(head_), call));

@@ -18,7 +18,7 @@ namespace heed {
 struct AttentionOptions {
   int64_t query = 0, keys = 0, values = 0, hidden = 0;
   int64_t heads = 1, key_heads = 0;  // key_heads: heads that share keys and values (0: each has its own)
-  Mechanism mechanism;
+  Mechanism mechanism{};
   double dropout = 0;  // in training, unless a call brings its own
 };
 

@@ -13,10 +13,10 @@ namespace heed {
 
 /// Added to the scores. Each gets its gradient.
 struct Bias {
-  Tensor full;      // [B|1, Lq|1, Lk|1] or [B|1, H|1, Lq|1, Lk|1]
-  Tensor per_key;   // [B|1, Lk] or [B|1, H|1, Lk]
-  Tensor relative;  // [H|1, 2R + 1], read at clip(j - i, -R, R) + R, i the query's place
-  Tensor alibi;     // [H]: minus slope * |j - i|
+  Tensor full{};      // [B|1, Lq|1, Lk|1] or [B|1, H|1, Lq|1, Lk|1]
+  Tensor per_key{};   // [B|1, Lk] or [B|1, H|1, Lk]
+  Tensor relative{};  // [H|1, 2R + 1], read at clip(j - i, -R, R) + R, i the query's place
+  Tensor alibi{};     // [H]: minus slope * |j - i|
 };
 
 /// Counter-based: the same numbers on any tiling, thread count and device.
@@ -26,17 +26,17 @@ struct Noise {
   uint64_t seed = 0;    // 0: one from torch's generator, reported in the plan
   uint64_t stream = 0;  // which use of that seed: layer, step; below 2^30
   int64_t first_row = 0;  // batch row 0 is this one of the global batch
-  Tensor uniforms;        // [B, Lq, Lk] or [B, H, Lq, Lk] (+ [W] if multi) in (0, 1), in place of ours
+  Tensor uniforms{};      // [B, Lq, Lk] or [B, H, Lq, Lk] (+ [W] if multi) in (0, 1), in place of ours
 };
 
 /// What to bring besides the context. What an alignment does not have is refused, not invented.
 struct Want {
   bool weights = false;
-  std::vector<int64_t> rows, heads;  // of the weights only: these queries, these heads; empty: all
+  std::vector<int64_t> rows{}, heads{};  // of the weights only: these queries, these heads; empty: all
   bool lse = false, entropy = false;
   bool column_mass = false;  // the weight each key got, summed over queries
   int64_t top = 0;           // so many largest weights of each row
-  Tensor links;              // int64 [n, 4] = batch row, head, query, key: the log-weight there
+  Tensor links{};            // int64 [n, 4] = batch row, head, query, key: the log-weight there
 };
 
 /// fused: kernels. composed: blocks, recomputed in backward, O(N) memory. stored: everything at once.
@@ -45,10 +45,10 @@ enum class Path { fastest, fused, composed, stored, reference };
 std::string words(Path path);
 
 struct Call {
-  Mask mask;
-  Bias bias;
-  Noise noise;
-  Want want;
+  Mask mask{};
+  Bias bias{};
+  Noise noise{};
+  Want want{};
   double scale = 1;     // multiplies the scores
   double soft_cap = 0;  // c > 0: e <- c tanh(e / c), after scale, before bias and mask
   Path path = Path::fastest;

@@ -88,13 +88,21 @@ Tensor at_links(const Aligned& a, const Tensor& keep, const Tensor& links) {
   return logs.index({column(0), column(1), column(2), column(3)});  // [n, W]
 }
 
+/// What a part returns is checked too: a wrong shape would broadcast, and be wrong silently.
+void check_shape(const std::string& what, const Tensor& found, const std::vector<int64_t>& expected) {
+  check(found.sizes() == at::IntArrayRef(expected), what, shape_of(found), ", expected [B, H, Lq, Lk, W] = ", at::IntArrayRef(expected));
+}
+
 Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
   const auto& [mechanism, names, call] = work;
   const Parameters p = names.with_values(in, kSlots);
   const auto& place = block.place;
   const int64_t H = in[kQuery].size(1), count = in[kQuery].size(2);
   const auto keys = repeat_heads(in[kKeys], H), values = repeat_heads(in[kValues], H);
-  const auto scores = biased(mechanism.score().score(p.of("score"), in[kQuery], keys), call, place, in);
+  const auto raw = mechanism.score().score(p.of("score"), in[kQuery], keys);
+  const std::vector<int64_t> expected{in[kQuery].size(0), H, count, place.keys, names.sizes().width()};
+  check_shape(mechanism.score_name() + ": scores are ", raw, expected);
+  const auto scores = biased(raw, call, place, in);
 
   Mask mask = call.mask;
   mask.keep = in[kKeep];
@@ -115,6 +123,7 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
                       .query_index = at::arange(first, first + count, index).view({-1, 1, 1}),
                       .key_index = at::arange(place.keys, index).view({-1, 1}),
                       .draw = {call.noise.sample, draws, in[kUniforms]}});
+  check_shape(mechanism.align_name() + ": weights are ", a.weights, expected);
   a.weights = a.weights.masked_fill(gone, 0.0);
 
   const auto dead = keep.any(kKeyAxis).logical_not();

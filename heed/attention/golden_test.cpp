@@ -85,16 +85,18 @@ TEST_P(EveryGolden, IsReproduced) {
   }
 }
 
+std::string golden_test_name(const ::testing::TestParamInfo<std::tuple<std::string, Path, at::ScalarType>>& test) {
+  const auto& [name, path, type] = test.param;
+  std::string text = name + "_" + words(path) + (type == at::kDouble ? "_double" : "_float");
+  for (char& c : text)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return text;
+}
+
 INSTANTIATE_TEST_SUITE_P(Paths, EveryGolden,
                          ::testing::Combine(::testing::ValuesIn(golden_names()), ::testing::Values(Path::composed, Path::stored, Path::reference),
                                             ::testing::Values(at::kDouble, at::kFloat)),
-                         [](const auto& info) {
-                           const auto& [name, path, type] = info.param;
-                           std::string text = name + "_" + words(path) + (type == at::kDouble ? "_double" : "_float");
-                           for (char& c : text)
-                             if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-                           return text;
-                         });
+                         golden_test_name);
 
 /// q = (1, .5); k = (1, 0), (0, 1), (1, 1); values as in the golden fixture.
 Case fixture(const std::string& words) {

@@ -27,32 +27,35 @@ Tensor kept(const Mask& mask, const Place& block, int64_t block_queries, const a
 
 Reach reach(const Mask& mask, const Place& whole, const at::Device& device) {
   const at::NoGradGuard no_grad;
-  constexpr int64_t kBlock = 256;  // queries at a time: Lq x Lk is never stored
   const auto flags = at::TensorOptions().dtype(at::kBool).device(device);
+  const auto ordinal = at::arange(1, whole.keys + 1, flags.dtype(at::kLong));
+  const auto scored = ordinal <= whole.most_keys;  // [Lk]
+  const bool same_for_all = mask.causal == Causal::none && mask.left < 0 && mask.right < 0 &&
+                            !(mask.keep.defined() && mask.keep.size(2) > 1);
+  const int64_t most = same_for_all ? whole.queries : 256;  // at a time: Lq x Lk is never stored
+  Place block = whole;
+  block.most_keys = whole.keys;
   Tensor keys = at::zeros({1, 1, whole.keys}, flags);
-  std::vector<Tensor> rows{at::zeros({1, 1, 0, 1}, flags)};
-  for (int64_t i = 0; i < whole.queries; i += kBlock) {
-    const int64_t count = std::min(kBlock, whole.queries - i);
+  std::vector<Tensor> rows;
+  for (int64_t i = 0; i < whole.queries; i += most) {
+    const int64_t count = std::min(most, whole.queries - i);
     Mask part = mask;
     if (mask.keep.defined() && mask.keep.size(2) > 1) part.keep = mask.keep.narrow(2, i, count);
-    Place block = whole;
     block.first_query = i;
     const auto keep = kept(part, block, count, device).squeeze(-1);  // [B|1, H|1, count|1, Lk]
-    const bool same_for_all = keep.size(2) == 1;
     keys = keys.logical_or(keep.any(2));
-    const auto row = keep.any(3, /*keepdim=*/true);
-    const bool last = same_for_all && !(mask.keep.defined() && mask.keep.size(2) > 1);
-    rows.push_back(row.expand({row.size(0), row.size(1), last ? whole.queries - i : count, 1}));
-    if (last && count < whole.queries - i) break;
+    const auto row = keep.logical_and(scored).any(3, /*keepdim=*/true);
+    rows.push_back(row.expand({row.size(0), row.size(1), count, 1}));
   }
-  if (rows.size() > 1) rows.erase(rows.begin());
   Tensor count = mask.key_count;
   if (!count.defined()) {
-    const auto ordinal = at::arange(1, whole.keys + 1, flags.dtype(at::kLong));
     const auto places = keys.any(1).to(at::kLong) * ordinal;  // [B|1, Lk]
     count = whole.keys > 0 ? places.amax(-1) : places.sum(-1);
   }
-  return {keys.unsqueeze(-1), at::cat(rows, 2), count.view({-1, 1, 1, 1, 1})};
+  return {.keys = keys.unsqueeze(-1),
+          .values = keys.logical_and(scored).unsqueeze(-1),
+          .rows = rows.empty() ? at::zeros({1, 1, 0, 1}, flags) : at::cat(rows, 2),
+          .key_count = count.view({-1, 1, 1, 1, 1})};
 }
 
 Tensor without_unreached(const Tensor& x, const Tensor& reached) {

@@ -15,8 +15,8 @@ using at::Tensor;
 enum class Causal { none, top_left, bottom_right };
 
 struct Mask {
-  Tensor keep;       // bool, true = may be attended: [B|1, Lq|1, Lk|1] or [B|1, H|1, Lq|1, Lk|1]
-  Tensor key_count;  // int64 [B]: keys from this one on are padding
+  Tensor keep{};       // bool, true = may be attended: [B|1, Lq|1, Lk|1] or [B|1, H|1, Lq|1, Lk|1]
+  Tensor key_count{};  // int64 [B]: keys from this one on are padding
   Causal causal = Causal::none;
   int64_t left = -1, right = -1;  // keys at most this far before and behind the query's place; -1: no limit
 
@@ -45,8 +45,9 @@ Tensor kept(const Mask& mask, const Place& block, int64_t block_queries, const a
 
 /// What a mask leaves of a whole call, found block by block and without a gradient.
 struct Reach {
-  Tensor keys;       // bool [B|1, H|1, Lk, 1]: some query may attend it
-  Tensor rows;       // bool [B|1, H|1, Lq, 1]: may attend some key
+  Tensor keys;       // bool [B|1, H|1, Lk, 1]: some query may attend it, by the mask
+  Tensor values;     // bool [B|1, H|1, Lk, 1]: the same, and it can be scored
+  Tensor rows;       // bool [B|1, H|1, Lq, 1]: may attend some key that can be scored
   Tensor key_count;  // int64 [B|1, 1, 1, 1, 1]: as given, else up to the last key that may be attended
 };
 Reach reach(const Mask& mask, const Place& whole, const at::Device& device);

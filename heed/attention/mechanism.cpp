@@ -9,14 +9,15 @@ Dimensionality dimensionality_of(const PartWords& words) {
   check(words.name == "single" || words.name == "multi", "dimensionality: no part called '", words.name,
         "'", suggestion(words.name, {"single", "multi"}),
         "; known: single, multi, multi(elementwise), multi(lift)");
+  const Options options = words.options.unread();
   Dimensionality found = Dimensionality::single;
   if (words.name == "multi") {
-    const auto form = words.options.choice("form", {"hidden", "elementwise", "lift"});
+    const auto form = options.choice("form", {"hidden", "elementwise", "lift"});
     found = form == "hidden"        ? Dimensionality::multi
             : form == "elementwise" ? Dimensionality::elementwise
                                     : Dimensionality::lift;
   }
-  words.options.refuse_unread();
+  options.refuse_unread();
   return found;
 }
 

@@ -113,6 +113,7 @@ TEST_P(EveryMechanism, HasTheGradientOfTheDefinition) {
 TEST_P(EveryMechanism, HasTheGradientOfCentralDifferences) {
   auto c = make_case(words(), "keep");
   c.call.want = everything(c.mechanism);
+  c.call.want.entropy = false;  // the curvature of a ln a has no bound at 0: the complex step has to do
   const bool surrogate = words().find("straight_through") != std::string::npos;
   if (surrogate) GTEST_SKIP() << "its gradient is that of its stated surrogate, see HasTheGradientOfTheDefinition";
   const auto leaves = c.leaves();
@@ -191,9 +192,13 @@ TEST_P(EveryMechanism, GivesAMaskedKeyNoWeightAndNoGradient) {
     const auto found = gradients(loss_of(a), {c.keys, c.values, c.call.bias.full});
     const auto nobody = keep.squeeze(-1).any(2).logical_not().unsqueeze(-1);  // [B, H, Lk, 1]
     for (size_t i = 0; i < 2; ++i)
-      if (found[i].defined()) EXPECT_EQ(largest(found[i].masked_fill(nobody.logical_not(), 0.0)), 0.0) << i;
+      if (found[i].defined()) {
+        EXPECT_EQ(largest(found[i].masked_fill(nobody.logical_not(), 0.0)), 0.0) << i;
+      }
     const auto no_head = keep.squeeze(-1).any(1, true).logical_not();  // [B, 1, Lq, Lk]
-    if (found[2].defined()) EXPECT_EQ(largest(found[2].masked_fill(no_head.logical_not(), 0.0)), 0.0);
+    if (found[2].defined()) {
+      EXPECT_EQ(largest(found[2].masked_fill(no_head.logical_not(), 0.0)), 0.0);
+    }
   }
 }
 
@@ -203,11 +208,19 @@ TEST_P(EveryMechanism, LeavesAFullyMaskedRowAtZeroWithNoGradient) {
   const auto a = c.run();
   EXPECT_EQ(largest(a.context.select(2, 1)), 0.0);
   EXPECT_EQ(largest(a.weights.select(2, 1)), 0.0);
-  if (a.lse.defined()) EXPECT_TRUE((a.lse.select(2, 1) == -INFINITY).all().item<bool>());
-  if (a.entropy.defined()) EXPECT_EQ(largest(a.entropy.select(2, 1)), 0.0);
-  if (a.log_probability.dim() > 2) EXPECT_EQ(largest(a.log_probability.select(2, 1)), 0.0);
+  if (a.lse.defined()) {
+    EXPECT_TRUE((a.lse.select(2, 1) == -INFINITY).all().item<bool>());
+  }
+  if (a.entropy.defined()) {
+    EXPECT_EQ(largest(a.entropy.select(2, 1)), 0.0);
+  }
+  if (a.log_probability.dim() > 2) {
+    EXPECT_EQ(largest(a.log_probability.select(2, 1)), 0.0);
+  }
   const auto found = gradients(loss_of(a), {c.query})[0];
-  if (found.defined()) EXPECT_EQ(largest(found.select(2, 1)), 0.0);
+  if (found.defined()) {
+    EXPECT_EQ(largest(found.select(2, 1)), 0.0);
+  }
 }
 
 TEST_P(EveryMechanism, KeepsNaNInPaddingFromOutputsAndGradients) {
@@ -295,14 +308,19 @@ TEST_P(EveryMechanism, SharesKeysAmongHeadsAsIfTheyWereRepeated) {
   EXPECT_TRUE(close(a.weights, b.weights, 1e-12));
   const auto found = gradients(loss_of(a), {shared.keys, shared.values}), expected = gradients(loss_of(b), {repeated.keys, repeated.values});
   for (size_t i = 0; i < 2; ++i)
-    if (expected[i].defined()) EXPECT_TRUE(close(found[i], expected[i].unflatten(1, {2, 2}).sum(2))) << i;
+    if (expected[i].defined()) {
+      EXPECT_TRUE(close(found[i], expected[i].unflatten(1, {2, 2}).sum(2))) << i;
+    }
 }
 
 TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
   auto c = make_case(words(), "keep");
   c.call.want.weights = true;
   const auto all = c.run().weights;
-  c.call.want = Want{.weights = true, .rows = {4, 0, 4}, .heads = {1}, .column_mass = true, .top = 9};
+  c.call.want.rows = {4, 0, 4};
+  c.call.want.heads = {1};
+  c.call.want.column_mass = true;
+  c.call.want.top = 9;
   c.call.want.links = at::tensor(std::vector<int64_t>{1, 1, 4, 2, 0, 0, 0, 3, 1, 0, 1, 0, 0, 1, 2, 5}).view({4, 4});
   const auto a = c.run();
   const auto rows = at::tensor(std::vector<int64_t>{4, 0, 4});
@@ -313,7 +331,9 @@ TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
     const auto l = c.call.want.links[i];
     const auto weight = all.index({l[0], l[1], l[2], l[3]});
     const auto sampled = c.mechanism.align().offers().log_probability && parse_mechanism(words()).align.name == "hard";
-    if (!sampled && words().find("identity") == std::string::npos) EXPECT_TRUE(close(at::exp(a.link_log_weights[i]), weight, 1e-12)) << i;
+    if (!sampled && words().find("identity") == std::string::npos) {
+      EXPECT_TRUE(close(at::exp(a.link_log_weights[i]), weight, 1e-12)) << i;
+    }
   }
   EXPECT_EQ((a.top_keys.select(2, 1) == -1).all().item<bool>(), true);  // query 1 attends nothing
 }

@@ -18,8 +18,8 @@ namespace heed {
 
 /// What a part says of itself; `heed list` and the documentation are written from it.
 struct Description {
-  std::string formula, paper, cost, choose;
-  std::vector<std::string> variants;  // options worth testing: {"entmax(1.3)", "entmax(learned)"}; the promises run on each
+  std::string formula{}, paper{}, cost{}, choose{};
+  std::vector<std::string> variants{};  // options worth testing: {"entmax(1.3)", "entmax(learned)"}; the promises run on each
 };
 
 template <typename Part>
@@ -37,8 +37,9 @@ class Catalogue {
   /// Part has a static kKind ("score"), how errors call it.
   static std::shared_ptr<const Part> make(const PartWords& words) {
     const Row& row = find(words.name);
-    auto part = row.maker(words.options);
-    words.options.refuse_unread();
+    const Options options = words.options.unread();
+    auto part = row.maker(options);
+    options.refuse_unread();
     return part;
   }
   static std::shared_ptr<const Part> make(const std::string& words) { return make(parse_part(words, Part::kKind)); }

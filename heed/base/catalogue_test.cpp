@@ -66,7 +66,8 @@ TEST(Catalogue, RefusesOptionsThatThePartDoesNotHave) {
 }
 
 TEST(Catalogue, RefusesTwoPartsOfOneName) {
-  EXPECT_EQ(message([] { Catalogue<Figure>::Entry("point", make_part<Figure, Point>, {}); }), "catalogue: two shapes are called point");
+  EXPECT_EQ(message([] { Catalogue<Figure>::Entry("point", make_part<Figure, Point>, {}); }),
+            "catalogue: two shapes are called point");
 }
 
 }  // namespace

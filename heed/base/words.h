@@ -35,6 +35,8 @@ class Options {
   /// `name`, `name=true` or `name=false`.
   bool flag(const std::string& name, bool otherwise = false) const;
 
+  /// The same options, none of them read yet: a part can be made from the same words again.
+  Options unread() const { return Options(*this, Again{}); }
   /// Refuses what nobody asked for. Called once a part has been made.
   void refuse_unread() const;
 
@@ -44,6 +46,11 @@ class Options {
   std::string words() const;  // "(3, renorm)", or "" when nothing was given
 
  private:
+  struct Again {};
+  Options(const Options& other, Again) : part_(other.part_), given_(other.given_) {
+    for (auto& item : given_) item.read = false;
+  }
+
   struct Item {
     std::string name, value;
     bool read = false;

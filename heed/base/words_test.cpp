@@ -83,9 +83,9 @@ TEST(Options, RefuseWhatNobodyAskedFor) {
     };
   };
   EXPECT_EQ(message(ask("entmax(1.5, learned)")), "nothing was refused");
-  EXPECT_EQ(
-      message(ask("entmax(lerned)")),
-      "alignment/entmax: unknown option 'lerned'; known: alpha (number; 1.5), learned (true | false; false); did you mean 'learned'?");
+  EXPECT_EQ(message(ask("entmax(lerned)")),
+            "alignment/entmax: unknown option 'lerned'; known: alpha (number; 1.5), learned (true | false; false); did "
+            "you mean 'learned'?");
   EXPECT_EQ(message(ask("entmax(1.5, 2)")),
             "alignment/entmax: unknown option '2'; known: alpha (number; 1.5), learned (true | false; false)");
 }
@@ -107,7 +107,8 @@ TEST(Options, RefuseAWrongValue) {
 }
 
 TEST(Part, RefusesBrokenBrackets) {
-  for (const std::string words : {"", "(3)", "x(3", "x)3", "x(3)y", "x((3)", "x(3))", "x(,)", "x(=3)", "x(k=)", "x(1,)"}) {
+  for (const std::string words :
+       {"", "(3)", "x(3", "x)3", "x(3)y", "x((3)", "x(3))", "x(,)", "x(=3)", "x(k=)", "x(1,)"}) {
     EXPECT_THROW(parse_part(words, "alignment"), Error) << words;
   }
 }
@@ -125,8 +126,9 @@ TEST(Mechanism, RefusesOtherSentences) {
        {"", "dot", "dot +", "+ softmax", "dot + softmax + softmax", "dot + softmax, multi, multi", "dot + softmax,"}) {
     EXPECT_THROW(parse_mechanism(words), Error) << words;
   }
-  EXPECT_EQ(message([] { parse_mechanism("dot"); }),
-            "mechanism: 'dot' came, expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
+  EXPECT_EQ(
+      message([] { parse_mechanism("dot"); }),
+      "mechanism: 'dot' came, expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
 }
 
 }  // namespace

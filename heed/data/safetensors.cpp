@@ -24,7 +24,8 @@
 namespace heed {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian and are copied byte for byte");
+static_assert(std::endian::native == std::endian::little,
+              "safetensors files are little-endian and are copied byte for byte");
 
 using Json = nlohmann::json;
 
@@ -38,8 +39,8 @@ struct Kind {
   at::ScalarType type;
 };
 
-// In the order of the reference implementation, which writes the last kind first: wide elements come before narrow ones, so
-// every tensor starts at a multiple of its element's size.
+// In the order of the reference implementation, which writes the last kind first: wide elements come before narrow
+// ones, so every tensor starts at a multiple of its element's size.
 constexpr std::array<Kind, 10> kKinds = {{{"BOOL", at::kBool},
                                           {"U8", at::kByte},
                                           {"I8", at::kChar},
@@ -67,7 +68,8 @@ std::string known_kinds() {
   return joined(words);
 }
 
-/// Stands behind an `if`, not in a check(): a header may name a million tensors, and words about each would take their time.
+/// Stands behind an `if`, not in a check(): a header may name a million tensors, and words about each would take their
+/// time.
 template <typename... Words>
 [[noreturn]] void refuse(const std::string& path, const Words&... words) {
   fail("data/safetensors: ", path, ": ", words...);
@@ -115,8 +117,8 @@ struct Header {
   Metadata metadata;
 };
 
-/// Builds a Header while the JSON goes by. Without a tree in between, nested nonsense takes no memory, and a key that comes
-/// twice is seen.
+/// Builds a Header while the JSON goes by. Without a tree in between, nested nonsense takes no memory, and a key that
+/// comes twice is seen.
 class HeaderReader final : public nlohmann::json_sax<Json> {
  public:
   explicit HeaderReader(const std::string& path) : path_(path) {}
@@ -137,7 +139,8 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   bool key(std::string& word) override {
     if (place_ == Place::names) {
       name_ = word;
-      const bool fresh = word == kMetadata ? !std::exchange(has_metadata_, true) : header_.entries.try_emplace(word).second;
+      const bool fresh =
+          word == kMetadata ? !std::exchange(has_metadata_, true) : header_.entries.try_emplace(word).second;
       if (!fresh) refuse(path_, "the header names ", shown(word), " twice, expected each name once");
       return true;
     }
@@ -148,7 +151,9 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
       return true;
     }
     const bool known = word == "dtype" || word == "shape" || word == "data_offsets";
-    if (!known) refuse(path_, "tensor ", shown(name_), " has a field ", shown(word), ", expected only dtype, shape and data_offsets");
+    if (!known)
+      refuse(path_, "tensor ", shown(name_), " has a field ", shown(word),
+             ", expected only dtype, shape and data_offsets");
     if (!fields_.insert(word).second) refuse(path_, "tensor ", shown(name_), " has ", word, " twice, expected it once");
     return true;
   }
@@ -172,7 +177,8 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
 
   bool end_array() override {
     list_ = nullptr;
-    if (field_ == "data_offsets" && entry().offsets.size() != 2) unexpected("a list of " + std::to_string(entry().offsets.size()));
+    if (field_ == "data_offsets" && entry().offsets.size() != 2)
+      unexpected("a list of " + std::to_string(entry().offsets.size()));
     return true;
   }
 
@@ -189,7 +195,8 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
       header_.metadata[field_] = text;
     } else if (place_ == Place::entry && field_ == "dtype") {
       entry().kind = find_kind(text);
-      if (entry().kind == nullptr) refuse(path_, "dtype of ", shown(name_), " is ", shown(text), ", expected one of ", known_kinds());
+      if (entry().kind == nullptr)
+        refuse(path_, "dtype of ", shown(name_), " is ", shown(text), ", expected one of ", known_kinds());
     } else {
       unexpected("the text " + shown(text));
     }
@@ -215,12 +222,14 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   [[noreturn]] void unexpected(const std::string& what) const {
     if (place_ == Place::outside) refuse(path_, "the header is ", what, ", expected an object of tensors by name");
     if (place_ == Place::metadata) refuse(path_, kMetadata, " ", shown(field_), " is ", what, ", expected a text");
-    if (place_ == Place::names && name_ == kMetadata) refuse(path_, kMetadata, " is ", what, ", expected an object of texts");
+    if (place_ == Place::names && name_ == kMetadata)
+      refuse(path_, kMetadata, " is ", what, ", expected an object of texts");
     if (place_ == Place::names)
       refuse(path_, "tensor ", shown(name_), " is ", what, ", expected an object with dtype, shape and data_offsets");
-    const std::string cure = field_ == "dtype"   ? "one of " + known_kinds()
-                             : field_ == "shape" ? "a list of at most " + std::to_string(kMostAxes) + " whole numbers from 0 to 2^63 - 1"
-                                                 : std::string("a list of two whole numbers from 0 to 2^63 - 1");
+    const std::string cure =
+        field_ == "dtype"   ? "one of " + known_kinds()
+        : field_ == "shape" ? "a list of at most " + std::to_string(kMostAxes) + " whole numbers from 0 to 2^63 - 1"
+                            : std::string("a list of two whole numbers from 0 to 2^63 - 1");
     refuse(path_, field_, " of ", shown(name_), list_ == nullptr ? " is " : " holds ", what, ", expected ", cure);
   }
 
@@ -257,7 +266,8 @@ uint64_t bytes_of(const std::string& path, const std::string& name, const Entry&
 }
 
 /// The tensors as they lie in the file, once it is certain that they fill its data from the first byte to the last.
-std::vector<const Entries::value_type*> in_file_order(const std::string& path, const Entries& entries, uint64_t data_bytes) {
+std::vector<const Entries::value_type*> in_file_order(const std::string& path, const Entries& entries,
+                                                      uint64_t data_bytes) {
   std::vector<const Entries::value_type*> order;
   for (const auto& named : entries) {
     const auto& [name, entry] = named;
@@ -265,24 +275,27 @@ std::vector<const Entries::value_type*> in_file_order(const std::string& path, c
       refuse(path, "data_offsets of ", shown(name), " are ", shape_text(entry.offsets), ", expected begin <= end");
     const uint64_t bytes = bytes_of(path, name, entry), came = entry.end() - entry.begin();
     if (came != bytes)
-      refuse(path, "data_offsets of ", shown(name), " span ", came, " bytes, expected ", bytes, " (", entry.kind->word, " ",
-             shape_text(entry.shape), ")");
+      refuse(path, "data_offsets of ", shown(name), " span ", came, " bytes, expected ", bytes, " (", entry.kind->word,
+             " ", shape_text(entry.shape), ")");
     order.push_back(&named);
   }
-  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->second.offsets < b->second.offsets; });
+  std::sort(order.begin(), order.end(),
+            [](const auto* a, const auto* b) { return a->second.offsets < b->second.offsets; });
 
   uint64_t position = 0;
   for (const auto* named : order) {
     const auto& [name, entry] = *named;
     if (entry.begin() > position)
-      refuse(path, "bytes ", position, " to ", entry.begin(), " of the data belong to no tensor, expected ", shown(name), " to begin at ",
-             position);
+      refuse(path, "bytes ", position, " to ", entry.begin(), " of the data belong to no tensor, expected ",
+             shown(name), " to begin at ", position);
     if (entry.begin() < position)
-      refuse(path, "tensor ", shown(name), " begins at byte ", entry.begin(), " of the data, inside another; expected ", position);
+      refuse(path, "tensor ", shown(name), " begins at byte ", entry.begin(), " of the data, inside another; expected ",
+             position);
     position = entry.end();
   }
   if (position > data_bytes)
-    refuse(path, "the data has ", data_bytes, " bytes, expected ", position, "; the file is cut short, fetch or save it again");
+    refuse(path, "the data has ", data_bytes, " bytes, expected ", position,
+           "; the file is cut short, fetch or save it again");
   if (position < data_bytes)
     refuse(path, "the data has ", data_bytes, " bytes, expected ", position, "; something was appended to the file");
   return order;
@@ -292,7 +305,8 @@ std::vector<const Entries::value_type*> in_file_order(const std::string& path, c
 
 class InputFile {
  public:
-  explicit InputFile(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  explicit InputFile(const std::string& path)
+      : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (descriptor_ < 0) refuse_errno(errno, path, "cannot be opened");
     struct stat status {};
     const bool regular = ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
@@ -333,21 +347,24 @@ std::string read_header(const std::string& path, const InputFile& file) {
   file.read(&length, kLengthBytes, 0);
   const uint64_t rest = file.size() - kLengthBytes;
   if (length > rest)
-    refuse(path, "the header should have ", length, " bytes, but ", rest, " follow; the file is cut short or no safetensors file");
+    refuse(path, "the header should have ", length, " bytes, but ", rest,
+           " follow; the file is cut short or no safetensors file");
   if (length > kMostHeaderBytes) refuse(path, "the header has ", length, " bytes, expected at most ", kMostHeaderBytes);
   std::string text(length, ' ');
   file.read(text.data(), length, kLengthBytes);
   return text;
 }
 
-at::Tensor read_tensor(const std::string& path, const InputFile& file, uint64_t data_start, const std::string& name, const Entry& entry) {
+at::Tensor read_tensor(const std::string& path, const InputFile& file, uint64_t data_start, const std::string& name,
+                       const Entry& entry) {
   const at::Tensor tensor = at::empty(entry.shape, at::TensorOptions(at::kCPU).dtype(entry.kind->type));
   const uint64_t bytes = entry.end() - entry.begin();
   file.read(tensor.data_ptr(), bytes, data_start + entry.begin());
   if (entry.kind->type == at::kBool) {
     const auto* first = static_cast<const unsigned char*>(tensor.data_ptr());
     const auto* wrong = std::find_if(first, first + bytes, [](unsigned char byte) { return byte > 1; });
-    if (wrong != first + bytes) refuse(path, "tensor ", shown(name), " is BOOL and holds a byte ", int{*wrong}, ", expected 0 or 1");
+    if (wrong != first + bytes)
+      refuse(path, "tensor ", shown(name), " is BOOL and holds a byte ", int{*wrong}, ", expected 0 or 1");
   }
   return tensor;
 }
@@ -416,7 +433,8 @@ std::vector<const NamedTensors::value_type*> in_writing_order(const std::string&
   std::vector<const NamedTensors::value_type*> order;
   for (const auto& named : tensors) {
     const auto& [name, tensor] = named;
-    if (name == kMetadata) refuse(path, "a tensor is called ", kMetadata, ", which the format keeps for itself; expected another name");
+    if (name == kMetadata)
+      refuse(path, "a tensor is called ", kMetadata, ", which the format keeps for itself; expected another name");
     if (!tensor.defined()) refuse(path, "tensor ", shown(name), " is undefined, expected one with data");
     const bool plain = tensor.layout() == at::kStrided && !tensor.is_meta();
     if (!plain) refuse(path, "tensor ", shown(name), " is sparse or has no data, expected a dense one");
@@ -430,7 +448,8 @@ std::vector<const NamedTensors::value_type*> in_writing_order(const std::string&
   return order;
 }
 
-std::string header_text(const std::string& path, const std::vector<const NamedTensors::value_type*>& order, const Metadata& metadata) {
+std::string header_text(const std::string& path, const std::vector<const NamedTensors::value_type*>& order,
+                        const Metadata& metadata) {
   std::vector<std::string> items, texts;
   for (const auto& [key, text] : metadata) texts.push_back(json_text(path, key) + ":" + json_text(path, text));
   if (!texts.empty()) items.push_back(std::string("\"") + kMetadata + "\":{" + joined(texts, ",") + "}");
@@ -439,13 +458,15 @@ std::string header_text(const std::string& path, const std::vector<const NamedTe
   for (const auto* named : order) {
     const auto& [name, tensor] = *named;
     const uint64_t end = begin + tensor.nbytes();
-    items.push_back(json_text(path, name) + ":{\"dtype\":\"" + find_kind(tensor.scalar_type())->word + "\",\"shape\":" +
-                    shape_text(tensor.sizes()) + ",\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "]}");
+    items.push_back(json_text(path, name) + ":{\"dtype\":\"" + find_kind(tensor.scalar_type())->word +
+                    "\",\"shape\":" + shape_text(tensor.sizes()) + ",\"data_offsets\":[" + std::to_string(begin) + "," +
+                    std::to_string(end) + "]}");
     begin = end;
   }
   std::string text = "{" + joined(items, ",") + "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');
-  if (text.size() > kMostHeaderBytes) refuse(path, "the header would have ", text.size(), " bytes, expected at most ", kMostHeaderBytes);
+  if (text.size() > kMostHeaderBytes)
+    refuse(path, "the header would have ", text.size(), " bytes, expected at most ", kMostHeaderBytes);
   return text;
 }
 
@@ -456,8 +477,9 @@ NamedTensors state_of(const torch::nn::Module& module) {
   NamedTensors state;
   for (const auto& item : module.named_parameters()) state.emplace(item.key(), item.value());
   for (const auto& item : module.named_buffers()) {
-    check(state.emplace(item.key(), item.value()).second, "data/safetensors: the module has a parameter and a buffer called ",
-          shown(item.key()), ", expected two names");
+    check(state.emplace(item.key(), item.value()).second,
+          "data/safetensors: the module has a parameter and a buffer called ", shown(item.key()),
+          ", expected two names");
   }
   return state;
 }
@@ -472,7 +494,8 @@ std::vector<std::string> names_without(const NamedTensors& all, const NamedTenso
 
 std::string kind_text(const at::Tensor& tensor) {
   const Kind* kind = find_kind(tensor.scalar_type());
-  return (kind != nullptr ? kind->word : std::string(c10::toString(tensor.scalar_type()))) + " " + shape_text(tensor.sizes());
+  return (kind != nullptr ? kind->word : std::string(c10::toString(tensor.scalar_type()))) + " " +
+         shape_text(tensor.sizes());
 }
 
 void expect_same_form(const std::string& path, const NamedTensors& came, const NamedTensors& state) {
@@ -488,7 +511,8 @@ void expect_same_form(const std::string& path, const NamedTensors& came, const N
     const bool same = other.sizes() == tensor.sizes() && other.scalar_type() == tensor.scalar_type();
     if (!same) different.push_back(shown(name) + " is " + kind_text(other) + ", expected " + kind_text(tensor));
   }
-  if (!different.empty()) refuse(path, some_of(different), "; build the model with the sizes and the type it was saved with");
+  if (!different.empty())
+    refuse(path, some_of(different), "; build the model with the sizes and the type it was saved with");
 }
 
 }  // namespace
@@ -514,7 +538,8 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors, cons
   file.write(&length, kLengthBytes);
   file.write(header.data(), length);
   for (const auto* named : order) {
-    const at::Tensor plain = named->second.detach().to(at::kCPU).resolve_neg().contiguous();  // one copy at a time, and only where needed
+    const at::Tensor plain =
+        named->second.detach().to(at::kCPU).resolve_neg().contiguous();  // one copy at a time, and only where needed
     file.write(plain.data_ptr(), plain.nbytes());
   }
   file.finish();

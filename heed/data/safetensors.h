@@ -2,11 +2,12 @@
 //
 //   8 bytes    N, the length of the header, little-endian
 //   N bytes    the header, JSON, padded with blanks:
-//              {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, "__metadata__": {"key": "text"}}
+//              {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, "__metadata__": {"key":
+//              "text"}}
 //   the rest   the tensors, row-major and little-endian, without holes; offsets count from here
 //
-// A file may come from anywhere: nothing is allocated for a tensor before the whole header has been found to agree with the
-// size of the file, and whatever does not agree is an Error that names the file.
+// A file may come from anywhere: nothing is allocated for a tensor before the whole header has been found to agree with
+// the size of the file, and whatever does not agree is an Error that names the file.
 
 #pragma once
 
@@ -31,15 +32,16 @@ struct Safetensors {
 
 Safetensors load_safetensors(const std::string& path);
 
-/// Tensors may be on any device and strided in any way. The file appears whole or not at all: it is written beside `path`
-/// and then renamed, so a full disk or a kill leaves the old file as it was. The same tensors give the same bytes.
+/// Tensors may be on any device and strided in any way. The file appears whole or not at all: it is written beside
+/// `path` and then renamed, so a full disk or a kill leaves the old file as it was. The same tensors give the same
+/// bytes.
 void save_safetensors(const std::string& path, const NamedTensors& tensors, const Metadata& metadata = {});
 
 /// Every parameter and buffer of the module, under its name.
 void save_parameters(const torch::nn::Module& module, const std::string& path, const Metadata& metadata = {});
 
-/// The file must hold the module's parameters and buffers and nothing else, in the module's shapes and types. A file that is
-/// refused leaves the module as it was.
+/// The file must hold the module's parameters and buffers and nothing else, in the module's shapes and types. A file
+/// that is refused leaves the module as it was.
 void load_parameters(torch::nn::Module& module, const std::string& path);
 
 }  // namespace heed

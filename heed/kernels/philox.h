@@ -48,6 +48,7 @@ constexpr uint32_t stream_word(uint64_t stream, uint32_t purpose) {
 }
 
 /// u of elements 0 ... count - 1 of one (row, head, query).
-void uniforms(uint64_t seed, uint64_t stream, uint32_t purpose, uint32_t row_and_head, uint32_t query, int64_t count, float* out);
+void uniforms(uint64_t seed, uint64_t stream, uint32_t purpose, uint32_t row_and_head, uint32_t query, int64_t count,
+              float* out);
 
 }  // namespace heed::kernels

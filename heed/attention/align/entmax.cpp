@@ -33,11 +33,10 @@ class Entmax final : public Alignment {
   }
 
   Aligned align(const Parameters& p, const Scored& in) const override {
-    const auto scores = absent(in.scores, in.keep);
     const auto slope = learned_ ? kLeast - 1 + (2 - kLeast) * at::sigmoid(p.spread("to_alpha", 2))
-                                : at::full({1}, alpha_ - 1, scores.options());  // alpha - 1
-    const auto best = scores.detach().amax(kKeyAxis, /*keepdim=*/true);
-    const auto z = slope * (scores - best);
+                                : at::full({1}, alpha_ - 1, in.scores.options());  // alpha - 1
+    const auto best = absent(in.scores.detach(), in.keep).amax(kKeyAxis, /*keepdim=*/true);
+    const auto z = absent(slope * (in.scores - best), in.keep);  // last: alpha's slope must not see 0 * -inf
     const auto rough = bisect(z.detach(), slope.detach());
     const auto support = z.detach() > rough;
     auto tau = rough;
@@ -47,7 +46,7 @@ class Entmax final : public Alignment {
       tau = tau + (sum - 1) / fall;
     }
     const auto weights = power(z - tau, 1 / slope, support);
-    return {.weights = weights, .log_weights = {}, .lse = {}, .entropy = {}, .log_probability = {}};
+    return {.weights = weights};
   }
 
  private:

@@ -23,7 +23,6 @@ class Hard final : public Alignment {
     const auto log_weights = soft.log_weights.masked_fill(in.keep.logical_not(), 0.0);
     return {.weights = chosen,
             .log_weights = soft.log_weights,
-            .lse = {},
             .entropy = -(soft.weights * log_weights).sum(kKeyAxis),
             .log_probability = (chosen * log_weights).sum(kKeyAxis)};
   }
@@ -36,8 +35,7 @@ const Catalogue<Alignment>::Entry hard_entry{"hard",
                                              {.formula = "1[j = m], m ~ softmax(e)",
                                               .paper = "Xu et al., 2015",
                                               .cost = "Lq Lk",
-                                              .choose = "exactly one key; learns by reward",
-                                              .variants = {}}};
+                                              .choose = "exactly one key; learns by reward"}};
 
 }  // namespace
 }  // namespace heed

@@ -11,7 +11,7 @@ class Identity final : public Alignment {
  public:
   explicit Identity(const Options&) {}
   Aligned align(const Parameters&, const Scored& in) const override {
-    return {.weights = in.scores, .log_weights = {}, .lse = {}, .entropy = {}, .log_probability = {}};
+    return {.weights = in.scores};
   }
   Offers offers() const override { return {.entropy = false}; }
 };
@@ -21,8 +21,7 @@ const Catalogue<Alignment>::Entry identity_entry{"identity",
                                                  {.formula = "e_j",
                                                   .paper = "Sukhbaatar et al., 2015",
                                                   .cost = "Lq Lk",
-                                                  .choose = "un-normalised sums; linear start",
-                                                  .variants = {}}};
+                                                  .choose = "un-normalised sums; linear start"}};
 
 }  // namespace
 }  // namespace heed

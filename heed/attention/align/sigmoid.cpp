@@ -11,7 +11,7 @@ class Sigmoid final : public Alignment {
  public:
   explicit Sigmoid(const Options&) {}
   Aligned align(const Parameters&, const Scored& in) const override {
-    return {.weights = at::sigmoid(in.scores), .log_weights = at::log_sigmoid(in.scores), .lse = {}, .entropy = {}, .log_probability = {}};
+    return {.weights = at::sigmoid(in.scores), .log_weights = at::log_sigmoid(in.scores)};
   }
   Offers offers() const override { return {.entropy = false}; }
 };
@@ -21,8 +21,7 @@ const Catalogue<Alignment>::Entry sigmoid_entry{"sigmoid",
                                                 {.formula = "1 / (1 + exp(-e_j))",
                                                  .paper = "Ramapuram et al., 2024",
                                                  .cost = "Lq Lk",
-                                                 .choose = "gates: keys do not compete",
-                                                 .variants = {}}};
+                                                 .choose = "gates: keys do not compete"}};
 
 }  // namespace
 }  // namespace heed

@@ -19,8 +19,7 @@ const Catalogue<Alignment>::Entry softmax_entry{"softmax",
                                                 {.formula = "exp(e_j) / sum exp(e)",
                                                  .paper = "Bahdanau et al., 2015",
                                                  .cost = "Lq Lk",
-                                                 .choose = "the default",
-                                                 .variants = {}}};
+                                                 .choose = "the default"}};
 
 }  // namespace
 }  // namespace heed

@@ -29,7 +29,7 @@ class Sparsemax final : public Alignment {
     const auto sum = e.masked_fill(support.logical_not(), 0.0).sum(kKeyAxis, /*keepdim=*/true);
     const auto tau = (sum - 1) / support.sum(kKeyAxis, /*keepdim=*/true);
     const auto weights = (e - tau).masked_fill(support.logical_not(), 0.0);
-    return {.weights = weights, .log_weights = {}, .lse = {}, .entropy = {}, .log_probability = {}};
+    return {.weights = weights};
   }
 };
 
@@ -38,8 +38,7 @@ const Catalogue<Alignment>::Entry sparsemax_entry{"sparsemax",
                                                   {.formula = "max(e_j - tau, 0)",
                                                    .paper = "Martins & Astudillo, 2016",
                                                    .cost = "Lq Lk log Lk",
-                                                   .choose = "exact zeros, trained by backpropagation",
-                                                   .variants = {}}};
+                                                   .choose = "exact zeros, trained by backpropagation"}};
 
 }  // namespace
 }  // namespace heed

@@ -22,7 +22,8 @@ class StraightThrough final : public Alignment {
     const auto soft = normalised(tried / temperature_, in.keep).weights;
     // soft - soft.detach() is exactly 0, so the weights are exactly 0 and 1.
     const auto weights = best_key(tried, in.keep) + (soft - soft.detach());
-    return {.weights = weights, .log_weights = {}, .lse = {}, .entropy = {}, .log_probability = {}};
+    // One-hot: its entropy is 0, and constant.
+    return {.weights = weights, .entropy = at::zeros_like(weights.detach().select(kKeyAxis, 0))};
   }
 
  private:

@@ -23,7 +23,7 @@ class Threshold final : public Alignment {
     auto stays = in.keep.logical_and(soft.weights.detach() >= theta_);
     if (keep_best_) stays = stays.logical_or(best_key(in.scores, in.keep) > 0);
     const auto weights = renorm_ ? normalised(in.scores, stays).weights : soft.weights;
-    return {.weights = weights.masked_fill(stays.logical_not(), 0.0), .log_weights = {}, .lse = soft.lse, .entropy = {}, .log_probability = {}};
+    return {.weights = weights.masked_fill(stays.logical_not(), 0.0), .lse = soft.lse};
   }
   Offers offers() const override { return {.lse = true}; }
 

@@ -13,7 +13,7 @@ class Uniform final : public Alignment {
   Aligned align(const Parameters&, const Scored& in) const override {
     const auto keep = in.keep.to(in.scores.scalar_type()).expand_as(in.scores);
     const auto count = keep.sum(kKeyAxis, /*keepdim=*/true).clamp_min(1);
-    return {.weights = keep / count, .log_weights = {}, .lse = {}, .entropy = {}, .log_probability = {}};
+    return {.weights = keep / count};
   }
 };
 
@@ -22,8 +22,7 @@ const Catalogue<Alignment>::Entry uniform_entry{"uniform",
                                                 {.formula = "1 / n",
                                                  .paper = "Wiegreffe & Pinter, 2019",
                                                  .cost = "Lq Lk",
-                                                 .choose = "the baseline of an ablation",
-                                                 .variants = {}}};
+                                                 .choose = "the baseline of an ablation"}};
 
 }  // namespace
 }  // namespace heed

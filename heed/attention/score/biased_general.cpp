@@ -35,8 +35,7 @@ const Catalogue<Score>::Entry biased_general_entry{
     {.formula = "k . (W q + b)",
      .paper = "Sordoni et al., 2016",
      .cost = "Lq Lk Dk",
-     .choose = "as general, where some keys matter for every query",
-     .variants = {}}};
+     .choose = "as general, where some keys matter for every query"}};
 
 }  // namespace
 }  // namespace heed

@@ -30,8 +30,7 @@ const Catalogue<Score>::Entry concat_entry{"concat",
                                            {.formula = "w . act(W [q; k])",
                                             .paper = "Luong et al., 2015",
                                             .cost = "Lq Lk Dh",
-                                            .choose = "as additive, with one matrix and no bias",
-                                            .variants = {}}};
+                                            .choose = "as additive, with one matrix and no bias"}};
 
 }  // namespace
 }  // namespace heed

@@ -43,7 +43,7 @@ class Cosine final : public Score {
  private:
   /// x over its length, group by group; of a short one, x / 1e-8 without a gradient.
   static Tensor unit(const Tensor& x, int64_t groups) {
-    const auto parts = x.reshape({x.size(0), x.size(1), x.size(2), groups, -1});
+    const auto parts = x.reshape({x.size(0), x.size(1), x.size(2), groups, x.size(3) / groups});
     const auto square = parts.square().sum(-1, /*keepdim=*/true);
     const auto too_short = square.detach() < kShortest * kShortest;
     const auto long_one = parts * square.masked_fill(too_short, 1.0).rsqrt();

@@ -29,8 +29,7 @@ const Catalogue<Score>::Entry dot_entry{"dot",
                                         {.formula = "q . k",
                                          .paper = "Luong et al., 2015",
                                          .cost = "Lq Lk D",
-                                         .choose = "speed first, few features",
-                                         .variants = {}}};
+                                         .choose = "speed first, few features"}};
 
 }  // namespace
 }  // namespace heed

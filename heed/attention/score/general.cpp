@@ -33,8 +33,7 @@ const Catalogue<Score>::Entry general_entry{"general",
                                             {.formula = "k . (W q)",
                                              .paper = "Luong et al., 2015",
                                              .cost = "Lq Lk Dk",
-                                             .choose = "queries and keys from different spaces",
-                                             .variants = {}}};
+                                             .choose = "queries and keys from different spaces"}};
 
 }  // namespace
 }  // namespace heed

@@ -33,8 +33,7 @@ const Catalogue<Score>::Entry scaled_dot_entry{"scaled_dot",
                                                {.formula = "q . k / sqrt(D)",
                                                 .paper = "Vaswani et al., 2017",
                                                 .cost = "Lq Lk D",
-                                                .choose = "the default; mandatory when D is large",
-                                                .variants = {}}};
+                                                .choose = "the default; mandatory when D is large"}};
 
 }  // namespace
 }  // namespace heed

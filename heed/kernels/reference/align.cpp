@@ -62,7 +62,8 @@ Aligned<Real> soft_answer(Soft<Real> soft) {
 
 template <typename Real>
 bool poisoned(const List<Real>& scores) {
-  return std::any_of(scores.begin(), scores.end(), [](const Real& e) { return std::isnan(re(e)) || re(e) == kInfinity; });
+  return std::any_of(scores.begin(), scores.end(),
+                     [](const Real& e) { return std::isnan(re(e)) || re(e) == kInfinity; });
 }
 
 /// The answer of a decision about scores that cannot be compared.
@@ -128,7 +129,9 @@ class Softmax final : public Alignment<Real> {
  public:
   explicit Softmax(const Options&) {}
   typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true}; }
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override { return soft_answer(softmax(row.scores)); }
+  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+    return soft_answer(softmax(row.scores));
+  }
 };
 
 /// Hard (Xu et al., 2015): all weight on one key m, drawn from softmax(e), or the best one.
@@ -137,7 +140,9 @@ template <typename Real>
 class Hard final : public Alignment<Real> {
  public:
   explicit Hard(const Options&) {}
-  typename Alignment<Real>::Gives gives() const override { return {.entropy = true, .log_probability = true, .draws = true}; }
+  typename Alignment<Real>::Gives gives() const override {
+    return {.entropy = true, .log_probability = true, .draws = true};
+  }
 
   Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
     if (poisoned(row.scores)) return unknown<Real>(row.scores.size());
@@ -279,7 +284,8 @@ class LocalM final : public Alignment<Real> {
 };
 
 /// Local, predictive (Luong et al., 2015): the query says where to look. Places count from 0, S is the true length.
-///   p = S sigmoid(w . tanh(W q)),   window: |j - min(floor p, S - 1)| <= D,   g_j = exp(-(j - p)^2 / (2 sigma^2)), sigma = D / 2
+///   p = S sigmoid(w . tanh(W q)),   window: |j - min(floor p, S - 1)| <= D
+///   g_j = exp(-(j - p)^2 / (2 sigma^2)),   sigma = D / 2
 ///   plain:        a = softmax(e) g          weights of the window, not normalised again: they sum to less than 1
 ///   renorm:       a = softmax(e + log g)
 ///   score_gauss:  a = softmax(e g)
@@ -347,8 +353,11 @@ template <typename Real>
 class Reinforced final : public Alignment<Real> {
  public:
   explicit Reinforced(const Options& options)
-      : activate_(activation<Real>(options.choice("activation", activation_words()))), fallback_(options.flag("fallback")) {}
-  typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true, .log_probability = true, .policy = true}; }
+      : activate_(activation<Real>(options.choice("activation", activation_words()))),
+        fallback_(options.flag("fallback")) {}
+  typename Alignment<Real>::Gives gives() const override {
+    return {.lse = true, .entropy = true, .log_probability = true, .policy = true};
+  }
 
   std::vector<Declared> parameters(const Sizes& s) const override {
     return {{"from_keys", {kHidden, 3 * s.keys}}, {"bias", {kHidden}}, {"to_logit", {1, kHidden}}, {"logit_bias", {1}}};
@@ -409,7 +418,8 @@ class Reinforced final : public Alignment<Real> {
 };
 
 /// Sparsemax (Martins & Astudillo, 2016): the point of the simplex nearest to the scores.
-///   a = max(e - tau, 0),   tau = (e(1) + ... + e(r) - 1) / r,   r the largest with 1 + r e(r) > e(1) + ... + e(r), e sorted
+///   a = max(e - tau, 0),   tau = (e(1) + ... + e(r) - 1) / r,   e(1) >= e(2) >= ... the scores sorted
+///   r the largest with  1 + r e(r) > e(1) + ... + e(r)
 template <typename Real>
 class Sparsemax final : public Alignment<Real> {
  public:
@@ -440,7 +450,8 @@ template <typename Real>
 class Entmax final : public Alignment<Real> {
  public:
   explicit Entmax(const Options& options) : alpha_(options.number("alpha", 1.5)), learned_(options.flag("learned")) {
-    check(alpha_ > 1 && alpha_ <= 2, "alignment/entmax: alpha is ", alpha_, ", expected a number in (1, 2]; for 1 take softmax");
+    check(alpha_ > 1 && alpha_ <= 2, "alignment/entmax: alpha is ", alpha_,
+          ", expected a number in (1, 2]; for 1 take softmax");
   }
   typename Alignment<Real>::Gives gives() const override { return {.entropy = true}; }
 
@@ -559,7 +570,8 @@ template <typename Real>
 std::unique_ptr<const Alignment<Real>> make_alignment(const PartWords& words) {
   const auto found = alignment_makers<Real>().find(words.name);
   if (found == alignment_makers<Real>().end()) return nullptr;
-  const auto fresh = parse_part(words.words(), "alignment");  // options remember what was read: those given here may have been
+  const auto fresh =
+      parse_part(words.words(), "alignment");  // options remember what was read: those given here may have been
   auto alignment = found->second(fresh.options);
   fresh.options.refuse_unread();
   return alignment;

@@ -1,7 +1,7 @@
 // a = align(e): from the scores of one query, in one channel, to its weights.
 //
-// An alignment sees only the keys that this query may attend, so there is no mask in any formula. A score that is NaN or
-// +inf makes every weight that depends on it NaN; decisions (argmax, sorting) do not hide it.
+// An alignment sees only the keys that this query may attend, so there is no mask in any formula. A score that is NaN
+// or +inf makes every weight that is compared or normalised with it NaN: argmax and sorting do not hide it.
 
 #pragma once
 
@@ -57,8 +57,8 @@ class Alignment {
   virtual Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>&) const = 0;
 
   /// keys [Lk, Dk]; reachable [Lk]: some query may attend it; draws [Lk], or empty: decide.
-  virtual Chosen<Real> choose(const HeadParameters<Real>&, std::span<const Real> /*keys*/, std::span<const uint8_t> /*reachable*/,
-                              std::span<const float> /*draws*/) const {
+  virtual Chosen<Real> choose(const HeadParameters<Real>&, std::span<const Real> /*keys*/,
+                              std::span<const uint8_t> /*reachable*/, std::span<const float> /*draws*/) const {
     return {};
   }
 };

@@ -109,7 +109,8 @@ Call<Real>::Call(const Problem<Real>& problem) : p_(problem) {
   sizes_ = {p_.query.shape[3], p_.keys.shape[3], Dv_, Lq_, form};
   W_ = sizes_.width();
   score_->check_sizes(sizes_);
-  HeadParameters<Real>("score", score_->parameters(sizes_), p_.parameters, H_, 0);  // refuses now what no head could use
+  HeadParameters<Real>("score", score_->parameters(sizes_), p_.parameters, H_,
+                       0);  // refuses now what no head could use
   HeadParameters<Real>("align", align_->parameters(sizes_), p_.parameters, H_, 0);
   const Mask mask(p_);
   for (int64_t b = 0; b < B_; ++b) true_length_.push_back(mask.true_length(b));
@@ -255,8 +256,8 @@ void Call<Real>::attend_query(const Head& head, int64_t i, Answer<Real>& answer)
   }
 }
 
-/// c = sum_j a_j v_j, channel by channel. A weight of exactly 0 reads no value. Dropout acts here, not on what is reported:
-/// an element is kept when u >= rate, and then counts 1 / (1 - rate) times.
+/// c = sum_j a_j v_j, channel by channel. A weight of exactly 0 reads no value. Dropout acts here, not on what is
+/// reported: an element is kept when u >= rate, and then counts 1 / (1 - rate) times.
 template <typename Real>
 void Call<Real>::read_out(const Head& head, int64_t i, Answer<Real>& answer) const {
   std::vector<float> drawn(p_.dropout > 0 ? static_cast<size_t>(Lk_ * W_) : 0);
@@ -287,12 +288,14 @@ std::string missing(const MechanismWords& words) {
   const Form form = form_of(dimensionality);
   const auto score = make_score<double>(words.score, form);
   if (!score) return "no definition of score '" + words.score.name + "' in kernels/reference";
-  if (!make_alignment<double>(words.align)) return "no definition of alignment '" + words.align.name + "' in kernels/reference";
+  if (!make_alignment<double>(words.align))
+    return "no definition of alignment '" + words.align.name + "' in kernels/reference";
   const auto forms = score->forms();
   if (std::find(forms.begin(), forms.end(), form) != forms.end()) return "";
   std::vector<std::string> known;
   for (const Form one : forms) known.push_back(words_of(one));
-  return "score/" + words.score.words() + ": no definition for dimensionality " + words_of(form) + "; it has " + joined(known);
+  return "score/" + words.score.words() + ": no definition for dimensionality " + words_of(form) + "; it has " +
+         joined(known);
 }
 
 std::map<std::string, std::vector<int64_t>> parameter_shapes(const MechanismWords& words, const Widths& widths) {

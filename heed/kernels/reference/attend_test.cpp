@@ -152,19 +152,23 @@ TEST(Draws, BelongToTheGlobalRow) {
       array->data.erase(array->data.begin(), array->data.begin() + static_cast<int64_t>(array->data.size()) / 2);
     }
     const auto all = attend(whole).context.data;
-    EXPECT_EQ(attend(slice).context.data, std::vector<double>(all.begin() + static_cast<int64_t>(all.size()) / 2, all.end())) << words;
+    EXPECT_EQ(attend(slice).context.data,
+              std::vector<double>(all.begin() + static_cast<int64_t>(all.size()) / 2, all.end()))
+        << words;
   }
 }
 
 // A later query alone, with first_query, draws what it draws among the others.
 TEST(Draws, BelongToTheCountedQuery) {
-  auto whole = problem_of("dot + hard", {1, 1, 1, 3, 5, {4, 4, 2, 3}});
-  whole.sample = true, whole.dropout = .4;
-  auto last = whole;
-  last.first_query = 2;
-  last.query = {{1, 1, 1, 4}, {whole.query.data.begin() + 8, whole.query.data.end()}};
-  const auto all = attend(whole).context.data;
-  EXPECT_EQ(attend(last).context.data, std::vector<double>(all.begin() + 4, all.end()));
+  for (const std::string words : {"dot + hard", "dot + softmax"}) {
+    auto whole = problem_of(words, {1, 1, 1, 3, 20, {4, 4, 2, 3}});
+    whole.sample = true, whole.dropout = .4;
+    auto last = whole;
+    last.first_query = 2;
+    last.query = {{1, 1, 1, 4}, {whole.query.data.begin() + 8, whole.query.data.end()}};
+    const auto all = attend(whole).context.data;
+    EXPECT_EQ(attend(last).context.data, std::vector<double>(all.begin() + 4, all.end())) << words;
+  }
 }
 
 // Element = key * W + channel, kept when u >= rate and then 1 / (1 - rate) times as heavy.
@@ -183,7 +187,8 @@ TEST(Dropout, ActsOnTheContextAndNotOnTheReportedWeights) {
       double expected = 0;
       for (size_t j = 0; j < 40; ++j) {
         const size_t element = j * W + (W == 1 ? 0 : c);
-        if (static_cast<double>(u[element]) >= .3) expected += whole.weights.data[element] / .7 * problem.values.data[2 * j + c];
+        if (static_cast<double>(u[element]) >= .3)
+          expected += whole.weights.data[element] / .7 * problem.values.data[2 * j + c];
       }
       EXPECT_NEAR(answer.context.data[c], expected, 1e-15) << words;
     }

@@ -10,14 +10,15 @@ using Shape = std::vector<int64_t>;
 
 template <typename Real>
 void check_whole(const std::string& name, const Array<Real>& array, size_t axes) {
-  check(array.shape.size() == axes, "kernels/reference: ", name, " is ", shown(array.shape), ", expected ", axes, " axes");
+  check(array.shape.size() == axes, "kernels/reference: ", name, " is ", shown(array.shape), ", expected ", axes,
+        " axes");
   int64_t size = 1;
   for (const int64_t n : array.shape) size *= n;
-  check(static_cast<int64_t>(array.data.size()) == size, "kernels/reference: ", name, " holds ", array.data.size(), " numbers, expected ",
-        size, " for ", shown(array.shape));
+  check(static_cast<int64_t>(array.data.size()) == size, "kernels/reference: ", name, " holds ", array.data.size(),
+        " numbers, expected ", size, " for ", shown(array.shape));
 }
 
-/// Absent, or of the full shape, where an axis of size 1 may stand for every index if the axis is one of the first `broadcast`.
+/// Absent, or of the full shape; of the first `broadcast` axes each may instead have size 1 and stand for every index.
 template <typename Real>
 void check_optional(const std::string& name, const Array<Real>& array, const Shape& full, size_t broadcast) {
   if (array.empty()) return;
@@ -40,8 +41,8 @@ void check_inputs(const Problem<Real>& p) {
         " came, expected [B, H, Lq, Dq], [B, Hk, Lk, Dk] and [B, Hk, Lk, Dv]");
   check(q[1] == k[1] || (k[1] > 0 && q[1] % k[1] == 0), "kernels/reference: ", q[1], " heads of queries over ", k[1],
         " heads of keys came, expected a multiple");
-  check(q[3] > 0 && k[3] > 0 && v[3] > 0, "kernels/reference: query ", shown(q), ", keys ", shown(k), " and values ", shown(v),
-        " came, expected at least one feature in each");
+  check(q[3] > 0 && k[3] > 0 && v[3] > 0, "kernels/reference: query ", shown(q), ", keys ", shown(k), " and values ",
+        shown(v), " came, expected at least one feature in each");
 }
 
 template <typename Real>

@@ -36,7 +36,7 @@ double gauss(double x, double sigma) {
   return std::exp(-x * x / (2 * sigma * sigma));
 }
 
-// p = 3.9 of 10 keys, D = 2: the window stands around floor(p) = 3 and is 1..5, not 2..6; the Gaussian around 3.9, not 3.
+// p = 3.9 of 10 keys, D = 2: the window stands around floor(p) = 3 and is 1..5, not 2..6; the Gaussian around 3.9.
 TEST(LocalP, WindowIsAroundTheFloorAndGaussianAroundTheRealPlace) {
   const auto a = attend(local_p("2", 10, 3.9)).weights.data;
   for (int j = 0; j < 10; ++j) {
@@ -88,7 +88,8 @@ TEST(LocalP, LengthLooksAtAllHeads) {
   auto problem = problem_of("dot + local_p(2)", {1, 2, 2, 1, 6, {1, 1, 1, 1}});
   problem.query.data = {0, 0};  // p = S / 2
   problem.keep = {{1, 2, 1, 6}, {1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}};
-  const auto a = attend(problem).weights.data;  // S = 6, p = 3, window 1..5: of the first head's two keys only key 1 is in it
+  const auto a =
+      attend(problem).weights.data;  // S = 6, p = 3, window 1..5: of the first head's two keys only key 1 is in it
   EXPECT_EQ(a[0], 0);
   EXPECT_NEAR(a[1], gauss(1 - 3, 1), 1e-15);
 }
@@ -212,7 +213,9 @@ TEST(Identity, IsTheOnlyOneThatTakesTheScoresAsTheyAre) {
 TEST(SelfAttentive, NormalisesOverTheKeysOfEachLearnedQuery) {
   const auto a = attend(problem_of("self_attentive(queries=3) + softmax", {1, 1, 1, 3, 5, {2, 2, 1, 3}})).weights.data;
   for (size_t i = 0; i < 3; ++i) {
-    EXPECT_NEAR(std::accumulate(a.begin() + static_cast<int64_t>(5 * i), a.begin() + static_cast<int64_t>(5 * i + 5), 0.), 1, 1e-15);
+    EXPECT_NEAR(
+        std::accumulate(a.begin() + static_cast<int64_t>(5 * i), a.begin() + static_cast<int64_t>(5 * i + 5), 0.), 1,
+        1e-15);
   }
 }
 
@@ -228,7 +231,8 @@ TEST(SelfAttentive, DoesNotLookAtTheGivenQuery) {
 // DiSAN: e = 5 tanh(x / 5), x = 10: bounded by 5, and not tanh(10) = 1.
 TEST(Additive, ElementwiseIsBoundedByFive) {
   auto problem = problem_of("additive + identity, multi(elementwise)", {1, 1, 1, 1, 1, {1, 1, 1, 1}});
-  problem.parameters = {{"score.from_query", {{1, 1}, {0}}}, {"score.from_keys", {{1, 1}, {0}}}, {"score.bias", {{1}, {10}}}};
+  problem.parameters = {
+      {"score.from_query", {{1, 1}, {0}}}, {"score.from_keys", {{1, 1}, {0}}}, {"score.bias", {{1}, {10}}}};
   EXPECT_DOUBLE_EQ(attend(problem).scores.data[0], 5 * std::tanh(2.));
 }
 
@@ -245,7 +249,8 @@ TEST(Offsets, DoNotMatter) {
 TEST(Entmax, GoesFromSoftmaxToSparsemax) {
   const Numbers e{.3, -.4, 1.1, .9, -2};
   const auto soft = attend(over("softmax", e)).weights.data, sparse = attend(over("sparsemax", e)).weights.data;
-  const auto near_one = attend(over("entmax(1.000001)", e)).weights.data, two = attend(over("entmax(2)", e)).weights.data;
+  const auto near_one = attend(over("entmax(1.000001)", e)).weights.data,
+             two = attend(over("entmax(2)", e)).weights.data;
   for (size_t j = 0; j < e.size(); ++j) {
     EXPECT_NEAR(near_one[j], soft[j], 1e-5);
     EXPECT_NEAR(two[j], sparse[j], 1e-15);

@@ -77,7 +77,9 @@ TEST(Hard, EntropyHasTheGoldenSlopes) {
 
 // Reward -2, baseline -2.5: loss = -(.5 logp + .01 H).
 TEST(Hard, RewardReachesTheScoresThroughLogProbabilityAndEntropy) {
-  const Loss loss = [](const auto& answer) { return -(0.5 * answer.log_probability.data[0] + 0.01 * answer.entropy.data[0]); };
+  const Loss loss = [](const auto& answer) {
+    return -(0.5 * answer.log_probability.data[0] + 0.01 * answer.entropy.data[0]);
+  };
   expect_near(slopes(problem_named("hard"), "bias", loss), {.15310619, -.40806802, .25496183}, "dL");
 }
 
@@ -99,7 +101,8 @@ TEST(LocalP, QueryIsPulledThroughThePlace) {
 
 // The squared penalty of two rows of weights against 1: lam = 1, dot and additive.
 TEST(Softmax, WeightsGiveTheGoldenDoublyStochasticPenalty) {
-  const auto dot = attend(problem_named("score/dot")).weights.data, additive = attend(problem_named("score/additive")).weights.data;
+  const auto dot = attend(problem_named("score/dot")).weights.data,
+             additive = attend(problem_named("score/additive")).weights.data;
   double penalty = 0;
   for (size_t j = 0; j < 3; ++j) penalty += (1 - dot[j] - additive[j]) * (1 - dot[j] - additive[j]);
   EXPECT_NEAR(penalty, .41876475, kTolerance);

@@ -1,6 +1,6 @@
-// Which key each query may attend, and where a query stands. All conditions compose: a key is kept when every one keeps it.
+// Which key each query may attend, and where a query stands. A key is kept when every condition keeps it.
 //
-//   place(i) = i + first_query,   or i + Lk - Lq where the causal corner is bottom right (the last query sees every key)
+//   place(i) = i + first_query,   or i + Lk - Lq where the causal corner is bottom right (the last query sees all)
 //   keep[b, h, i, j],   j < key_count[b],   causal: j <= place(i),   place(i) - left <= j <= place(i) + right
 
 #pragma once
@@ -17,7 +17,8 @@ template <typename Real>
 const Real& spread(const Array<Real>& array, int64_t b, int64_t h, int64_t i, int64_t j) {
   const auto& n = array.shape;
   const auto step = [](int64_t size, int64_t index) { return size == 1 ? 0 : index; };
-  return array.data[static_cast<size_t>(((step(n[0], b) * n[1] + step(n[1], h)) * n[2] + step(n[2], i)) * n[3] + step(n[3], j))];
+  return array.data[static_cast<size_t>(((step(n[0], b) * n[1] + step(n[1], h)) * n[2] + step(n[2], i)) * n[3] +
+                                        step(n[3], j))];
 }
 
 class Mask {

@@ -1,8 +1,8 @@
 // Functions for Real = double and std::complex<double>, holomorphic to first order.
 //
 // The complex step reads a slope from an imaginary part of about 1e-30, so only the first power of that part matters:
-// where the standard library has no complex version of f, f(x) + i f'(x) imag(x) is as exact. Absolute values and maxima
-// are taken of real parts; std::abs, std::norm and std::conj are not holomorphic and have no place here.
+// where the standard library has no complex version of f, f(x) + i f'(x) imag(x) is as exact. Absolute values and
+// maxima are taken of real parts; std::abs, std::norm and std::conj are not holomorphic and have no place here.
 
 #pragma once
 

@@ -26,14 +26,15 @@ std::string shown_with_names(const std::vector<int64_t>& shape, int64_t hidden) 
 }
 
 template <typename Real>
-void refuse_unknown(const std::string& part, const std::vector<Declared>& declared, const std::map<std::string, Array<Real>>& given) {
+void refuse_unknown(const std::string& part, const std::vector<Declared>& declared,
+                    const std::map<std::string, Array<Real>>& given) {
   std::vector<std::string> known;
   for (const auto& one : declared) known.push_back(part + "." + one.name);
   for (const auto& [name, array] : given) {
     if (!name.starts_with(part + ".")) continue;
     const bool expected = std::find(known.begin(), known.end(), name) != known.end();
-    check(expected, "kernels/reference: parameter ", name, " came, expected ", known.empty() ? "none of " + part + ".*" : joined(known),
-          suggestion(name, known));
+    check(expected, "kernels/reference: parameter ", name, " came, expected ",
+          known.empty() ? "none of " + part + ".*" : joined(known), suggestion(name, known));
   }
 }
 
@@ -55,9 +56,9 @@ HeadParameters<Real>::HeadParameters(const std::string& part, const std::vector<
     const Array<Real>& array = found->second;
     const std::span<const int64_t> axes(array.shape);
     const bool per_head = axes.size() == shape.size() + 1 && axes.front() == heads;
-    check(agrees(shape, per_head ? axes.subspan(1) : axes, hidden), "kernels/reference: parameter ", part, ".", name, " is ",
-          shown(array.shape), ", expected ", shown_with_names(shape, hidden), ", or that with a leading axis of ", heads,
-          ", one set for each head");
+    check(agrees(shape, per_head ? axes.subspan(1) : axes, hidden), "kernels/reference: parameter ", part, ".", name,
+          " is ", shown(array.shape), ", expected ", shown_with_names(shape, hidden),
+          ", or that with a leading axis of ", heads, ", one set for each head");
     const std::span<const Real> all(array.data);
     const size_t size = per_head && heads > 0 ? all.size() / static_cast<size_t>(heads) : all.size();
     by_name_[name] = all.subspan(per_head ? size * static_cast<size_t>(head) : 0, size);

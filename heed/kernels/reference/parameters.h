@@ -40,8 +40,8 @@ template <typename Real>
 class HeadParameters {
  public:
   /// part: "score" or "align"; takes the parameters called part.*, and refuses missing, unknown and misshapen ones.
-  HeadParameters(const std::string& part, const std::vector<Declared>& declared, const std::map<std::string, Array<Real>>& given,
-                 int64_t heads, int64_t head);
+  HeadParameters(const std::string& part, const std::vector<Declared>& declared,
+                 const std::map<std::string, Array<Real>>& given, int64_t heads, int64_t head);
 
   /// All numbers of one parameter, row-major.
   std::span<const Real> operator[](const std::string& name) const { return by_name_.at(name); }

@@ -32,7 +32,8 @@ enum class Causal { none, top_left, bottom_right };
 template <typename Real>
 struct Problem {
   MechanismWords mechanism;
-  /// "score.from_query", "align.to_place", ...: shapes as the parts declare them, or with a leading axis of H, one per head.
+  /// "score.from_query", "align.to_place", ...: shapes as the parts declare them, or with a leading axis H, one per
+  /// head.
   std::map<std::string, Array<Real>> parameters;
 
   Array<Real> query;         // [B, H, Lq, Dq]
@@ -43,7 +44,7 @@ struct Problem {
   Array<int64_t> key_count;  // [B], or empty
   Causal causal = Causal::none;
   int64_t left = -1, right = -1;  // window around the query's place; -1: no limit
-  int64_t first_query = 0;        // place of query 0; the place of query i is i + first_query, bottom_right: i + Lk - Lq
+  int64_t first_query = 0;  // place of query 0; the place of query i is i + first_query, bottom_right: i + Lk - Lq
 
   // Added to the scores; empty: nothing.
   Array<Real> bias;      // [B|1, H|1, Lq|1, Lk|1]
@@ -56,8 +57,9 @@ struct Problem {
   bool sample = false;  // draw; else decide
   double dropout = 0;   // on the weights that enter the context, not on those reported
   uint64_t seed = 0, stream = 0;
-  int64_t first_row = 0;   // batch row 0 is this one of the global batch
-  Array<double> uniforms;  // [B, H, Lq, Lk, W] in (0, 1), in place of Philox's for the alignment (purpose 0); empty: Philox
+  int64_t first_row = 0;  // batch row 0 is this one of the global batch
+  Array<double>
+      uniforms;  // [B, H, Lq, Lk, W] in (0, 1), in place of Philox's for the alignment (purpose 0); empty: Philox
 };
 
 template <typename Real>

@@ -1,5 +1,5 @@
-// Draws have the distribution they claim. A chi-square statistic of n - 1 degrees has mean n - 1 and variance 2 (n - 1);
-// the bound is its quantile at 1 - 1e-6 by the cube-root approximation of Wilson and Hilferty (1931):
+// Draws have the distribution they claim, by chi-square statistics of d degrees. The bound is the quantile at 1 - 1e-6
+// by the cube-root approximation of Wilson and Hilferty (1931):
 //
 //   chi2 = d (1 - 2 / (9 d) + z sqrt(2 / (9 d)))^3,   z = 4.7534 the normal quantile at 1 - 1e-6
 //
@@ -66,7 +66,8 @@ TEST(Hard, DrawsKeysAsOftenAsTheirSoftmaxWeightsSay) {
     for (size_t j = 0; j < 5; ++j) counts[j] += drawn[j];
   }
   EXPECT_LT(chi_square(counts, weights), chi_square_bound(4));
-  EXPECT_GT(chi_square(counts, std::vector<double>(5, .2)), chi_square_bound(4)) << "the test could not tell them from even draws";
+  EXPECT_GT(chi_square(counts, std::vector<double>(5, .2)), chi_square_bound(4))
+      << "the test could not tell them from even draws";
 }
 
 // The same through the queries of one call, and channel by channel: each has numbers of its own.

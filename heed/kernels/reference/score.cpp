@@ -45,8 +45,8 @@ std::vector<Real> for_each_channel(const Sizes& sizes, const Formula& formula) {
 void check_groups(const std::string& name, const Sizes& s) {
   check(s.query == s.keys, "score/", name, ": query has ", s.query, " features and keys have ", s.keys,
         ", expected as many; general or additive compare different widths");
-  check(s.keys % s.width() == 0, "score/", name, ": keys have ", s.keys, " features, expected a multiple of the ", s.width(),
-        " channels of the values");
+  check(s.keys % s.width() == 0, "score/", name, ": keys have ", s.keys, " features, expected a multiple of the ",
+        s.width(), " channels of the values");
 }
 
 /// Hidden layers end in one of two ways.
@@ -133,7 +133,8 @@ class Grouped : public Score<Real> {
   void check_sizes(const Sizes& sizes) const override { check_groups(name_, sizes); }
 
   std::vector<Real> score(const HeadParameters<Real>& p, const Pair<Real>& pair, const Sizes& s) const override {
-    return for_each_channel<Real>(s, [&](int64_t c) { return formula(p, part(pair.query, c, s.width()), part(pair.key, c, s.width())); });
+    return for_each_channel<Real>(
+        s, [&](int64_t c) { return formula(p, part(pair.query, c, s.width()), part(pair.key, c, s.width())); });
   }
 
  protected:
@@ -219,7 +220,9 @@ class Bilinear : public Score<Real> {
  public:
   std::vector<Form> forms() const override { return {Form::single, Form::lift}; }
 
-  std::vector<Declared> parameters(const Sizes& s) const override { return {{"from_query", stacked(s, {s.keys, s.query})}}; }
+  std::vector<Declared> parameters(const Sizes& s) const override {
+    return {{"from_query", stacked(s, {s.keys, s.query})}};
+  }
 
  protected:
   static std::vector<int64_t> stacked(const Sizes& s, std::vector<int64_t> shape) {
@@ -268,15 +271,17 @@ class BiasedGeneral final : public Bilinear<Real> {
 template <typename Real>
 class ActivatedGeneral final : public Bilinear<Real> {
  public:
-  ActivatedGeneral(const Options& options, Form) : activate_(activation<Real>(options.choice("activation", activation_words()))) {}
+  ActivatedGeneral(const Options& options, Form)
+      : activate_(activation<Real>(options.choice("activation", activation_words()))) {}
 
   std::vector<Declared> parameters(const Sizes& s) const override {
     return {{"from_query", this->stacked(s, {s.keys, s.query})}, {"bias", {s.width()}}};
   }
 
   std::vector<Real> score(const HeadParameters<Real>& p, const Pair<Real>& pair, const Sizes& s) const override {
-    return for_each_channel<Real>(
-        s, [&](int64_t c) { return activate_(dot<Real>(pair.key, this->projected(p, pair, c, s)) + p["bias"][static_cast<size_t>(c)]); });
+    return for_each_channel<Real>(s, [&](int64_t c) {
+      return activate_(dot<Real>(pair.key, this->projected(p, pair, c, s)) + p["bias"][static_cast<size_t>(c)]);
+    });
   }
 
  private:
@@ -299,8 +304,9 @@ class Location final : public Score<Real> {
   }
 
   std::vector<Real> score(const HeadParameters<Real>& p, const Pair<Real>& pair, const Sizes& s) const override {
-    return for_each_channel<Real>(
-        s, [&](int64_t c) { return dot(part(part(p["from_query"], c, s.width()), pair.key_index, most_), pair.query); });
+    return for_each_channel<Real>(s, [&](int64_t c) {
+      return dot(part(part(p["from_query"], c, s.width()), pair.key_index, most_), pair.query);
+    });
   }
 
  private:
@@ -325,9 +331,11 @@ class SelfAttentive final : public Score<Real> {
   }
 
   void check_sizes(const Sizes& s) const override {
-    check(queries_ == 1 || s.queries == queries_, "score/self_attentive: ", s.queries, " queries came, expected ", queries_,
-          ", one row for each learned query");
-    if (dot_) check(s.keys % s.width() == 0, "score/self_attentive: keys have ", s.keys, " features, expected a multiple of ", s.width());
+    check(queries_ == 1 || s.queries == queries_, "score/self_attentive: ", s.queries, " queries came, expected ",
+          queries_, ", one row for each learned query");
+    if (dot_)
+      check(s.keys % s.width() == 0, "score/self_attentive: keys have ", s.keys, " features, expected a multiple of ",
+            s.width());
   }
 
   std::vector<Declared> parameters(const Sizes& s) const override {
@@ -339,7 +347,9 @@ class SelfAttentive final : public Score<Real> {
 
   std::vector<Real> score(const HeadParameters<Real>& p, const Pair<Real>& pair, const Sizes& s) const override {
     const auto query = part(p["query"], queries_ == 1 ? 0 : pair.query_index, queries_);  // [Dk], [Dh] or [W, Dh]
-    if (dot_) return for_each_channel<Real>(s, [&](int64_t c) { return dot(part(query, c, s.width()), part(pair.key, c, s.width())); });
+    if (dot_)
+      return for_each_channel<Real>(
+          s, [&](int64_t c) { return dot(part(query, c, s.width()), part(pair.key, c, s.width())); });
     auto x = product(p["from_keys"], pair.key);  // [Dh]
     for (size_t d = 0; d < x.size(); ++d) x[d] = activate_(x[d] + p["bias"][d]);
     return product<Real>(query, x);
@@ -381,7 +391,8 @@ template <typename Real>
 std::unique_ptr<const Score<Real>> make_score(const PartWords& words, Form form) {
   const auto found = score_makers<Real>().find(words.name);
   if (found == score_makers<Real>().end()) return nullptr;
-  const auto fresh = parse_part(words.words(), "score");  // options remember what was read: those given here may have been
+  const auto fresh =
+      parse_part(words.words(), "score");  // options remember what was read: those given here may have been
   auto score = found->second(fresh.options, form);
   fresh.options.refuse_unread();
   return score;

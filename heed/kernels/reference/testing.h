@@ -49,8 +49,9 @@ inline Problem<double> problem_of(const std::string& words, const Lengths& n = {
 /// Every array of numbers in a problem by its name; absent ones too.
 template <typename Real>
 std::map<std::string, Array<Real>*> inputs(Problem<Real>& p) {
-  std::map<std::string, Array<Real>*> all{{"query", &p.query},     {"keys", &p.keys},         {"values", &p.values}, {"bias", &p.bias},
-                                          {"per_key", &p.per_key}, {"relative", &p.relative}, {"alibi", &p.alibi}};
+  std::map<std::string, Array<Real>*> all{{"query", &p.query}, {"keys", &p.keys},       {"values", &p.values},
+                                          {"bias", &p.bias},   {"per_key", &p.per_key}, {"relative", &p.relative},
+                                          {"alibi", &p.alibi}};
   for (auto& [name, array] : p.parameters) all[name] = &array;
   return all;
 }
@@ -74,9 +75,11 @@ inline Problem<Complex> to_complex(const Problem<double>& p) {
   c.query = to_complex(p.query), c.keys = to_complex(p.keys), c.values = to_complex(p.values);
   c.keep = p.keep, c.key_count = p.key_count, c.causal = p.causal;
   c.left = p.left, c.right = p.right, c.first_query = p.first_query;
-  c.bias = to_complex(p.bias), c.per_key = to_complex(p.per_key), c.relative = to_complex(p.relative), c.alibi = to_complex(p.alibi);
+  c.bias = to_complex(p.bias), c.per_key = to_complex(p.per_key), c.relative = to_complex(p.relative),
+  c.alibi = to_complex(p.alibi);
   c.scale = p.scale, c.soft_cap = p.soft_cap;
-  c.sample = p.sample, c.dropout = p.dropout, c.seed = p.seed, c.stream = p.stream, c.first_row = p.first_row, c.uniforms = p.uniforms;
+  c.sample = p.sample, c.dropout = p.dropout, c.seed = p.seed, c.stream = p.stream, c.first_row = p.first_row,
+  c.uniforms = p.uniforms;
   return c;
 }
 

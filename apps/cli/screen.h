@@ -1,0 +1,44 @@
+// Text on a terminal: columns that line up in any script, and numbers as colours or shades.
+
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace heed::cli {
+
+/// Columns that the text takes on a terminal: 2 for a Chinese character, 0 for a combining mark.
+int display_width(const std::string& text);
+
+/// The text with blanks behind (or in front of) it, up to that many columns.
+std::string padded(const std::string& text, int columns);
+std::string padded_left(const std::string& text, int columns);
+
+/// "2.50": always so many digits behind the point.
+std::string fixed(double value, int digits);
+
+enum class Colours { none, palette, full };  // 256 colours, 24 bits
+
+/// when: "auto", "always" or "never". auto: where `terminal`, unless NO_COLOR is set or TERM is dumb.
+Colours colours(const std::string& when, bool terminal);
+
+/// One of " .:-=+*#%@" for a share of 0 to 1; what lies outside counts as the nearer end.
+char shade(double share);
+
+/// Cell text on a background from dark (0) to bright (1); plain text where there are no colours.
+std::string tinted(const std::string& text, double share, Colours colours);
+
+/// Numbers under words, words in front of numbers: cells [row][column].
+struct Grid {
+  std::string title;
+  std::vector<std::string> columns, rows;
+  std::vector<std::vector<double>> cells;
+  std::string last;                // heading of a last column, "" if there is none
+  std::vector<std::string> notes;  // its texts, one for each row
+};
+void print_numbers(std::ostream& out, const Grid& grid);
+/// Numbers of 0 to 1, as a heat map.
+void print_heat(std::ostream& out, const Grid& grid, Colours colours);
+
+}  // namespace heed::cli

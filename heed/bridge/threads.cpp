@@ -1,0 +1,72 @@
+#include "heed/bridge/threads.h"
+
+#include <algorithm>
+#include <dlfcn.h>
+#include <filesystem>
+#include <sched.h>
+#include <thread>
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+/// A function of whatever BLAS the program was linked with, or null.
+template <typename Function>
+Function* loaded(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+/// The file that a function was loaded from, without links, or "".
+std::string file_of(void* function) {
+  Dl_info info;
+  if (!function || dladdr(function, &info) == 0 || !info.dli_fname) return "";
+  std::error_code failed;
+  const auto file = std::filesystem::canonical(info.dli_fname, failed);
+  return failed ? info.dli_fname : file.string();
+}
+
+/// By the numbers of openblas_get_parallel().
+std::string openblas_threads(int parallel) {
+  return parallel == 0 ? "none" : parallel == 1 ? "pthread" : parallel == 2 ? "openmp" : "unknown";
+}
+
+}  // namespace
+
+int threads_from_affinity() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // more processors than the set can name
+}
+
+void use_threads(int threads) {
+  check(threads >= 1, "threads: ", threads, " came, expected at least 1");
+  at::set_num_threads(threads);
+  if (auto* set = loaded<void(int)>("openblas_set_num_threads")) set(threads);
+}
+
+// OpenBLAS may be there for LAPACK alone, while sgemm_ is another's: the file of sgemm_ decides.
+Blas blas_in_use() {
+  const std::string file = file_of(dlsym(RTLD_DEFAULT, "sgemm_"));
+  auto* config = loaded<char*()>("openblas_get_config");
+  if (config && file.find("openblas") != std::string::npos) {
+    auto* parallel = loaded<int()>("openblas_get_parallel");
+    return {config(), parallel ? openblas_threads(parallel()) : "unknown"};
+  }
+  if (at::hasMKL()) return {"MKL", "openmp"};
+  return {file.empty() ? "unknown" : file, "unknown"};
+}
+
+std::string Blas::warning() const {
+  if (threads == "openmp") return "";
+  const std::string cure = "install libopenblas0-openmp and select it with update-alternatives (tools/setup does both)";
+  if (threads == "pthread") return "BLAS has threads of its own, which fight with torch's for the same cores; " + cure;
+  if (threads == "none") return "BLAS runs on one thread; " + cure;
+  return "BLAS is not known to share torch's OpenMP threads and may be slow; " + cure;
+}
+
+}  // namespace heed
