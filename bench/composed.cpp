@@ -1,9 +1,10 @@
-// bench_composed [--json <file>]: what the composed path costs in memory and time.
+// bench_composed [--full] [--json <file>]: what the composed path costs in memory and time. The bar is asked of --full,
+// which takes minutes; without it, lengths are halved.
 //
 // Memory: each row runs in a process of its own, since a peak is never forgotten. Counted is the peak of resident
 // memory during the call, less what was resident just before it and less the outputs and gradients themselves. It
 // depends on malloc: glibc keeps freed blocks below a threshold that it raises by itself, so each row is measured with
-// malloc as it comes and with the threshold held at 64 KiB. The bar is 512 MiB for both.
+// malloc as it comes and with the threshold held at 64 KiB (mallopt). The bar is 512 MiB.
 //
 // Time: forward and backward, composed against stored against the same formula written in plain libtorch, taken in
 // turns so that a slow minute hits all of them. Beside it the error, against plain libtorch in double.
@@ -12,6 +13,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -152,25 +154,26 @@ double memory_in_child(const MemoryRow& row) {
   return mib;
 }
 
-std::vector<MemoryRow> memory_rows() {
+std::vector<MemoryRow> memory_rows(bool full) {
+  const int64_t length = full ? 4096 : 2048;
   std::vector<MemoryRow> rows;
   for (const char* setting : {"default", "threshold"}) {
-    rows.push_back({"additive + softmax", "composed", 1, 4096, setting});
-    rows.push_back({"additive + softmax", "composed", 2, 2048, setting});
-    rows.push_back({"scaled_dot + softmax", "composed", 1, 4096, setting});
-    rows.push_back({"scaled_dot + softmax", "composed", 2, 2048, setting});
-    rows.push_back({"additive + softmax", "stored", 1, 1024, setting});
+    rows.push_back({"additive + softmax", "composed", 1, length, setting});
+    rows.push_back({"additive + softmax", "composed", 2, length / 2, setting});
+    rows.push_back({"scaled_dot + softmax", "composed", 1, length, setting});
+    rows.push_back({"scaled_dot + softmax", "composed", 2, length / 2, setting});
+    rows.push_back({"additive + softmax", "stored", 1, length / 4, setting});
   }
   return rows;
 }
 
-std::vector<MemoryRow> measure_memory_rows() {
+std::vector<MemoryRow> measure_memory_rows(bool full) {
   std::printf(
       "\nMemory beside inputs, outputs and gradients; B = 1, Lq = Lk = L, D = Dh = %d, float; bar %.0f MiB (stored: "
       "for scale)\n",
       static_cast<int>(kWidth), kBar);
   std::printf("  %-22s %-9s %5s %6s  %-10s %9s\n", "mechanism", "path", "order", "L", "malloc", "MiB");
-  auto rows = memory_rows();
+  auto rows = memory_rows(full);
   for (auto& row : rows) {
     row.mib = memory_in_child(row);
     std::printf("  %-22s %-9s %5d %6d  %-10s %9.1f%s\n", row.mechanism.c_str(), row.path.c_str(), row.order,
@@ -250,7 +253,7 @@ void print_times(const std::vector<TimeRow>& rows, bool ratios) {
   std::fflush(stdout);
 }
 
-std::vector<TimeRow> measure_time_rows(bool ratios) {
+std::vector<TimeRow> measure_time_rows(bool full, bool ratios) {
   constexpr int kRounds = 7;
   std::printf(
       "\nTime of forward and backward, ms, median and range of %d; D = Dh = %d, float; last column: times plain "
@@ -258,8 +261,10 @@ std::vector<TimeRow> measure_time_rows(bool ratios) {
       kRounds, static_cast<int>(kWidth));
   std::printf("  %-22s %-11s %-9s %9s  %-22s  %8s\n", "mechanism", "  B x L", "path", "median", "     least .. most",
               "error");
+  std::vector<std::pair<int64_t, int64_t>> sizes{{8, 128}, {1, 512}};
+  if (full) sizes.emplace_back(1, 1024);
   std::vector<TimeRow> all;
-  for (const auto& [batch, length] : {std::pair<int64_t, int64_t>{8, 128}, {1, 512}, {1, 1024}})
+  for (const auto& [batch, length] : sizes)
     for (const auto& c : {Case{"additive + softmax", plain_additive, batch, length},
                           Case{"scaled_dot + softmax", plain_scaled_dot, batch, length}}) {
       const auto rows = measure_time(c, kRounds);
@@ -273,11 +278,13 @@ std::vector<TimeRow> measure_time_rows(bool ratios) {
 
 struct Machine {
   Blas blas = blas_in_use();
+  double load = 0;                // average of the last minute: other programs distort every time
   double gflops = 0, gbytes = 0;  // measured: product of 1024 x 1024 matrices, copy of 64 MiB
 };
 
 Machine measure_machine() {
   Machine machine;
+  check(getloadavg(&machine.load, 1) == 1, "bench: the system does not tell its load");
   const auto a = at::randn({1024, 1024}), b = at::randn({1024, 1024});
   const auto from = at::randn({16 << 20});
   auto to = at::empty_like(from);
@@ -298,6 +305,8 @@ void print_machine(const Machine& machine) {
               joined(instruction_sets(), " ").c_str(), at::get_num_threads(), machine.blas.name.c_str(),
               machine.blas.threads.c_str());
   std::printf("measured: float matrix product %.1f GFLOP/s, copy %.1f GB/s\n", machine.gflops, machine.gbytes);
+  std::printf("load before the start: %.1f%s\n", machine.load,
+              machine.load > 0.5 ? "; other programs run: do not trust the times" : "");
   if (!machine.blas.warning().empty())
     std::printf("warning: %s; no ratios are printed\n", machine.blas.warning().c_str());
 }
@@ -317,8 +326,8 @@ void write_json(const std::string& path, const Machine& machine, const std::vect
       << ",\n  \"cpu\": " << quoted(cpu_model())
       << ", \"instruction_sets\": " << quoted(joined(instruction_sets(), " "))
       << ", \"threads\": " << at::get_num_threads() << ",\n  \"blas\": " << quoted(machine.blas.name)
-      << ", \"blas_threads\": " << quoted(machine.blas.threads) << ",\n  \"matmul_gflops\": " << machine.gflops
-      << ", \"copy_gbytes\": " << machine.gbytes << ",\n  \"memory\": [";
+      << ", \"blas_threads\": " << quoted(machine.blas.threads) << ",\n  \"load\": " << machine.load
+      << ", \"matmul_gflops\": " << machine.gflops << ", \"copy_gbytes\": " << machine.gbytes << ",\n  \"memory\": [";
   for (size_t i = 0; i < memory.size(); ++i) {
     const auto& row = memory[i];
     out << (i ? ",\n    " : "\n    ") << "{\"mechanism\": " << quoted(row.mechanism)
@@ -345,13 +354,21 @@ int main_of(const std::vector<std::string>& words) {
     measure_memory({words[1], words[2], std::stoi(words[3]), std::stoll(words[4]), words[5]});
     return 0;
   }
-  check(words.empty() || (words.size() == 2 && words[0] == "--json"), "bench: '", joined(words, " "),
-        "' came, expected --json <file> or nothing");
+  bool full = false;
+  std::string json;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--full")
+      full = true;
+    else if (words[i] == "--json" && i + 1 < words.size())
+      json = words[++i];
+    else
+      fail("bench: '", words[i], "' came, expected --full or --json <file>");
+  }
   const auto machine = measure_machine();
   print_machine(machine);
-  const auto times = measure_time_rows(machine.blas.warning().empty());
-  const auto memory = measure_memory_rows();
-  if (!words.empty()) write_json(words[1], machine, memory, times);
+  const auto times = measure_time_rows(full, machine.blas.warning().empty());
+  const auto memory = measure_memory_rows(full);
+  if (!json.empty()) write_json(json, machine, memory, times);
   return 0;
 }
 

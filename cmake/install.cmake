@@ -12,6 +12,7 @@ function(heed_install component target)
 endfunction()
 
 heed_install(kernels heed_kernels)
+install(FILES ${HEED_GENERATED}/heed/base/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed/base COMPONENT kernels)
 if(HEED_TORCH)
   heed_install(torch heed)
 endif()

@@ -26,7 +26,6 @@ function(heed_version)
   add_custom_target(heed_commit BYPRODUCTS ${file} COMMENT ""
                     COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D TEMPLATE=${PROJECT_SOURCE_DIR}/cmake/version.cpp.in
                             -D TO=${file} -P ${PROJECT_SOURCE_DIR}/cmake/version.cmake)
-  target_sources(${ARG_INTO} PRIVATE ${file}
-                 PUBLIC FILE_SET HEADERS BASE_DIRS ${HEED_GENERATED} FILES ${HEED_GENERATED}/heed/base/version.h)
+  target_sources(${ARG_INTO} PRIVATE ${file})
   add_dependencies(${ARG_INTO} heed_commit)
 endfunction()

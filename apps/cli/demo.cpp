@@ -1,6 +1,7 @@
 #include "apps/cli/demo.h"
 
 #include <array>
+#include <cmath>
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -154,6 +155,8 @@ Learned learn(Translator& model, int64_t steps) {
     const auto errors = model.errors(batch, attended.context);
     auto loss = errors.sum() / batch.real.sum();
     (step == 0 ? learned.first : learned.last) = loss.item<double>();
+    check(std::isfinite(loss.item<double>()), "demo: the error of ", model.mechanism().words(),
+          " is not a number at step ", step + 1, "; another --seed may learn");
     if (by_reward) loss = loss + reinforce.loss(attended, -errors.sum(1));
     adam.zero_grad();
     if (loss.requires_grad()) loss.backward();  // nothing to learn: uniform

@@ -83,10 +83,9 @@ std::vector<std::string> dimensionalities(const Alignment&) {
 template <typename Part>
 void add_catalogue(std::vector<Card>& all) {
   for (const auto& name : Catalogue<Part>::names()) {
-    const PartWords plain = parse_part(name, Part::kKind);
-    const auto part = Catalogue<Part>::make(plain);
+    const auto part = Catalogue<Part>::make(name);
     const Description& says = Catalogue<Part>::describe(name);
-    const auto options = plain.options.known();
+    const auto options = Catalogue<Part>::options(name);
     all.push_back({Part::kKind, name, says.formula, says.choose, says.cost, says.paper,
                    parameters(name, *part, options), options, dimensionalities(*part)});
   }

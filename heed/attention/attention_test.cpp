@@ -159,17 +159,17 @@ TEST(ScaledDotProductAttention, MeansWhatTorchMeans) {
   const auto q = at::randn({2, 3, 4, 8}, kDouble), k = at::randn({2, 3, 6, 8}, kDouble), v = at::randn({2, 3, 6, 5}, kDouble);
   const auto by_hand = [&](const Tensor& added, double scale) { return at::matmul(at::softmax(at::matmul(q, k.transpose(-1, -2)) * scale + added, -1), v); };
   const auto none = at::zeros({4, 6}, kDouble);
-  EXPECT_TRUE(close(scaled_dot_product_attention(q, k, v), by_hand(none, 1 / std::sqrt(8.0))));
-  EXPECT_TRUE(close(scaled_dot_product_attention(q, k, v, {}, 0, false, 0.2), by_hand(none, 0.2)));
+  EXPECT_TRUE(close(heed::scaled_dot_product_attention(q, k, v), by_hand(none, 1 / std::sqrt(8.0))));
+  EXPECT_TRUE(close(heed::scaled_dot_product_attention(q, k, v, {}, 0, false, 0.2), by_hand(none, 0.2)));
   const auto keep = at::ones({4, 6}, at::kBool).tril();
   const auto causal = none.masked_fill(keep.logical_not(), -INFINITY);
-  EXPECT_TRUE(close(scaled_dot_product_attention(q, k, v, {}, 0, true), by_hand(causal, 1 / std::sqrt(8.0))));
-  EXPECT_TRUE(close(scaled_dot_product_attention(q, k, v, keep), by_hand(causal, 1 / std::sqrt(8.0))));
+  EXPECT_TRUE(close(heed::scaled_dot_product_attention(q, k, v, {}, 0, true), by_hand(causal, 1 / std::sqrt(8.0))));
+  EXPECT_TRUE(close(heed::scaled_dot_product_attention(q, k, v, keep), by_hand(causal, 1 / std::sqrt(8.0))));
   const auto added = at::randn({2, 1, 4, 6}, kDouble);
-  EXPECT_TRUE(close(scaled_dot_product_attention(q, k, v, added), by_hand(added, 1 / std::sqrt(8.0))));
-  EXPECT_TRUE(close(scaled_dot_product_attention(q[0], k[0], v[0]), by_hand(none, 1 / std::sqrt(8.0))[0]));
-  EXPECT_TRUE(close(scaled_dot_product_attention(q[0][0], k[0][0], v[0][0]), by_hand(none, 1 / std::sqrt(8.0))[0][0]));
-  const auto five = scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), keep);
+  EXPECT_TRUE(close(heed::scaled_dot_product_attention(q, k, v, added), by_hand(added, 1 / std::sqrt(8.0))));
+  EXPECT_TRUE(close(heed::scaled_dot_product_attention(q[0], k[0], v[0]), by_hand(none, 1 / std::sqrt(8.0))[0]));
+  EXPECT_TRUE(close(heed::scaled_dot_product_attention(q[0][0], k[0][0], v[0][0]), by_hand(none, 1 / std::sqrt(8.0))[0][0]));
+  const auto five = heed::scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), keep);
   EXPECT_TRUE(close(five[0], by_hand(causal, 1 / std::sqrt(8.0))));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -18,6 +19,9 @@ inline const at::TensorOptions kDouble = at::TensorOptions().dtype(at::kDouble);
 struct Lengths {
   int64_t batch = 2, heads = 2, key_heads = 2, queries = 5, keys = 7;
 };
+/// The calls are tiny, and several test programs run side by side: more threads would only wait for each other.
+inline const bool kOneThread = (at::set_num_threads(1), true);
+
 inline constexpr int64_t kWidth = 6, kValues = 3, kHidden = 5;  // the lift splits 6 features into 3 groups
 
 /// "score + alignment" for each dimensionality that the score has.
@@ -95,7 +99,7 @@ inline Mask make_mask(const std::string& kind, const Lengths& n) {
   return mask;
 }
 
-/// Half of the parameters have one set for each head. Blocks are small, so that there are many.
+/// Half of the parameters have one set for each head. A block has 3 queries of one batch row, so that there are several.
 inline Case make_case(const std::string& words, const std::string& mask = "none", const Lengths& n = {}, bool biased = true,
                       const at::TensorOptions& options = kDouble) {
   at::manual_seed(7);
@@ -124,7 +128,8 @@ inline Case make_case(const std::string& words, const std::string& mask = "none"
   c.call.noise.sample = true;
   c.call.noise.seed = 11;
   c.call.noise.stream = 3;
-  c.call.block_bytes = 6000;
+  c.call.block_bytes = 1;
+  c.call.block_bytes = 3 * why(c.query, c.keys, c.values, c.mechanism, c.parameters, c.call).bytes;
   return c;
 }
 

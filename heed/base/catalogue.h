@@ -44,6 +44,13 @@ class Catalogue {
   }
   static std::shared_ptr<const Part> make(const std::string& words) { return make(parse_part(words, Part::kKind)); }
 
+  /// The options a part knows: those it asks for while it is made.
+  static std::vector<Options::Known> options(const std::string& name) {
+    const Options none(std::string(Part::kKind) + "/" + name, {});
+    find(name).maker(none);
+    return none.known();
+  }
+
   static const Description& describe(const std::string& name) { return find(name).description; }
 
   static std::vector<std::string> names() {

@@ -1,10 +1,6 @@
 #include "heed/bridge/draws.h"
 
-#include <atomic>
-#include <set>
-#include <thread>
 
-#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 namespace heed {
@@ -31,22 +27,6 @@ TEST(Draws, AreOthersForAnotherPurposeSeedOrStream) {
   EXPECT_FALSE(first.equal(draw(1, 1, kernels::kDropout)));
 }
 
-// at::parallel_for is compiled into our own files: without -fopenmp it would run on one thread and say nothing.
-TEST(Threads, AreReallyUsed) {
-  const int before = at::get_num_threads();
-  at::set_num_threads(2);
-  std::mutex mutex;
-  std::set<std::thread::id> seen;
-  std::atomic<int> waiting{0};
-  at::parallel_for(0, 2, 1, [&](int64_t, int64_t) {
-    ++waiting;
-    for (int i = 0; i < 1000 && waiting < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    const std::lock_guard<std::mutex> lock(mutex);
-    seen.insert(std::this_thread::get_id());
-  });
-  at::set_num_threads(before);
-  EXPECT_EQ(seen.size(), 2U);
-}
 
 }  // namespace
 }  // namespace heed
