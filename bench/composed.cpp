@@ -300,7 +300,7 @@ Machine measure_machine() {
 
 void print_machine(const Machine& machine) {
   std::printf("heed %s (%s), torch %s, %s\n", std::string(kVersion).c_str(), std::string(commit()).c_str(),
-              TORCH_VERSION, __VERSION__);
+              TORCH_VERSION, compiler().c_str());
   std::printf("%s; %s; %d threads; BLAS: %s (threads: %s)\n", cpu_model().c_str(),
               joined(instruction_sets(), " ").c_str(), at::get_num_threads(), machine.blas.name.c_str(),
               machine.blas.threads.c_str());
@@ -322,7 +322,7 @@ void write_json(const std::string& path, const Machine& machine, const std::vect
                 const std::vector<TimeRow>& times) {
   std::ofstream out(path);
   out << "{\n  \"version\": " << quoted(std::string(kVersion)) << ", \"commit\": " << quoted(std::string(commit()))
-      << ", \"torch\": " << quoted(TORCH_VERSION) << ", \"compiler\": " << quoted(__VERSION__)
+      << ", \"torch\": " << quoted(TORCH_VERSION) << ", \"compiler\": " << quoted(compiler())
       << ",\n  \"cpu\": " << quoted(cpu_model())
       << ", \"instruction_sets\": " << quoted(joined(instruction_sets(), " "))
       << ", \"threads\": " << at::get_num_threads() << ",\n  \"blas\": " << quoted(machine.blas.name)

@@ -22,6 +22,9 @@ function(heed_on_torch library)
   target_compile_options(heed_pch PRIVATE -fopenmp -Winvalid-pch -Werror=invalid-pch)
 
   target_link_libraries(${library} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,heed_kernels> PUBLIC torch)
+  if(TARGET torch_cuda)  # an older NCCL beside the toolkit may hide the one this PyTorch brings: leave it to the loader
+    target_link_options(${library} PUBLIC -Wl,--allow-shlib-undefined)
+  endif()
   heed_torch_files(${library})
 endfunction()
 

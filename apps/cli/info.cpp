@@ -19,7 +19,7 @@ nlohmann::ordered_json facts() {
   const Blas blas = blas_in_use();
   return {{"version", kVersion},
           {"commit", commit()},
-          {"compiler", __VERSION__},
+          {"compiler", compiler()},
           {"torch", TORCH_VERSION},
           {"threads", at::get_num_threads()},
           {"processors", threads_from_affinity()},

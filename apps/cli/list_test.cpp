@@ -72,7 +72,7 @@ TEST(List, SuggestsTheNearestName) {
     cards("addtive");
     FAIL() << "a name that does not exist was found";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("list: no part called 'addtive'; did you mean 'additive'?"),
+    EXPECT_NE(std::string(error.what()).find("list: no part called 'addtive' (did you mean 'additive'?)"),
               std::string::npos)
         << error.what();
   }

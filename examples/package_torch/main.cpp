@@ -18,6 +18,7 @@ int main() {
   context.sum().backward();
   const double slope = values.grad()[0][1][0].item<double>();
 
-  std::printf("heed %s, context %.6f, expected 3, slope %.6f, expected 0.75\n", heed::kVersion.data(), context.item<double>(), slope);
+  std::printf("heed %s, context %.6f, expected 3, slope %.6f, expected 0.75\n", heed::kVersion.data(),
+              context.item<double>(), slope);
   return std::abs(context.item<double>() - 3) < 1e-6 && std::abs(slope - 0.75) < 1e-6 ? 0 : 1;
 }

@@ -16,9 +16,7 @@ class Activation {
  public:
   explicit Activation(const Options& options) : name_(options.choice("activation", names())) {}
 
-  static std::vector<std::string> names() {
-    return {"tanh", "relu", "sigmoid", "elu", "gelu", "silu", "identity"};
-  }
+  static std::vector<std::string> names() { return {"tanh", "relu", "sigmoid", "elu", "gelu", "silu", "identity"}; }
 
   at::Tensor operator()(const at::Tensor& x) const {
     if (name_ == "tanh") return at::tanh(x);

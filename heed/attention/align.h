@@ -76,8 +76,7 @@ class Alignment {
   /// For an alignment that looks at queries or keys itself. reachable [B|1, H|1, Lk, 1]: keys that some
   /// query may attend; what stands at the others is 0 and means nothing.
   virtual Tensor prepare_query(const Parameters&, const Tensor& /*query*/) const { return {}; }
-  virtual Tensor prepare_keys(const Parameters&, const Tensor& /*keys*/,
-                              const Tensor& /*reachable*/) const {
+  virtual Tensor prepare_keys(const Parameters&, const Tensor& /*keys*/, const Tensor& /*reachable*/) const {
     return {};
   }
 

@@ -18,7 +18,8 @@ Tensor nothing_of(const std::vector<Tensor>& tensors, const Tensor& like) {
 }  // namespace
 
 Attended empty_answer(const Checked& c, const Mechanism& mechanism) {
-  const int64_t B = c.query.size(0), H = c.query.size(1), Lq = c.query.size(2), Lk = c.keys.size(2), W = c.sizes.width();
+  const int64_t B = c.query.size(0), H = c.query.size(1), Lq = c.query.size(2), Lk = c.keys.size(2),
+                W = c.sizes.width();
   const Want& want = c.call.want;
   const auto zeros = [&](std::vector<int64_t> shape) { return at::zeros(shape, c.query.options()); };
   const auto count = [](const std::vector<int64_t>& some, int64_t all) {
@@ -47,7 +48,8 @@ Plan plan_of(const Checked& c, const Mechanism& mechanism) {
   auto one = c.keys.slice(2, 0, 1).slice(0, 0, 1);
   if (one.numel() == 0) one = at::zeros({1, c.keys.size(1), 1, c.keys.size(3)}, c.keys.options());
   const auto prepared = mechanism.score().prepare_keys(c.parameters.of("score"), repeat_heads(one, c.query.size(1)));
-  Plan plan = plan_blocks(mechanism, c.call, c.query.sizes(), prepared, c.sizes, c.keys.size(2), c.query.element_size());
+  Plan plan =
+      plan_blocks(mechanism, c.call, c.query.sizes(), prepared, c.sizes, c.keys.size(2), c.query.element_size());
   plan.rejected.emplace_back(Path::fused, "no kernel for " + mechanism.words());
   if (c.call.path == Path::reference) {
     plan.path = Path::reference;
@@ -56,8 +58,10 @@ Plan plan_of(const Checked& c, const Mechanism& mechanism) {
     plan.bytes = c.query.size(0) * c.query.size(1) * c.query.size(2) * c.keys.size(2) * c.sizes.width() * 8 * 2;
   }
   if (plan.path != Path::composed) plan.rejected.emplace_back(Path::composed, words(plan.path) + " was asked for");
-  if (plan.path != Path::stored) plan.rejected.emplace_back(Path::stored, "keeps every pair for backward; only when asked for");
-  if (plan.path != Path::reference) plan.rejected.emplace_back(Path::reference, "slow, without a gradient; only when asked for");
+  if (plan.path != Path::stored)
+    plan.rejected.emplace_back(Path::stored, "keeps every pair for backward; only when asked for");
+  if (plan.path != Path::reference)
+    plan.rejected.emplace_back(Path::reference, "slow, without a gradient; only when asked for");
   plan.seed = c.call.noise.seed;
   return plan;
 }
@@ -82,9 +86,11 @@ Prepared prepare(const Checked& c, const Mechanism& mechanism) {
   const auto score = c.parameters.of("score"), align = c.parameters.of("align");
   const auto score_specs = mechanism.score().parameters(c.sizes), align_specs = mechanism.align().parameters(c.sizes);
   p.query = mechanism.score().prepare_query(score, q);
-  p.keys = mechanism.score().prepare_keys(score, one_for_each_head(score_specs, score) ? repeat_heads(k, q.size(1)) : k);
+  p.keys =
+      mechanism.score().prepare_keys(score, one_for_each_head(score_specs, score) ? repeat_heads(k, q.size(1)) : k);
   p.align_query = mechanism.align().prepare_query(align, q);
-  if (!align_specs.empty()) p.align_keys = mechanism.align().prepare_keys(align, repeat_heads(k, q.size(1)), p.reach.keys);
+  if (!align_specs.empty())
+    p.align_keys = mechanism.align().prepare_keys(align, repeat_heads(k, q.size(1)), p.reach.keys);
   return p;
 }
 
@@ -93,57 +99,68 @@ Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, c
   const Checked c = check_call(query, keys, values, mechanism, parameters, call);
   const Plan plan = plan_of(c, mechanism);
   const bool empty = c.query.size(0) == 0 || c.query.size(2) == 0 || c.keys.size(2) == 0 || c.query.size(1) == 0;
-  Attended result = empty                          ? empty_answer(c, mechanism)
-                    : plan.path == Path::reference ? run_definition(c, mechanism)
-                                                   : run_blocks(prepare(c, mechanism), mechanism, c.parameters, c.call, plan);
+  Attended result = empty ? empty_answer(c, mechanism)
+                    : plan.path == Path::reference
+                        ? run_definition(c, mechanism)
+                        : run_blocks(prepare(c, mechanism), mechanism, c.parameters, c.call, plan);
   result.plan = plan;
   return without_axes(result, mechanism, /*heads=*/c.heads);
 }
 
-Plan why(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism, const Parameters& parameters,
-         const Call& call) {
+Plan why(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
+         const Parameters& parameters, const Call& call) {
   return plan_of(check_call(query, keys, values, mechanism, parameters, call), mechanism);
 }
 
 Attended without_axes(Attended result, const Mechanism& mechanism, bool heads) {
   if (mechanism.dimensionality() == Dimensionality::single) {
-    for (Tensor* x : {&result.weights, &result.lse, &result.entropy, &result.column_mass, &result.top_weights, &result.top_keys, &result.link_log_weights})
+    for (Tensor* x : {&result.weights, &result.lse, &result.entropy, &result.column_mass, &result.top_weights,
+                      &result.top_keys, &result.link_log_weights})
       if (x->defined()) *x = x->squeeze(-1);
     if (result.log_probability.dim() == 4) result.log_probability = result.log_probability.squeeze(-1);
   }
   if (heads) return result;
-  for (Tensor* x : {&result.context, &result.weights, &result.lse, &result.entropy, &result.column_mass, &result.top_weights, &result.top_keys,
-                    &result.log_probability, &result.selected})
+  for (Tensor* x : {&result.context, &result.weights, &result.lse, &result.entropy, &result.column_mass,
+                    &result.top_weights, &result.top_keys, &result.log_probability, &result.selected})
     if (x->defined()) *x = x->squeeze(1);
   return result;
 }
 
 std::string words(Path path) {
   switch (path) {
-    case Path::fastest: return "fastest";
-    case Path::fused: return "fused";
-    case Path::composed: return "composed";
-    case Path::stored: return "stored";
-    case Path::reference: return "reference";
+    case Path::fastest:
+      return "fastest";
+    case Path::fused:
+      return "fused";
+    case Path::composed:
+      return "composed";
+    case Path::stored:
+      return "stored";
+    case Path::reference:
+      return "reference";
   }
   fail("path: not one of the five");
 }
 
 std::string Plan::words() const {
   std::ostringstream text;
-  text << heed::words(path) << ": blocks of " << block_rows << " batch rows x " << block_queries << " queries, about "
-       << (bytes + (1 << 20) - 1) / (1 << 20) << " MiB at once";
+  text << heed::words(path) << ": blocks of batch rows x queries = " << block_rows << " x " << block_queries
+       << ", about " << (bytes + (1 << 20) - 1) / (1 << 20) << " MiB at once";
   for (const auto& [other, reason] : rejected) text << "; not " << heed::words(other) << ": " << reason;
   return text.str();
 }
 
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask,
-                                    double dropout_p, bool is_causal, c10::optional<double> scale, bool enable_gqa) {
-  check(query.dim() >= 2 && key.dim() == query.dim() && value.dim() == query.dim(), "scaled_dot_product_attention: query is ", shape_of(query),
-        ", key ", shape_of(key), ", value ", shape_of(value), "; expected [..., L, E] with equally many axes");
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Tensor& attn_mask, double dropout_p, bool is_causal,
+                                    c10::optional<double> scale, bool enable_gqa) {
+  check(query.dim() >= 2 && key.dim() == query.dim() && value.dim() == query.dim(),
+        "scaled_dot_product_attention: query is ", shape_of(query), ", key ", shape_of(key), ", value ",
+        shape_of(value), "; expected [..., L, E] with equally many axes");
   check(enable_gqa || query.dim() < 3 || key.size(-3) == query.size(-3), "scaled_dot_product_attention: the query has ",
-        query.dim() < 3 ? 1 : query.size(-3), " heads and the key ", key.dim() < 3 ? 1 : key.size(-3), "; pass enable_gqa to share keys");
-  check(!(is_causal && attn_mask.defined()), "scaled_dot_product_attention: is_causal and attn_mask came, expected one of them");
+        query.dim() < 3 ? 1 : query.size(-3), " heads and the key ", key.dim() < 3 ? 1 : key.size(-3),
+        "; pass enable_gqa to share keys");
+  check(!(is_causal && attn_mask.defined()),
+        "scaled_dot_product_attention: is_causal and attn_mask came, expected one of them");
   // [..., H, L, E] -> [B, H, L, E]
   const auto four = [](const Tensor& x) {
     if (x.dim() == 2) return x.unsqueeze(0).unsqueeze(0);

@@ -14,14 +14,13 @@ Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, c
                 const Parameters& = {}, const Call& = {});
 
 /// The plan of that call, without running it.
-Plan why(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& = {},
-         const Parameters& = {}, const Call& = {});
+Plan why(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& = {}, const Parameters& = {},
+         const Call& = {});
 
 /// torch's own signature and meaning, by our paths: attn_mask bool (true = may be attended) or added to
 /// the scores; [..., L, E] with any leading axes; is_causal is top-left.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
-                                    const Tensor& attn_mask = {}, double dropout_p = 0,
-                                    bool is_causal = false, c10::optional<double> scale = c10::nullopt,
-                                    bool enable_gqa = false);
+                                    const Tensor& attn_mask = {}, double dropout_p = 0, bool is_causal = false,
+                                    c10::optional<double> scale = c10::nullopt, bool enable_gqa = false);
 
 }  // namespace heed

@@ -8,7 +8,10 @@ namespace {
 
 /// The tensors of one part. Cloneable: a plain Module as a child is silently left out by clone().
 struct PartTensorsImpl : torch::nn::Cloneable<PartTensorsImpl> {
-  PartTensorsImpl(std::vector<ParameterSpec> given, int64_t heads_given) : torch::nn::Cloneable<PartTensorsImpl>("heed::PartTensors"), specs(std::move(given)), heads(heads_given) { reset(); }
+  PartTensorsImpl(std::vector<ParameterSpec> given, int64_t heads_given)
+      : torch::nn::Cloneable<PartTensorsImpl>("heed::PartTensors"), specs(std::move(given)), heads(heads_given) {
+    reset();
+  }
   void reset() override {
     for (const auto& spec : specs) register_parameter(spec.name, initialised(spec, heads));
   }
@@ -16,9 +19,13 @@ struct PartTensorsImpl : torch::nn::Cloneable<PartTensorsImpl> {
   int64_t heads;  // 0: without a head axis
 };
 
-Tensor with_head_axis(const Tensor& keep) { return keep.defined() && keep.dim() == 3 ? keep.unsqueeze(1) : keep; }
+Tensor with_head_axis(const Tensor& keep) {
+  return keep.defined() && keep.dim() == 3 ? keep.unsqueeze(1) : keep;
+}
 
-Tensor both(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a.logical_and(b); }
+Tensor both(const Tensor& a, const Tensor& b) {
+  return !a.defined() ? b : !b.defined() ? a : a.logical_and(b);
+}
 
 }  // namespace
 
@@ -29,18 +36,22 @@ struct AttentionImpl::KeySide {
 
 AttentionImpl::AttentionImpl(AttentionOptions options) : options_(std::move(options)) {
   auto& o = options_;
-  check(o.query >= 0 && o.keys > 0 && o.values > 0, "attention: widths of query, keys and values are ", o.query, ", ", o.keys, ", ", o.values,
-        "; expected more than 0");
-  check(o.query > 0 || o.mechanism.score().own_queries() > 0, "attention: the query is 0 wide, which only a score that learns its query allows");
+  check(o.query >= 0 && o.keys > 0 && o.values > 0, "attention: widths of query, keys and values are ", o.query, ", ",
+        o.keys, ", ", o.values, "; expected more than 0");
+  check(o.query > 0 || o.mechanism.score().own_queries() > 0,
+        "attention: the query is 0 wide, which only a score that learns its query allows");
   check(o.heads >= 1, "attention: heads is ", o.heads, ", expected at least 1");
   if (o.key_heads == 0) o.key_heads = o.heads;
-  check(o.key_heads >= 1 && o.heads % o.key_heads == 0, "attention: ", o.key_heads, " key heads for ", o.heads, " heads; expected a number that divides it");
+  check(o.key_heads >= 1 && o.heads % o.key_heads == 0, "attention: ", o.key_heads, " key heads for ", o.heads,
+        " heads; expected a number that divides it");
   check(o.hidden >= 0, "attention: hidden is ", o.hidden, ", expected at least 0");
   check(o.dropout >= 0 && o.dropout < 1, "attention: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
   if (o.hidden == 0) o.hidden = (o.keys + o.heads - 1) / o.heads * o.heads;
-  check(o.hidden % o.heads == 0, "attention: hidden is ", o.hidden, " and does not split into ", o.heads, " heads; expected a multiple");
+  check(o.hidden % o.heads == 0, "attention: hidden is ", o.hidden, " and does not split into ", o.heads,
+        " heads; expected a multiple");
   const int64_t width = o.hidden / o.heads;
-  head_ = o.heads == 1 ? Sizes{o.query, o.keys, o.values, o.hidden} : Sizes{o.query == 0 ? 0 : width, width, width, width};
+  head_ =
+      o.heads == 1 ? Sizes{o.query, o.keys, o.values, o.hidden} : Sizes{o.query == 0 ? 0 : width, width, width, width};
   head_.dimensionality = o.mechanism.dimensionality();
   reset();
 }
@@ -52,15 +63,16 @@ void AttentionImpl::reset() {
   register_module("align", std::make_shared<PartTensorsImpl>(o.mechanism.align().parameters(head_), heads));
   if (o.heads == 1) return;
   const int64_t shared = o.hidden / o.heads * o.key_heads;
-  std::vector<ParameterSpec> specs{{"keys", {shared, o.keys}}, {"values", {shared, o.values}}, {"out", {o.values, o.hidden}}};
+  std::vector<ParameterSpec> specs{
+      {"keys", {shared, o.keys}}, {"values", {shared, o.values}}, {"out", {o.values, o.hidden}}};
   if (o.query > 0) specs.push_back({"query", {o.hidden, o.query}});
   register_module("heads", std::make_shared<PartTensorsImpl>(specs, 0));
 }
 
 void AttentionImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::Attention(" << o.mechanism.words() << "; query " << o.query << ", keys " << o.keys << ", values " << o.values << ", hidden "
-         << o.hidden << ", heads " << o.heads << ", key_heads " << o.key_heads << ")";
+  stream << "heed::Attention(" << o.mechanism.words() << "; query " << o.query << ", keys " << o.keys << ", values "
+         << o.values << ", hidden " << o.hidden << ", heads " << o.heads << ", key_heads " << o.key_heads << ")";
 }
 
 Parameters AttentionImpl::named() const {
@@ -104,7 +116,8 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   Call call = with_noise(given);
   const auto& o = options_;
   const auto check_width = [](const char* what, const Tensor& x, int64_t width) {
-    check(x.defined() && x.dim() == 3 && x.size(2) == width, "attention: ", what, " is ", shape_of(x), ", expected [B, L, ", width, "]");
+    check(x.defined() && x.dim() == 3 && x.size(2) == width, "attention: ", what, " is ", shape_of(x),
+          ", expected [B, L, ", width, "]");
   };
   check_width("keys", keys, o.keys);
   check_width("values", values, o.values);
@@ -124,16 +137,22 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
     k = without_unreached(k.unsqueeze(1), found.keys).squeeze(1);
     v = without_unreached(v.unsqueeze(1), found.values).squeeze(1);
   }
-  const Tensor heads = q.defined() ? split(q, "query", o.heads) : at::empty({keys.size(0), o.heads, Lq, 0}, keys.options());
-  return finish(attend(heads, split(k, "keys", o.key_heads), split(v, "values", o.key_heads), o.mechanism, own(head_), call));
+  const Tensor heads =
+      q.defined() ? split(q, "query", o.heads) : at::empty({keys.size(0), o.heads, Lq, 0}, keys.options());
+  return finish(
+      attend(heads, split(k, "keys", o.key_heads), split(v, "values", o.key_heads), o.mechanism, own(head_), call));
 }
 
 AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor& values, const Mask& given) const {
   const auto& o = options_;
-  check(given.causal == Causal::none && given.left < 0 && given.right < 0, "attention: causal and window belong to a call, not to a memory");
-  check(keys.defined() && keys.dim() == 3 && keys.size(2) == o.keys, "attention: keys is ", shape_of(keys), ", expected [B, Lk, ", o.keys, "]");
-  check(values.defined() && values.dim() == 3 && values.size(2) == o.values && values.size(1) == keys.size(1) && values.size(0) == keys.size(0),
-        "attention: values is ", shape_of(values), ", expected [", keys.size(0), ", ", keys.size(1), ", ", o.values, "]");
+  check(given.causal == Causal::none && given.left < 0 && given.right < 0,
+        "attention: causal and window belong to a call, not to a memory");
+  check(keys.defined() && keys.dim() == 3 && keys.size(2) == o.keys, "attention: keys is ", shape_of(keys),
+        ", expected [B, Lk, ", o.keys, "]");
+  check(values.defined() && values.dim() == 3 && values.size(2) == o.values && values.size(1) == keys.size(1) &&
+            values.size(0) == keys.size(0),
+        "attention: values is ", shape_of(values), ", expected [", keys.size(0), ", ", keys.size(1), ", ", o.values,
+        "]");
   Call call;
   call.mask = given;
   call = check_extras(call, o.mechanism, {keys.size(0), o.heads, 1, keys.size(1), head_.width()}, keys);
@@ -155,9 +174,11 @@ Memory AttentionImpl::prepare(const Tensor& keys, const Tensor& values, const Ma
   const auto parameters = own(head_);
   const auto& mechanism = options_.mechanism;
   Memory memory;
-  memory.reachable = side.keep.defined() ? side.keep : at::ones({1, 1, keys.size(1), 1}, keys.options().dtype(at::kBool));
+  memory.reachable =
+      side.keep.defined() ? side.keep : at::ones({1, 1, keys.size(1), 1}, keys.options().dtype(at::kBool));
   const auto per_head = repeat_heads(side.keys, options_.heads);
-  memory.keys = Growing(mechanism.score().prepare_keys(parameters.of("score"), options_.heads > 1 && !parameters.of("score").values().empty() ? per_head : side.keys));
+  memory.keys = Growing(mechanism.score().prepare_keys(
+      parameters.of("score"), options_.heads > 1 && !parameters.of("score").values().empty() ? per_head : side.keys));
   const auto align_keys = mechanism.align().prepare_keys(parameters.of("align"), per_head, memory.reachable);
   if (align_keys.defined()) memory.align_keys = Growing(align_keys);
   memory.values = Growing(side.values);
@@ -167,9 +188,11 @@ Memory AttentionImpl::prepare(const Tensor& keys, const Tensor& values, const Ma
 
 Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Tensor& values, const Mask& mask) {
   const auto& mechanism = options_.mechanism;
-  check(mechanism.align().appendable(), mechanism.align_name(), ": it looks at all keys at once, so a memory cannot grow; prepare it anew");
+  check(mechanism.align().appendable(), mechanism.align_name(),
+        ": it looks at all keys at once, so a memory cannot grow; prepare it anew");
   if (memory.length() == 0 && !memory.values.defined()) return prepare(keys, values, mask);
-  check(keys.defined() && keys.dim() > 0 && keys.size(0) == memory.batch(), "attention: keys to append is ", shape_of(keys), ", the memory has batch size ", memory.batch());
+  check(keys.defined() && keys.dim() > 0 && keys.size(0) == memory.batch(), "attention: keys to append is ",
+        shape_of(keys), ", the memory has batch size ", memory.batch());
   const Memory more = prepare(keys, values, mask);
   Memory grown = memory;
   grown.keys = memory.keys.with(more.keys.rows());
@@ -178,7 +201,8 @@ Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Ten
   if (memory.keep.defined() || more.keep.defined()) {
     const int64_t heads = options_.heads;
     const auto flags = [&](const Memory& m) {  // with all axes, so that the two fit
-      const auto keep = m.keep.defined() ? m.keep.rows() : at::ones({1, 1, m.length(), 1}, m.values.rows().options().dtype(at::kBool));
+      const auto keep = m.keep.defined() ? m.keep.rows()
+                                         : at::ones({1, 1, m.length(), 1}, m.values.rows().options().dtype(at::kBool));
       return keep.expand({m.batch(), heads, m.length(), 1});
     };
     const bool whole = memory.keep.defined() && memory.keep.rows().sizes() == flags(memory).sizes();
@@ -191,14 +215,17 @@ Attended AttentionImpl::forward(const Tensor& query, const Memory& memory, const
   const auto& o = options_;
   check(memory.values.defined(), "attention: the memory is empty; prepare() makes one");
   Call call = with_noise(given);
-  check(call.path != Path::reference, "attention: the reference path starts from unprojected keys; call forward(query, keys, values)");
-  check(call.path != Path::fused, "attention: no fused kernel for ", o.mechanism.words(), "; use Path::fastest or Path::composed");
+  check(call.path != Path::reference,
+        "attention: the reference path starts from unprojected keys; call forward(query, keys, values)");
+  check(call.path != Path::fused, "attention: no fused kernel for ", o.mechanism.words(),
+        "; use Path::fastest or Path::composed");
   const auto& values = memory.values.rows();
   const int64_t B = values.size(0), Lk = memory.length();
   const int64_t Lq = query.defined() ? query.size(-2) : o.mechanism.score().own_queries();
   check(query.defined() || Lq > 0, "attention: query is undefined, expected [", B, ", Lq, ", o.query, "]");
   auto q = query.defined() ? query : at::empty({B, Lq, 0}, values.options());
-  check(q.dim() == 3 && q.size(0) == B && (!query.defined() || q.size(2) == o.query), "attention: query is ", shape_of(q), ", expected [", B, ", Lq, ", o.query, "]");
+  check(q.dim() == 3 && q.size(0) == B && (!query.defined() || q.size(2) == o.query), "attention: query is ",
+        shape_of(q), ", expected [", B, ", Lq, ", o.query, "]");
   check_like("attention: the memory", values, q);
   call = check_extras(call, o.mechanism, {B, o.heads, Lq, Lk, head_.width()}, q);
   if (memory.keep.defined()) call.mask.keep = both(call.mask.keep, memory.keep.rows().transpose(-1, -2));
@@ -208,7 +235,9 @@ Attended AttentionImpl::forward(const Tensor& query, const Memory& memory, const
   prepared.reach = reach(call.mask, whole, q.device());
   auto heads = q.unsqueeze(1);
   if (call.mask.any()) heads = without_unreached(heads, prepared.reach.rows);
-  if (o.heads > 1) heads = query.defined() && o.query > 0 ? split(heads.squeeze(1), "query", o.heads) : heads.expand({B, o.heads, Lq, 0});
+  if (o.heads > 1)
+    heads =
+        query.defined() && o.query > 0 ? split(heads.squeeze(1), "query", o.heads) : heads.expand({B, o.heads, Lq, 0});
   const auto parameters = own(head_);
   prepared.query = o.mechanism.score().prepare_query(parameters.of("score"), heads);
   prepared.align_query = o.mechanism.align().prepare_query(parameters.of("align"), heads);

@@ -13,18 +13,25 @@ class EveryModule : public ::testing::TestWithParam<std::tuple<std::string, int6
   int64_t heads() const { return std::get<1>(GetParam()); }
   Attention make() const {
     at::manual_seed(3);
-    Attention attention(AttentionOptions{
-        .query = kWidth, .keys = kWidth, .values = 4, .hidden = 8, .heads = heads(), .key_heads = heads() > 1 ? 2 : 0, .mechanism = Mechanism::parse(words())});
+    Attention attention(AttentionOptions{.query = kWidth,
+                                         .keys = kWidth,
+                                         .values = 4,
+                                         .hidden = 8,
+                                         .heads = heads(),
+                                         .key_heads = heads() > 1 ? 2 : 0,
+                                         .mechanism = Mechanism::parse(words())});
     attention->to(at::kDouble);
     attention->eval();
     return attention;
   }
-  const Tensor query_ = (at::manual_seed(1), at::randn({2, 3, kWidth}, kDouble)), keys_ = at::randn({2, 5, kWidth}, kDouble), values_ = at::randn({2, 5, 4}, kDouble);
+  const Tensor query_ = (at::manual_seed(1), at::randn({2, 3, kWidth}, kDouble)),
+               keys_ = at::randn({2, 5, kWidth}, kDouble), values_ = at::randn({2, 5, 4}, kDouble);
 };
 
-const auto kWords = ::testing::Values("additive + softmax", "scaled_dot + sparsemax", "cosine(3, learned) + local_p(2)", "general + entmax(1.4, learned)",
-                                      "additive + hard, multi", "concat + softmax, multi(elementwise)", "biased_general + top_k(2), multi(lift)",
-                                      "activated_general + sigmoid", "euclidean + reinforced", "location(9) + threshold", "self_attentive + softmax");
+const auto kWords = ::testing::Values(
+    "additive + softmax", "scaled_dot + sparsemax", "cosine(3, learned) + local_p(2)", "general + entmax(1.4, learned)",
+    "additive + hard, multi", "concat + softmax, multi(elementwise)", "biased_general + top_k(2), multi(lift)",
+    "activated_general + sigmoid", "euclidean + reinforced", "location(9) + threshold", "self_attentive + softmax");
 INSTANTIATE_TEST_SUITE_P(Heads, EveryModule, ::testing::Combine(kWords, ::testing::Values(1, 4)), [](const auto& test) {
   return test_name({std::get<0>(test.param), 0}) + "_" + std::to_string(std::get<1>(test.param));
 });
@@ -103,7 +110,8 @@ TEST_P(EveryModule, CopiesWithItsNumbers) {
 // Two futures of one past: each must see its own.
 TEST(Memory, LetsBeamsShareAPast) {
   const at::NoGradGuard no_grad;
-  Attention attention(AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
+  Attention attention(
+      AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
   const auto row = [](double x) { return at::full({1, 1, 2}, x); };
   Memory past = attention->append(attention->prepare(row(1), row(1)), row(2), row(2));
   const Memory left = attention->append(past, row(3), row(30)), right = attention->append(past, row(3), row(-30));
@@ -112,9 +120,11 @@ TEST(Memory, LetsBeamsShareAPast) {
 }
 
 TEST(Memory, MayHavePaddingInTheMiddle) {
-  Attention attention(AttentionOptions{.query = 3, .keys = 3, .values = 2, .hidden = 4, .mechanism = Mechanism::parse("additive + softmax")});
+  Attention attention(AttentionOptions{
+      .query = 3, .keys = 3, .values = 2, .hidden = 4, .mechanism = Mechanism::parse("additive + softmax")});
   at::manual_seed(2);
-  const auto q = at::randn({2, 1, 3}), k = at::randn({2, 4, 3}), v = at::randn({2, 4, 2}), more = at::randn({2, 1, 3}), more_v = at::randn({2, 1, 2});
+  const auto q = at::randn({2, 1, 3}), k = at::randn({2, 4, 3}), v = at::randn({2, 4, 2}), more = at::randn({2, 1, 3}),
+             more_v = at::randn({2, 1, 2});
   Mask mask;
   mask.key_count = at::tensor(std::vector<int64_t>{4, 2});
   const auto grown = attention->append(attention->prepare(k, v, mask), more, more_v);
@@ -124,7 +134,8 @@ TEST(Memory, MayHavePaddingInTheMiddle) {
 }
 
 TEST(Attention, DrawsInTrainingAndDecidesInEvaluation) {
-  Attention attention(AttentionOptions{.query = 2, .keys = 2, .values = 1, .mechanism = Mechanism::parse("dot + hard")});
+  Attention attention(
+      AttentionOptions{.query = 2, .keys = 2, .values = 1, .mechanism = Mechanism::parse("dot + hard")});
   const auto q = at::zeros({1, 200, 2}), k = at::zeros({1, 4, 2}), v = at::arange(4, at::kFloat).view({1, 4, 1});
   Call call;
   call.noise.seed = 9;
@@ -137,7 +148,8 @@ TEST(Attention, DrawsInTrainingAndDecidesInEvaluation) {
 }
 
 TEST(Attention, DropsWeightsOnlyInTraining) {
-  Attention attention(AttentionOptions{.query = 2, .keys = 2, .values = 1, .mechanism = Mechanism::parse("dot + uniform"), .dropout = 0.5});
+  Attention attention(AttentionOptions{
+      .query = 2, .keys = 2, .values = 1, .mechanism = Mechanism::parse("dot + uniform"), .dropout = 0.5});
   const auto q = at::zeros({1, 400, 2}), k = at::zeros({1, 10, 2}), v = at::ones({1, 10, 1});
   attention->eval();
   EXPECT_TRUE(close(attention->forward(q, k, v).context, at::ones({1, 400, 1}), 1e-6));
@@ -148,16 +160,24 @@ TEST(Attention, DropsWeightsOnlyInTraining) {
 }
 
 TEST(SelfAttentive, NeedsNoQuery) {
-  Attention attention(AttentionOptions{.query = 0, .keys = 3, .values = 2, .hidden = 4, .mechanism = Mechanism::parse("self_attentive(queries=3) + softmax")});
+  Attention attention(AttentionOptions{.query = 0,
+                                       .keys = 3,
+                                       .values = 2,
+                                       .hidden = 4,
+                                       .mechanism = Mechanism::parse("self_attentive(queries=3) + softmax")});
   const auto k = at::randn({2, 5, 3}), v = at::randn({2, 5, 2});
   EXPECT_EQ(attention->forward({}, k, v).context.sizes(), at::IntArrayRef({2, 3, 2}));
-  EXPECT_TRUE(close(attention->forward({}, attention->prepare(k, v)).context, attention->forward({}, k, v).context, 1e-6));
+  EXPECT_TRUE(
+      close(attention->forward({}, attention->prepare(k, v)).context, attention->forward({}, k, v).context, 1e-6));
 }
 
 TEST(ScaledDotProductAttention, MeansWhatTorchMeans) {
   at::manual_seed(4);
-  const auto q = at::randn({2, 3, 4, 8}, kDouble), k = at::randn({2, 3, 6, 8}, kDouble), v = at::randn({2, 3, 6, 5}, kDouble);
-  const auto by_hand = [&](const Tensor& added, double scale) { return at::matmul(at::softmax(at::matmul(q, k.transpose(-1, -2)) * scale + added, -1), v); };
+  const auto q = at::randn({2, 3, 4, 8}, kDouble), k = at::randn({2, 3, 6, 8}, kDouble),
+             v = at::randn({2, 3, 6, 5}, kDouble);
+  const auto by_hand = [&](const Tensor& added, double scale) {
+    return at::matmul(at::softmax(at::matmul(q, k.transpose(-1, -2)) * scale + added, -1), v);
+  };
   const auto none = at::zeros({4, 6}, kDouble);
   EXPECT_TRUE(close(heed::scaled_dot_product_attention(q, k, v), by_hand(none, 1 / std::sqrt(8.0))));
   EXPECT_TRUE(close(heed::scaled_dot_product_attention(q, k, v, {}, 0, false, 0.2), by_hand(none, 0.2)));
@@ -168,7 +188,8 @@ TEST(ScaledDotProductAttention, MeansWhatTorchMeans) {
   const auto added = at::randn({2, 1, 4, 6}, kDouble);
   EXPECT_TRUE(close(heed::scaled_dot_product_attention(q, k, v, added), by_hand(added, 1 / std::sqrt(8.0))));
   EXPECT_TRUE(close(heed::scaled_dot_product_attention(q[0], k[0], v[0]), by_hand(none, 1 / std::sqrt(8.0))[0]));
-  EXPECT_TRUE(close(heed::scaled_dot_product_attention(q[0][0], k[0][0], v[0][0]), by_hand(none, 1 / std::sqrt(8.0))[0][0]));
+  EXPECT_TRUE(
+      close(heed::scaled_dot_product_attention(q[0][0], k[0][0], v[0][0]), by_hand(none, 1 / std::sqrt(8.0))[0][0]));
   const auto five = heed::scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), keep);
   EXPECT_TRUE(close(five[0], by_hand(causal, 1 / std::sqrt(8.0))));
 }

@@ -21,10 +21,10 @@ struct Bias {
 
 /// Counter-based: the same numbers on any tiling, thread count and device.
 struct Noise {
-  bool sample = false;  // draw; else decide. A module in training draws
-  double dropout = 0;   // rate, on the weights that enter the context; those reported are whole
-  uint64_t seed = 0;    // 0: one from torch's generator, reported in the plan
-  uint64_t stream = 0;  // which use of that seed: layer, step; below 2^30
+  bool sample = false;    // draw; else decide. A module in training draws
+  double dropout = 0;     // rate, on the weights that enter the context; those reported are whole
+  uint64_t seed = 0;      // 0: one from torch's generator, reported in the plan
+  uint64_t stream = 0;    // which use of that seed: layer, step; below 2^30
   int64_t first_row = 0;  // batch row 0 is this one of the global batch
   Tensor uniforms{};      // [B, Lq, Lk] or [B, H, Lq, Lk] (+ [W] if multi) in (0, 1), in place of ours
 };

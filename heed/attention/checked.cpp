@@ -25,12 +25,14 @@ void check_mask(Mask& mask, const CallSizes& s, const Tensor& like) {
     check(mask.keep.scalar_type() == at::kBool, "mask: keep is ", mask.keep.scalar_type(),
           ", expected bool (true = may be attended); a float mask is a bias");
     check_spread("mask: keep", mask.keep, {s.rows, s.heads, s.queries, s.keys});
-    check(mask.keep.device() == like.device(), "mask: keep is on ", mask.keep.device(), ", the query on ", like.device());
+    check(mask.keep.device() == like.device(), "mask: keep is on ", mask.keep.device(), ", the query on ",
+          like.device());
   }
   if (mask.key_count.defined()) {
     auto& count = mask.key_count;
     check(count.scalar_type() == at::kLong, "mask: key_count is ", count.scalar_type(), ", expected int64");
-    check(count.dim() == 1 && count.size(0) == s.rows, "mask: key_count is ", shape_of(count), ", expected [", s.rows, "]");
+    check(count.dim() == 1 && count.size(0) == s.rows, "mask: key_count is ", shape_of(count), ", expected [", s.rows,
+          "]");
     check(count.device() == like.device(), "mask: key_count is on ", count.device(), ", the query on ", like.device());
     const bool fine = s.rows == 0 || (count.min().item<int64_t>() >= 0 && count.max().item<int64_t>() <= s.keys);
     check(fine, "mask: key_count is from ", s.rows ? count.min().item<int64_t>() : 0, " to ",
@@ -46,21 +48,25 @@ void check_mask(Mask& mask, const CallSizes& s, const Tensor& like) {
 void check_bias(Bias& bias, const CallSizes& s, const Tensor& like) {
   bias.full = with_heads("bias: full", bias.full, 4);
   bias.per_key = with_heads("bias: per_key", bias.per_key, 3);
-  for (const auto& [what, x] : {std::pair{"bias: full", bias.full}, {"bias: per_key", bias.per_key},
-                                {"bias: relative", bias.relative}, {"bias: alibi", bias.alibi}})
+  for (const auto& [what, x] : {std::pair{"bias: full", bias.full},
+                                {"bias: per_key", bias.per_key},
+                                {"bias: relative", bias.relative},
+                                {"bias: alibi", bias.alibi}})
     check_like(what, x, like);
   if (bias.full.defined()) check_spread("bias: full", bias.full, {s.rows, s.heads, s.queries, s.keys});
   if (bias.per_key.defined()) {
     check_spread("bias: per_key", bias.per_key, {s.rows, s.heads, s.keys});
-    check(bias.per_key.size(2) == s.keys, "bias: per_key is ", shape_of(bias.per_key), ", expected one for each of ", s.keys, " keys");
+    check(bias.per_key.size(2) == s.keys, "bias: per_key is ", shape_of(bias.per_key), ", expected one for each of ",
+          s.keys, " keys");
   }
   if (bias.relative.defined()) {
     const auto& r = bias.relative;
-    check(r.dim() == 2 && (r.size(0) == 1 || r.size(0) == s.heads) && r.size(1) % 2 == 1, "bias: relative is ", shape_of(r),
-          ", expected [", s.heads, " or 1, 2R + 1]");
+    check(r.dim() == 2 && (r.size(0) == 1 || r.size(0) == s.heads) && r.size(1) % 2 == 1, "bias: relative is ",
+          shape_of(r), ", expected [", s.heads, " or 1, 2R + 1]");
   }
   if (bias.alibi.defined())
-    check(bias.alibi.dim() == 1 && bias.alibi.size(0) == s.heads, "bias: alibi is ", shape_of(bias.alibi), ", expected [", s.heads, "], a slope for each head");
+    check(bias.alibi.dim() == 1 && bias.alibi.size(0) == s.heads, "bias: alibi is ", shape_of(bias.alibi),
+          ", expected [", s.heads, "], a slope for each head");
 }
 
 void check_noise(Noise& noise, const CallSizes& s, const Tensor& like) {
@@ -71,36 +77,47 @@ void check_noise(Noise& noise, const CallSizes& s, const Tensor& like) {
         ", expected at least 0 and (first_row + B) H less than 2^32");
   if (noise.uniforms.defined()) {
     check_like("noise: uniforms", noise.uniforms, like);
-    if (s.width == 1 && noise.uniforms.dim() < 5) noise.uniforms = with_heads("noise: uniforms", noise.uniforms, 4).unsqueeze(-1);
-    else noise.uniforms = with_heads("noise: uniforms", noise.uniforms, 5);
+    if (s.width == 1 && noise.uniforms.dim() < 5)
+      noise.uniforms = with_heads("noise: uniforms", noise.uniforms, 4).unsqueeze(-1);
+    else
+      noise.uniforms = with_heads("noise: uniforms", noise.uniforms, 5);
     const std::vector<int64_t> shape{s.rows, s.heads, s.queries, s.keys, s.width};
-    check(noise.uniforms.sizes() == at::IntArrayRef(shape), "noise: uniforms is ", shape_of(noise.uniforms), ", expected ", shown(shape));
+    check(noise.uniforms.sizes() == at::IntArrayRef(shape), "noise: uniforms is ", shape_of(noise.uniforms),
+          ", expected ", shown(shape));
   }
   if (noise.seed == 0 && (noise.sample || noise.dropout > 0))
-    while (noise.seed == 0) noise.seed = static_cast<uint64_t>(at::randint(std::numeric_limits<int64_t>::max(), {1}, at::kLong).item<int64_t>());
+    while (noise.seed == 0)
+      noise.seed =
+          static_cast<uint64_t>(at::randint(std::numeric_limits<int64_t>::max(), {1}, at::kLong).item<int64_t>());
 }
 
 void check_want(const Want& want, const Mechanism& mechanism, const CallSizes& s, const Tensor& like) {
   const Offers offers = mechanism.align().offers();
-  check(!want.lse || offers.lse, mechanism.align_name(), ": lse is wanted, but it has none: its weights are not exp(e - lse)");
-  check(!want.entropy || offers.entropy, mechanism.align_name(), ": entropy is wanted, but its weights are not a distribution");
+  check(!want.lse || offers.lse, mechanism.align_name(),
+        ": lse is wanted, but it has none: its weights are not exp(e - lse)");
+  check(!want.entropy || offers.entropy, mechanism.align_name(),
+        ": entropy is wanted, but its weights are not a distribution");
   check(want.top >= 0, "want: top is ", want.top, ", expected at least 0");
   for (const int64_t row : want.rows)
-    check(row >= 0 && row < s.queries, "want: rows has ", row, ", expected 0 to ", s.queries - 1, " (", s.queries, " queries)");
+    check(row >= 0 && row < s.queries, "want: rows has ", row, ", expected 0 to ", s.queries - 1, " (", s.queries,
+          " queries)");
   for (const int64_t head : want.heads)
-    check(head >= 0 && head < s.heads, "want: heads has ", head, ", expected 0 to ", s.heads - 1, " (", s.heads, " heads)");
-  check(want.weights || (want.rows.empty() && want.heads.empty()), "want: rows or heads are chosen, but weights is false");
+    check(head >= 0 && head < s.heads, "want: heads has ", head, ", expected 0 to ", s.heads - 1, " (", s.heads,
+          " heads)");
+  check(want.weights || (want.rows.empty() && want.heads.empty()),
+        "want: rows or heads are chosen, but weights is false");
   if (!want.links.defined()) return;
   const auto& links = want.links;
-  check(links.scalar_type() == at::kLong && links.dim() == 2 && links.size(1) == 4, "want: links is ", links.scalar_type(), " ", shape_of(links),
-        ", expected int64 [n, 4] = batch row, head, query, key");
+  check(links.scalar_type() == at::kLong && links.dim() == 2 && links.size(1) == 4, "want: links is ",
+        links.scalar_type(), " ", shape_of(links), ", expected int64 [n, 4] = batch row, head, query, key");
   check(links.device() == like.device(), "want: links is on ", links.device(), ", the query on ", like.device());
   const std::vector<int64_t> most{s.rows, s.heads, s.queries, s.keys};
   const char* names[] = {"batch row", "head", "query", "key"};
   for (int64_t i = 0; i < 4 && links.size(0) > 0; ++i) {
     const auto column = links.select(1, i);
     const int64_t low = column.min().item<int64_t>(), high = column.max().item<int64_t>();
-    check(low >= 0 && high < most[static_cast<size_t>(i)], "want: links has ", names[i], " ", low < 0 ? low : high, ", expected 0 to ", most[static_cast<size_t>(i)] - 1);
+    check(low >= 0 && high < most[static_cast<size_t>(i)], "want: links has ", names[i], " ", low < 0 ? low : high,
+          ", expected 0 to ", most[static_cast<size_t>(i)] - 1);
   }
 }
 
@@ -108,15 +125,18 @@ void check_want(const Want& want, const Mechanism& mechanism, const CallSizes& s
 
 void check_like(const std::string& what, const Tensor& tensor, const Tensor& query) {
   if (!tensor.defined()) return;
-  check(tensor.scalar_type() == query.scalar_type(), what, " is ", tensor.scalar_type(), ", the query is ", query.scalar_type(),
-        "; convert one of them");
-  check(tensor.device() == query.device(), what, " is on ", tensor.device(), ", the query on ", query.device(), "; move one of them");
+  check(tensor.scalar_type() == query.scalar_type(), what, " is ", tensor.scalar_type(), ", the query is ",
+        query.scalar_type(), "; convert one of them");
+  check(tensor.device() == query.device(), what, " is on ", tensor.device(), ", the query on ", query.device(),
+        "; move one of them");
 }
 
 void check_spread(const std::string& what, const Tensor& tensor, const std::vector<int64_t>& shape) {
   bool fine = tensor.dim() == static_cast<int64_t>(shape.size());
-  for (size_t i = 0; fine && i < shape.size(); ++i) fine = tensor.size(static_cast<int64_t>(i)) == shape[i] || tensor.size(static_cast<int64_t>(i)) == 1;
-  check(fine, what, " is ", shape_of(tensor), ", expected ", shown(shape), ", or 1 on an axis that is the same throughout");
+  for (size_t i = 0; fine && i < shape.size(); ++i)
+    fine = tensor.size(static_cast<int64_t>(i)) == shape[i] || tensor.size(static_cast<int64_t>(i)) == 1;
+  check(fine, what, " is ", shape_of(tensor), ", expected ", shown(shape),
+        ", or 1 on an axis that is the same throughout");
 }
 
 Call check_extras(const Call& call, const Mechanism& mechanism, const CallSizes& sizes, const Tensor& like) {
@@ -133,49 +153,61 @@ Call check_extras(const Call& call, const Mechanism& mechanism, const CallSizes&
 Checked check_call(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
                    const Parameters& parameters, const Call& call) {
   check(keys.defined() && values.defined(), "attend: ", keys.defined() ? "values" : "keys", " is undefined");
-  check(keys.dim() == 3 || keys.dim() == 4, "attend: keys is ", shape_of(keys), ", expected [B, Lk, Dk] or [B, H, Lk, Dk]");
+  check(keys.dim() == 3 || keys.dim() == 4, "attend: keys is ", shape_of(keys),
+        ", expected [B, Lk, Dk] or [B, H, Lk, Dk]");
   Checked c;
   c.heads = keys.dim() == 4;
   auto q = query;
   if (!q.defined()) {
     const int64_t own = mechanism.score().own_queries();
-    check(own > 0, mechanism.score_name(), ": query is undefined, expected [B, Lq, Dq]; only a score that learns its query (self_attentive) does without");
+    check(
+        own > 0, mechanism.score_name(),
+        ": query is undefined, expected [B, Lq, Dq]; only a score that learns its query (self_attentive) does without");
     auto shape = keys.sizes().vec();
     shape[shape.size() - 2] = own;
     shape.back() = 0;
     q = at::empty(shape, keys.options());
   }
   for (const auto& [what, x] : {std::pair{"query", q}, {"values", values}})
-    check(x.dim() == keys.dim(), "attend: ", what, " is ", shape_of(x), " and keys is ", shape_of(keys), "; expected equally many axes");
-  check(q.scalar_type() == at::kFloat || q.scalar_type() == at::kDouble, "attend: query is ", q.scalar_type(), ", expected float or double");
+    check(x.dim() == keys.dim(), "attend: ", what, " is ", shape_of(x), " and keys is ", shape_of(keys),
+          "; expected equally many axes");
+  check(q.scalar_type() == at::kFloat || q.scalar_type() == at::kDouble, "attend: query is ", q.scalar_type(),
+        ", expected float or double");
   check_like("attend: keys", keys, q);
   check_like("attend: values", values, q);
   c.query = c.heads ? q : q.unsqueeze(1);
   c.keys = c.heads ? keys : keys.unsqueeze(1);
   c.values = c.heads ? values : values.unsqueeze(1);
-  check(keys.size(0) == q.size(0) && values.size(0) == q.size(0), "attend: query is ", shape_of(q), ", keys ", shape_of(keys), ", values ", shape_of(values),
-        "; expected the same batch size");
-  check(keys.size(-2) == values.size(-2), "attend: there are ", keys.size(-2), " keys and ", values.size(-2), " values; expected one value for each key");
+  check(keys.size(0) == q.size(0) && values.size(0) == q.size(0), "attend: query is ", shape_of(q), ", keys ",
+        shape_of(keys), ", values ", shape_of(values), "; expected the same batch size");
+  check(keys.size(-2) == values.size(-2), "attend: there are ", keys.size(-2), " keys and ", values.size(-2),
+        " values; expected one value for each key");
   const int64_t H = c.query.size(1), Hk = c.keys.size(1);
-  check(Hk == c.values.size(1), "attend: keys have ", Hk, " heads and values ", c.values.size(1), "; expected equally many");
-  check(Hk > 0 && H % Hk == 0, "attend: the query has ", H, " heads and the keys ", Hk, "; expected a number that divides it");
+  check(Hk == c.values.size(1), "attend: keys have ", Hk, " heads and values ", c.values.size(1),
+        "; expected equally many");
+  check(Hk > 0 && H % Hk == 0, "attend: the query has ", H, " heads and the keys ", Hk,
+        "; expected a number that divides it");
 
   c.sizes = {c.query.size(-1), c.keys.size(-1), c.values.size(-1), Sizes::kAny, mechanism.dimensionality()};
-  const auto hidden = check_parameters(mechanism.score_name(), mechanism.score().parameters(c.sizes), parameters.of("score"), H, c.query);
+  const auto hidden = check_parameters(mechanism.score_name(), mechanism.score().parameters(c.sizes),
+                                       parameters.of("score"), H, c.query);
   check_parameters(mechanism.align_name(), mechanism.align().parameters(c.sizes), parameters.of("align"), H, c.query);
   for (const auto& [name, tensor] : parameters)
-    check(name.rfind("score.", 0) == 0 || name.rfind("align.", 0) == 0, "parameters: '", name, "' came, expected names that begin with score. or align.");
+    check(name.rfind("score.", 0) == 0 || name.rfind("align.", 0) == 0, "parameters: '", name,
+          "' came, expected names that begin with score. or align.");
   c.sizes.hidden = hidden;
   c.parameters = parameters;
   c.parameters.set_sizes(c.sizes);
-  c.call = check_extras(call, mechanism, {c.query.size(0), H, c.query.size(2), c.keys.size(2), c.sizes.width()}, c.query);
+  c.call =
+      check_extras(call, mechanism, {c.query.size(0), H, c.query.size(2), c.keys.size(2), c.sizes.width()}, c.query);
 
   const std::string missing = kernels::reference::missing(mechanism.parts());
   if (call.path == Path::reference) {
     check(missing.empty(), "attend: the reference path has ", missing);
     check(q.device().is_cpu(), "attend: the reference path runs on the CPU, the query is on ", q.device());
   }
-  check(call.path != Path::fused, "attend: no fused kernel for ", mechanism.words(), "; use Path::fastest or Path::composed");
+  check(call.path != Path::fused, "attend: no fused kernel for ", mechanism.words(),
+        "; use Path::fastest or Path::composed");
   return c;
 }
 

@@ -14,13 +14,27 @@ namespace {
 
 /// What a block reads, in the order in which it goes through recompute(); the parameters follow.
 enum Slot {
-  kQuery, kKeys, kAlignQuery, kAlignKeys, kValues, kKeep, kMaskCount, kReachCount,
-  kFull, kPerKey, kRelative, kAlibi, kUniforms, kSlots
+  kQuery,
+  kKeys,
+  kAlignQuery,
+  kAlignKeys,
+  kValues,
+  kKeep,
+  kMaskCount,
+  kReachCount,
+  kFull,
+  kPerKey,
+  kRelative,
+  kAlibi,
+  kUniforms,
+  kSlots
 };
 /// Where the batch and query axes of a slot are; -1: it has none and goes to every block whole.
-struct Axes { int batch, query; };
-constexpr std::array<Axes, kSlots> kAxes{{{0, 2}, {0, -1}, {0, 2}, {0, -1}, {0, -1}, {0, 2}, {0, -1}, {0, -1},
-                                          {0, 2}, {0, -1}, {-1, -1}, {-1, -1}, {0, 2}}};
+struct Axes {
+  int batch, query;
+};
+constexpr std::array<Axes, kSlots> kAxes{
+    {{0, 2}, {0, -1}, {0, 2}, {0, -1}, {0, -1}, {0, 2}, {0, -1}, {0, -1}, {0, 2}, {0, -1}, {-1, -1}, {-1, -1}, {0, 2}}};
 
 /// What a block returns.
 enum Out { kContext, kWeights, kLse, kEntropy, kColumnMass, kTopWeights, kTopKeys, kLinks, kLogProbability, kOuts };
@@ -56,8 +70,7 @@ Tensor biased(const Tensor& scores, const Call& call, const Place& place, const 
     const auto found = in[kRelative].index_select(1, index.flatten());
     e = e + found.view({1, -1, count, place.keys, 1});
   }
-  if (in[kAlibi].defined())
-    e = e - in[kAlibi].view({1, -1, 1, 1, 1}) * ahead.abs().to(e.scalar_type()).unsqueeze(-1);
+  if (in[kAlibi].defined()) e = e - in[kAlibi].view({1, -1, 1, 1, 1}) * ahead.abs().to(e.scalar_type()).unsqueeze(-1);
   return e;
 }
 
@@ -81,16 +94,16 @@ Tensor log_weights(const Aligned& a, double nothing) {
 
 /// The log-weights at links, of keys that are kept. A weight may underflow to 0 and still have a logarithm.
 Tensor at_links(const Aligned& a, const Tensor& keep, const Tensor& links) {
-  const auto logs = a.log_weights.defined()
-                        ? a.log_weights.masked_fill(keep.logical_not(), -INFINITY)
-                        : log_weights(a, -INFINITY);
+  const auto logs =
+      a.log_weights.defined() ? a.log_weights.masked_fill(keep.logical_not(), -INFINITY) : log_weights(a, -INFINITY);
   const auto column = [&](int64_t i) { return links.select(1, i); };
   return logs.index({column(0), column(1), column(2), column(3)});  // [n, W]
 }
 
 /// What a part returns is checked too: a wrong shape would broadcast, and be wrong silently.
 void check_shape(const std::string& what, const Tensor& found, const std::vector<int64_t>& expected) {
-  check(found.sizes() == at::IntArrayRef(expected), what, shape_of(found), ", expected [B, H, Lq, Lk, W] = ", at::IntArrayRef(expected));
+  check(found.sizes() == at::IntArrayRef(expected), what, shape_of(found),
+        ", expected [B, H, Lq, Lk, W] = ", at::IntArrayRef(expected));
 }
 
 Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
@@ -114,15 +127,15 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
   const int64_t first = first_place(mask, place);
   const Draws draws{call.noise.seed, call.noise.stream, call.noise.first_row + place.first_row,
                     mask.first_query + place.first_query};
-  Aligned a = mechanism.align().align(
-      p.of("align"), {.scores = scores.masked_fill(gone, 0.0),
-                      .keep = keep,
-                      .query = in[kAlignQuery],
-                      .keys = in[kAlignKeys],
-                      .key_count = in[kReachCount].to(scores.scalar_type()),
-                      .query_index = at::arange(first, first + count, index).view({-1, 1, 1}),
-                      .key_index = at::arange(place.keys, index).view({-1, 1}),
-                      .draw = {call.noise.sample, draws, in[kUniforms]}});
+  Aligned a =
+      mechanism.align().align(p.of("align"), {.scores = scores.masked_fill(gone, 0.0),
+                                              .keep = keep,
+                                              .query = in[kAlignQuery],
+                                              .keys = in[kAlignKeys],
+                                              .key_count = in[kReachCount].to(scores.scalar_type()),
+                                              .query_index = at::arange(first, first + count, index).view({-1, 1, 1}),
+                                              .key_index = at::arange(place.keys, index).view({-1, 1}),
+                                              .draw = {call.noise.sample, draws, in[kUniforms]}});
   check_shape(mechanism.align_name() + ": weights are ", a.weights, expected);
   a.weights = a.weights.masked_fill(gone, 0.0);
 
@@ -130,7 +143,8 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
   const bool single = mechanism.dimensionality() == Dimensionality::single;
   const auto& want = call.want;
   Tensors out(kOuts);
-  out[kContext] = read_out(call.noise.dropout > 0 ? dropped(a.weights, call.noise.dropout, draws) : a.weights, values, single);
+  out[kContext] =
+      read_out(call.noise.dropout > 0 ? dropped(a.weights, call.noise.dropout, draws) : a.weights, values, single);
   if (want.weights) {
     auto shown = a.weights;
     if (!want.rows.empty()) shown = shown.index_select(2, at::tensor(block.rows, at::kLong).to(shown.device()));
@@ -139,8 +153,8 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
   }
   if (want.lse) out[kLse] = a.lse.masked_fill(dead, -INFINITY);
   if (want.entropy)
-    out[kEntropy] = a.entropy.defined() ? a.entropy.masked_fill(dead, 0.0)
-                                        : -(a.weights * log_weights(a, 0.0)).sum(kKeyAxis);
+    out[kEntropy] =
+        a.entropy.defined() ? a.entropy.masked_fill(dead, 0.0) : -(a.weights * log_weights(a, 0.0)).sum(kKeyAxis);
   if (want.column_mass) out[kColumnMass] = a.weights.sum(2);
   if (want.top > 0) std::tie(out[kTopWeights], out[kTopKeys]) = top_of(a.weights, want.top);
   if (block.links.defined()) out[kLinks] = at_links(a, keep, block.links);
@@ -171,13 +185,15 @@ SortedLinks sort_links(const Tensor& links, const Plan& plan, int64_t row_parts,
   };
   sorted.order.resize(static_cast<size_t>(here.size(0)));
   std::iota(sorted.order.begin(), sorted.order.end(), 0);
-  std::stable_sort(sorted.order.begin(), sorted.order.end(), [&](int64_t a, int64_t b) { return block_of(a) < block_of(b); });
+  std::stable_sort(sorted.order.begin(), sorted.order.end(),
+                   [&](int64_t a, int64_t b) { return block_of(a) < block_of(b); });
   const auto first = at::tensor({plan.block_rows, int64_t{0}, plan.block_queries, int64_t{0}}, at::kLong);
   for (size_t from = 0; from < sorted.order.size();) {
     size_t to = from;
     const int64_t block = block_of(sorted.order[from]);
     while (to < sorted.order.size() && block_of(sorted.order[to]) == block) ++to;
-    const std::vector<int64_t> some(sorted.order.begin() + static_cast<std::ptrdiff_t>(from), sorted.order.begin() + static_cast<std::ptrdiff_t>(to));
+    const std::vector<int64_t> some(sorted.order.begin() + static_cast<std::ptrdiff_t>(from),
+                                    sorted.order.begin() + static_cast<std::ptrdiff_t>(to));
     auto own = here.index_select(0, at::tensor(some, at::kLong)).clone();
     own.select(1, 0).remainder_(plan.block_rows);
     own.select(1, 2).remainder_(plan.block_queries);
@@ -215,8 +231,8 @@ std::pair<Tensor, Tensor> top_of(const Tensor& weights, int64_t count) {
   return {at::constant_pad_nd(found, {0, 0, 0, count - some}), at::constant_pad_nd(keys, {0, 0, 0, count - some}, -1)};
 }
 
-Plan plan_blocks(const Mechanism& mechanism, const Call& call, at::IntArrayRef query_shape,
-                 const Tensor& prepared_keys, const Sizes& sizes, int64_t keys, int64_t element_size) {
+Plan plan_blocks(const Mechanism& mechanism, const Call& call, at::IntArrayRef query_shape, const Tensor& prepared_keys,
+                 const Sizes& sizes, int64_t keys, int64_t element_size) {
   constexpr int64_t kAlignFloats = 8;  // scores, weights, their slopes and a few masks, per channel
   const int64_t B = query_shape[0], H = query_shape[1], Lq = query_shape[2];
   const int64_t per_pair = mechanism.score().floats_per_pair(prepared_keys) + kAlignFloats * sizes.width();
@@ -294,16 +310,20 @@ Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const 
     }
     for (size_t o = 0; o < kOuts; ++o) {
       if (pieces[o].empty()) continue;
-      if (o == kColumnMass) whole[o].push_back(std::accumulate(pieces[o].begin() + 1, pieces[o].end(), pieces[o][0]));
-      else if (o == kLinks) whole[o].insert(whole[o].end(), pieces[o].begin(), pieces[o].end());
-      else whole[o].push_back(joined_along(pieces[o], 2));
+      if (o == kColumnMass)
+        whole[o].push_back(std::accumulate(pieces[o].begin() + 1, pieces[o].end(), pieces[o][0]));
+      else if (o == kLinks)
+        whole[o].insert(whole[o].end(), pieces[o].begin(), pieces[o].end());
+      else
+        whole[o].push_back(joined_along(pieces[o], 2));
     }
   }
 
   Attended result;
   result.context = joined_along(whole[kContext], 0);
   result.weights = joined_along(whole[kWeights], 0);
-  if (!call.want.rows.empty() && result.weights.defined()) result.weights = in_callers_order(result.weights, 2, rows_in_order);
+  if (!call.want.rows.empty() && result.weights.defined())
+    result.weights = in_callers_order(result.weights, 2, rows_in_order);
   result.lse = joined_along(whole[kLse], 0);
   result.entropy = joined_along(whole[kEntropy], 0);
   result.column_mass = joined_along(whole[kColumnMass], 0);
@@ -312,7 +332,8 @@ Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const 
   result.log_probability = joined_along(whole[kLogProbability], 0);
   if (!links.order.empty()) result.link_log_weights = in_callers_order(joined_along(whole[kLinks], 0), 0, links.order);
   const Draw draw{call.noise.sample, {call.noise.seed, call.noise.stream, call.noise.first_row, 0}, {}};
-  const Policy policy = mechanism.align().policy(parameters.of("align"), prepared.align_keys, prepared.reach.keys, draw);
+  const Policy policy =
+      mechanism.align().policy(parameters.of("align"), prepared.align_keys, prepared.reach.keys, draw);
   if (policy.selected.defined()) {
     result.selected = policy.selected;
     result.log_probability = policy.log_probability;

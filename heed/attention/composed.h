@@ -9,14 +9,14 @@
 namespace heed {
 
 struct Prepared {
-  Tensor query, align_query;         // [B, H, Lq, *]: what score and alignment made of it
-  Tensor keys, align_keys, values;   // [B, Hk or H, Lk, *]
+  Tensor query, align_query;        // [B, H, Lq, *]: what score and alignment made of it
+  Tensor keys, align_keys, values;  // [B, Hk or H, Lk, *]
   Reach reach;
 };
 
 /// Sizes of the blocks and what they hold.
-Plan plan_blocks(const Mechanism& mechanism, const Call& call, at::IntArrayRef query_shape,
-                 const Tensor& prepared_keys, const Sizes& sizes, int64_t keys, int64_t element_size);
+Plan plan_blocks(const Mechanism& mechanism, const Call& call, at::IntArrayRef query_shape, const Tensor& prepared_keys,
+                 const Sizes& sizes, int64_t keys, int64_t element_size);
 
 /// On the composed path (plan.path) each block is recomputed in backward, so what stays alive is the
 /// inputs; on the stored path there is one block and autograd keeps it. Outputs have all axes.

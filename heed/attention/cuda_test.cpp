@@ -17,8 +17,8 @@ Tensor moved(const Tensor& x) {
 Case moved(const Case& c) {
   Case there = c;
   for (const auto& [name, tensor] : c.parameters) there.parameters.set(name, moved(tensor));
-  for (Tensor* x : {&there.query, &there.keys, &there.values, &there.call.mask.keep, &there.call.mask.key_count, &there.call.bias.full,
-                    &there.call.bias.per_key, &there.call.bias.relative, &there.call.bias.alibi})
+  for (Tensor* x : {&there.query, &there.keys, &there.values, &there.call.mask.keep, &there.call.mask.key_count,
+                    &there.call.bias.full, &there.call.bias.per_key, &there.call.bias.relative, &there.call.bias.alibi})
     *x = moved(*x);
   return there;
 }

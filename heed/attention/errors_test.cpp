@@ -14,7 +14,8 @@ void expect_error(const Action& action, const std::vector<std::string>& pieces) 
     ADD_FAILURE() << "nothing was refused; expected " << joined(pieces);
   } catch (const Error& error) {
     const std::string text = error.what();
-    for (const auto& piece : pieces) EXPECT_NE(text.find(piece), std::string::npos) << "'" << piece << "' is not in: " << text;
+    for (const auto& piece : pieces)
+      EXPECT_NE(text.find(piece), std::string::npos) << "'" << piece << "' is not in: " << text;
   }
 }
 
@@ -34,7 +35,8 @@ TEST(Errors, OfWordsNameTheNearestOne) {
 }
 
 TEST(Errors, OfOptionsListTheKnownOnes) {
-  expect_parse_error("additive + entmax(1.5, lerned)", {"alignment/entmax", "'lerned'", "alpha", "learned", "did you mean"});
+  expect_parse_error("additive + entmax(1.5, lerned)",
+                     {"alignment/entmax", "'lerned'", "alpha", "learned", "did you mean"});
   expect_parse_error("additive + entmax(alhpa=1.5)", {"alignment/entmax", "'alhpa'", "did you mean 'alpha'"});
   expect_parse_error("additive + softmax(3)", {"alignment/softmax", "it has none"});
   expect_parse_error("additive + local_p(3, renrom)", {"alignment/local_p", "did you mean 'renorm'"});
@@ -63,7 +65,8 @@ class Calls : public ::testing::Test {
  protected:
   Tensor q = at::randn({2, 3, 4}), k = at::randn({2, 5, 4}), v = at::randn({2, 5, 6});
   Call call;
-  void refused(const std::vector<std::string>& pieces, const std::string& words = "scaled_dot + softmax", const Parameters& p = {}) {
+  void refused(const std::vector<std::string>& pieces, const std::string& words = "scaled_dot + softmax",
+               const Parameters& p = {}) {
     expect_error([&] { attend(q, k, v, Mechanism::parse(words), p, call); }, pieces);
   }
 };
@@ -133,12 +136,17 @@ TEST_F(Calls, WithWrongBiasesNoiseAndWants) {
 
 TEST_F(Calls, WithWrongParameters) {
   refused({"score/general", "'from_query' [4, 4] is missing"}, "general + softmax");
-  refused({"score/general", "[4, 5]", "expected [4, 4]"}, "general + softmax", {{"score.from_query", at::zeros({4, 5})}});
+  refused({"score/general", "[4, 5]", "expected [4, 4]"}, "general + softmax",
+          {{"score.from_query", at::zeros({4, 5})}});
   refused({"score/dot", "unknown parameter 'bias'", "it has none"}, "dot + softmax", {{"score.bias", at::zeros({4})}});
   refused({"'bias'", "score. or align."}, "dot + softmax", {{"bias", at::zeros({4})}});
   refused({"score/additive", "'bias' is [7]", "Dh is 8"}, "additive + softmax",
-          {{"score.from_query", at::zeros({8, 4})}, {"score.from_keys", at::zeros({8, 4})}, {"score.bias", at::zeros({7})}, {"score.to_scores", at::zeros({1, 8})}});
-  refused({"score/general", "Double", "Float"}, "general + softmax", {{"score.from_query", at::zeros({4, 4}, at::kDouble)}});
+          {{"score.from_query", at::zeros({8, 4})},
+           {"score.from_keys", at::zeros({8, 4})},
+           {"score.bias", at::zeros({7})},
+           {"score.to_scores", at::zeros({1, 8})}});
+  refused({"score/general", "Double", "Float"}, "general + softmax",
+          {{"score.from_query", at::zeros({4, 4}, at::kDouble)}});
 }
 
 TEST(Errors, OfModulesNameTheNumbers) {
@@ -148,7 +156,11 @@ TEST(Errors, OfModulesNameTheNumbers) {
   expect_error(make({.query = 4, .keys = 0, .values = 4}), {"widths"});
   expect_error(make({.query = 4, .keys = 6, .values = 4}), {"score/scaled_dot", "4 features", "6"});
   Attention attention(AttentionOptions{.query = 4, .keys = 4, .values = 4});
-  expect_error([&] { attention->forward(at::zeros({1, 2, 5}), at::zeros({1, 2, 4}), at::zeros({1, 2, 4})); }, {"query is [1, 2, 5]", "[B, L, 4]"});
+  expect_error(
+      [&] {
+        attention->forward(at::zeros({1, 2, 5}), at::zeros({1, 2, 4}), at::zeros({1, 2, 4}));
+      },
+      {"query is [1, 2, 5]", "[B, L, 4]"});
 }
 
 TEST(Plans, SayWhichPathAndWhyNotAnother) {
@@ -162,9 +174,11 @@ TEST(Plans, SayWhichPathAndWhyNotAnother) {
 }
 
 TEST(Mechanisms, SayTheirWordsAgain) {
-  for (const auto& words : every_mechanism()) EXPECT_EQ(Mechanism::parse(Mechanism::parse(words).words()).words(), Mechanism::parse(words).words());
+  for (const auto& words : every_mechanism())
+    EXPECT_EQ(Mechanism::parse(Mechanism::parse(words).words()).words(), Mechanism::parse(words).words());
   EXPECT_EQ(Mechanism().words(), "scaled_dot + softmax");
-  EXPECT_EQ(Mechanism::parse(" additive ( relu )+entmax( alpha = 1.3 ) ,multi").words(), "additive(relu) + entmax(alpha=1.3), multi");
+  EXPECT_EQ(Mechanism::parse(" additive ( relu )+entmax( alpha = 1.3 ) ,multi").words(),
+            "additive(relu) + entmax(alpha=1.3), multi");
 }
 
 }  // namespace

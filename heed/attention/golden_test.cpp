@@ -23,7 +23,8 @@ Case case_of(const reference::Problem<double>& p, const at::TensorOptions& optio
     return tensor.defined() ? tensor.requires_grad_() : tensor;
   };
   Case c;
-  c.mechanism = Mechanism::parse(p.mechanism.score.words() + " + " + p.mechanism.align.words() + ", " + p.mechanism.dimensionality.words());
+  c.mechanism = Mechanism::parse(p.mechanism.score.words() + " + " + p.mechanism.align.words() + ", " +
+                                 p.mechanism.dimensionality.words());
   for (const auto& [name, array] : p.parameters) c.parameters.set(name, leaf(array));
   c.query = leaf(p.query);
   c.keys = leaf(p.keys);
@@ -59,12 +60,17 @@ TEST_P(EveryGolden, IsReproduced) {
       ASSERT_TRUE(found.defined()) << what;
       EXPECT_TRUE(close(found.flatten(), at::tensor(numbers, at::kDouble), tolerance)) << what;
     };
-    const std::map<std::string, Tensor> outputs{{"context", a.context}, {"weights", a.weights}, {"lse", a.lse},
-                                                {"entropy", a.entropy}, {"log_probability", a.log_probability}, {"selected", a.selected}};
+    const std::map<std::string, Tensor> outputs{{"context", a.context},
+                                                {"weights", a.weights},
+                                                {"lse", a.lse},
+                                                {"entropy", a.entropy},
+                                                {"log_probability", a.log_probability},
+                                                {"selected", a.selected}};
     for (const auto& [what, numbers] : golden.expected) {
       if (what == "scores") {  // not an output: the same call with identity gives them as weights
         auto scores = c;
-        scores.mechanism = Mechanism::parse(golden.problem.mechanism.score.words() + " + identity, " + golden.problem.mechanism.dimensionality.words());
+        scores.mechanism = Mechanism::parse(golden.problem.mechanism.score.words() + " + identity, " +
+                                            golden.problem.mechanism.dimensionality.words());
         scores.call.want = Want{.weights = true};
         Parameters own;
         for (const auto& [parameter, tensor] : c.parameters)
@@ -78,10 +84,12 @@ TEST_P(EveryGolden, IsReproduced) {
     if (golden.upstream.empty() || path == Path::reference) continue;
     const auto upstream = at::tensor(golden.upstream, at::kDouble).view(a.context.sizes()).to(type);
     const auto leaves = c.leaves();
-    const auto found = a.context.requires_grad() ? gradients((a.context * upstream).sum(), c.tensors()) : std::vector<Tensor>(leaves.size());
+    const auto found = a.context.requires_grad() ? gradients((a.context * upstream).sum(), c.tensors())
+                                                 : std::vector<Tensor>(leaves.size());
     for (const auto& [what, numbers] : golden.slopes)
       for (size_t i = 0; i < leaves.size(); ++i)
-        if (leaves[i].first == what) expect("slope by " + what, found[i].defined() ? found[i] : at::zeros_like(leaves[i].second), numbers);
+        if (leaves[i].first == what)
+          expect("slope by " + what, found[i].defined() ? found[i] : at::zeros_like(leaves[i].second), numbers);
   }
 }
 
@@ -94,7 +102,8 @@ std::string golden_test_name(const ::testing::TestParamInfo<std::tuple<std::stri
 }
 
 INSTANTIATE_TEST_SUITE_P(Paths, EveryGolden,
-                         ::testing::Combine(::testing::ValuesIn(golden_names()), ::testing::Values(Path::composed, Path::stored, Path::reference),
+                         ::testing::Combine(::testing::ValuesIn(golden_names()),
+                                            ::testing::Values(Path::composed, Path::stored, Path::reference),
                                             ::testing::Values(at::kDouble, at::kFloat)),
                          golden_test_name);
 

@@ -30,8 +30,8 @@ Reach reach(const Mask& mask, const Place& whole, const at::Device& device) {
   const auto flags = at::TensorOptions().dtype(at::kBool).device(device);
   const auto ordinal = at::arange(1, whole.keys + 1, flags.dtype(at::kLong));
   const auto scored = ordinal <= whole.most_keys;  // [Lk]
-  const bool same_for_all = mask.causal == Causal::none && mask.left < 0 && mask.right < 0 &&
-                            !(mask.keep.defined() && mask.keep.size(2) > 1);
+  const bool same_for_all =
+      mask.causal == Causal::none && mask.left < 0 && mask.right < 0 && !(mask.keep.defined() && mask.keep.size(2) > 1);
   const int64_t most = same_for_all ? whole.queries : 256;  // at a time: Lq x Lk is never stored
   Place block = whole;
   block.most_keys = whole.keys;

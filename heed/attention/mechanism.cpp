@@ -6,9 +6,8 @@ namespace heed {
 namespace {
 
 Dimensionality dimensionality_of(const PartWords& words) {
-  check(words.name == "single" || words.name == "multi", "dimensionality: no part called '", words.name,
-        "'", suggestion(words.name, {"single", "multi"}),
-        "; known: single, multi, multi(elementwise), multi(lift)");
+  check(words.name == "single" || words.name == "multi", "dimensionality: no part called '", words.name, "'",
+        suggestion(words.name, {"single", "multi"}), "; known: single, multi, multi(elementwise), multi(lift)");
   const Options options = words.options.unread();
   Dimensionality found = Dimensionality::single;
   if (words.name == "multi") {
@@ -31,16 +30,17 @@ Mechanism::Mechanism(MechanismWords parts)
       align_(Catalogue<Alignment>::make(parts_.align)),
       dimensionality_(dimensionality_of(parts_.dimensionality)) {
   const std::string reason = score_->refuse(dimensionality_);
-  check(reason.empty(), "mechanism: ", parts_.score.words(), " has no form for ",
-        heed::words(dimensionality_), ": ", reason);
+  check(reason.empty(), "mechanism: ", parts_.score.words(), " has no form for ", heed::words(dimensionality_), ": ",
+        reason);
 }
 
-Mechanism Mechanism::parse(std::string_view words) { return Mechanism(parse_mechanism(words)); }
+Mechanism Mechanism::parse(std::string_view words) {
+  return Mechanism(parse_mechanism(words));
+}
 
 std::string Mechanism::words() const {
   const bool single = dimensionality_ == Dimensionality::single;
-  return parts_.score.words() + " + " + parts_.align.words() +
-         (single ? "" : ", " + heed::words(dimensionality_));
+  return parts_.score.words() + " + " + parts_.align.words() + (single ? "" : ", " + heed::words(dimensionality_));
 }
 
 std::string Mechanism::formula() const {

@@ -30,10 +30,14 @@ bool fits(at::IntArrayRef shape, size_t first, const std::vector<int64_t>& decla
 
 std::string words(Dimensionality dimensionality) {
   switch (dimensionality) {
-    case Dimensionality::single: return "single";
-    case Dimensionality::multi: return "multi";
-    case Dimensionality::elementwise: return "multi(elementwise)";
-    case Dimensionality::lift: return "multi(lift)";
+    case Dimensionality::single:
+      return "single";
+    case Dimensionality::multi:
+      return "multi";
+    case Dimensionality::elementwise:
+      return "multi(elementwise)";
+    case Dimensionality::lift:
+      return "multi(lift)";
   }
   fail("dimensionality: not one of the four");
 }
@@ -93,8 +97,8 @@ std::string shape_of(const Tensor& tensor) {
   return tensor.defined() ? shown(tensor.sizes().vec()) : "undefined";
 }
 
-int64_t check_parameters(const std::string& part, const std::vector<ParameterSpec>& declared,
-                         const Parameters& given, int64_t heads, const Tensor& like) {
+int64_t check_parameters(const std::string& part, const std::vector<ParameterSpec>& declared, const Parameters& given,
+                         int64_t heads, const Tensor& like) {
   std::vector<std::string> names;
   for (const auto& spec : declared) names.push_back(spec.name);
   for (const auto& [name, tensor] : given) {
@@ -109,13 +113,13 @@ int64_t check_parameters(const std::string& part, const std::vector<ParameterSpe
     const bool per_head = tensor.dim() == static_cast<int64_t>(spec.shape.size()) + 1;
     const bool fine = per_head ? tensor.size(0) == heads && fits(tensor.sizes(), 1, spec.shape, any)
                                : fits(tensor.sizes(), 0, spec.shape, any);
-    check(fine, part, ": parameter '", spec.name, "' is ", shape_of(tensor), ", expected ",
-          shown(spec.shape), " (or ", shown(spec.shape, heads), ", one for each head)",
+    check(fine, part, ": parameter '", spec.name, "' is ", shape_of(tensor), ", expected ", shown(spec.shape), " (or ",
+          shown(spec.shape, heads), ", one for each head)",
           any == Sizes::kAny ? "" : "; Dh is " + std::to_string(any) + " by the others");
-    check(tensor.scalar_type() == like.scalar_type(), part, ": parameter '", spec.name, "' is ",
-          tensor.scalar_type(), ", the query is ", like.scalar_type(), "; convert one of them");
-    check(tensor.device() == like.device(), part, ": parameter '", spec.name, "' is on ",
-          tensor.device(), ", the query on ", like.device(), "; move one of them");
+    check(tensor.scalar_type() == like.scalar_type(), part, ": parameter '", spec.name, "' is ", tensor.scalar_type(),
+          ", the query is ", like.scalar_type(), "; convert one of them");
+    check(tensor.device() == like.device(), part, ": parameter '", spec.name, "' is on ", tensor.device(),
+          ", the query on ", like.device(), "; move one of them");
   }
   return any;
 }

@@ -95,7 +95,7 @@ std::string shape_of(const Tensor& tensor);
 /// Checks that `given` holds exactly what is declared, in one of the two shapes, in the type and on the
 /// device of `like`. The sizes that are kAny in the declared shapes are read from the tensors; the
 /// first of them is returned (or kAny).
-int64_t check_parameters(const std::string& part, const std::vector<ParameterSpec>& declared,
-                         const Parameters& given, int64_t heads, const Tensor& like);
+int64_t check_parameters(const std::string& part, const std::vector<ParameterSpec>& declared, const Parameters& given,
+                         int64_t heads, const Tensor& like);
 
 }  // namespace heed

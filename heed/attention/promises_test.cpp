@@ -76,7 +76,8 @@ double slope_by_definition(const Case& c, const std::string& name, const Tensor&
   auto moved = reference::to_complex(problem_of(checked, c.mechanism));
   const auto steps = way.contiguous();
   auto& data = reference::inputs(moved).at(name)->data;
-  for (size_t i = 0; i < data.size(); ++i) data[i] += reference::Complex(0, reference::kStep * steps.data_ptr<double>()[i]);
+  for (size_t i = 0; i < data.size(); ++i)
+    data[i] += reference::Complex(0, reference::kStep * steps.data_ptr<double>()[i]);
   const auto answer = reference::attend(moved);
   double slope = 0, shift = 0;
   const auto add = [&](const reference::Array<reference::Complex>& array, bool wanted) {
@@ -148,7 +149,9 @@ TEST_P(EveryMechanism, GivesTheSameOnTheStoredPathToTheSecondDerivative) {
   };
   const auto composed = second(Path::composed), stored = second(Path::stored);
   for (size_t i = 0; i < composed.size(); ++i) {
-    const auto zero = [&](const Tensor& x) { return x.defined() ? x : at::zeros_like(composed[i].defined() ? composed[i] : stored[i]); };
+    const auto zero = [&](const Tensor& x) {
+      return x.defined() ? x : at::zeros_like(composed[i].defined() ? composed[i] : stored[i]);
+    };
     if (!composed[i].defined() && !stored[i].defined()) continue;
     EXPECT_TRUE(close(zero(composed[i]), zero(stored[i]))) << i;
   }
@@ -234,7 +237,7 @@ TEST_P(EveryMechanism, KeepsNaNInPaddingFromOutputsAndGradients) {
     {
       const at::NoGradGuard no_grad;
       for (auto& x : {dirty.keys, dirty.values}) x.select(2, 6).fill_(bad);  // key 6: nobody may attend it
-      dirty.query.select(2, 1).fill_(bad);                                  // query 1 may attend nothing
+      dirty.query.select(2, 1).fill_(bad);                                   // query 1 may attend nothing
     }
     dirty.call.want = clean.call.want;
     const auto b = dirty.run();
@@ -266,7 +269,8 @@ TEST_P(EveryMechanism, KeepsBatchRowsApart) {
   call.mask.keep = c.call.mask.keep.narrow(0, 1, 1);
   call.bias.full = c.call.bias.full.narrow(0, 1, 1);
   call.noise.first_row = 1;
-  const auto alone = attend(c.query.narrow(0, 1, 1), c.keys.narrow(0, 1, 1), c.values.narrow(0, 1, 1), c.mechanism, c.parameters, call);
+  const auto alone = attend(c.query.narrow(0, 1, 1), c.keys.narrow(0, 1, 1), c.values.narrow(0, 1, 1), c.mechanism,
+                            c.parameters, call);
   EXPECT_TRUE(close(alone.context[0], together.context[1], 1e-12));
   EXPECT_TRUE(close(alone.weights[0], together.weights[1], 1e-12));
 }
@@ -310,7 +314,8 @@ TEST_P(EveryMechanism, SharesKeysAmongHeadsAsIfTheyWereRepeated) {
   const auto a = shared.run(), b = repeated.run();
   EXPECT_TRUE(close(a.context, b.context, 1e-12));
   EXPECT_TRUE(close(a.weights, b.weights, 1e-12));
-  const auto found = gradients(loss_of(a), {shared.keys, shared.values}), expected = gradients(loss_of(b), {repeated.keys, repeated.values});
+  const auto found = gradients(loss_of(a), {shared.keys, shared.values}),
+             expected = gradients(loss_of(b), {repeated.keys, repeated.values});
   for (size_t i = 0; i < 2; ++i)
     if (expected[i].defined()) {
       EXPECT_TRUE(close(found[i], expected[i].unflatten(1, {2, 2}).sum(2))) << i;
@@ -330,7 +335,8 @@ TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
   const auto rows = at::tensor(std::vector<int64_t>{4, 0, 4});
   EXPECT_TRUE(same_bits(a.weights, all.narrow(1, 1, 1).index_select(2, rows)));
   EXPECT_TRUE(close(a.column_mass, all.sum(2), 1e-12));
-  EXPECT_TRUE(close(a.top_weights.sum(3), all.clamp_min(0).sum(3) + at::zeros_like(a.top_weights.sum(3)), words().find("identity") == std::string::npos ? 1e-12 : 1e9));
+  EXPECT_TRUE(close(a.top_weights.sum(3), all.clamp_min(0).sum(3) + at::zeros_like(a.top_weights.sum(3)),
+                    words().find("identity") == std::string::npos ? 1e-12 : 1e9));
   for (int64_t i = 0; i < 4; ++i) {
     const auto l = c.call.want.links[i];
     const auto weight = all.index({l[0], l[1], l[2], l[3]});
@@ -375,10 +381,12 @@ TEST_P(EveryMechanism, CanBeCalledFromSeveralThreadsAtOnce) {
 }
 
 TEST(TheCatalogue, HasEveryWordOfTheSurvey) {
-  const std::vector<std::string> scores{"activated_general", "additive", "biased_general", "concat",   "cosine",        "dot",
-                                        "euclidean",         "general",  "location",       "scaled_dot", "self_attentive"};
-  const std::vector<std::string> aligns{"entmax",     "gumbel_softmax", "hard",    "identity",         "local_m",   "local_p", "reinforced",
-                                        "sigmoid",    "softmax",        "sparsemax", "straight_through", "threshold", "top_k",   "uniform"};
+  const std::vector<std::string> scores{
+      "activated_general", "additive", "biased_general", "concat",     "cosine",        "dot",
+      "euclidean",         "general",  "location",       "scaled_dot", "self_attentive"};
+  const std::vector<std::string> aligns{"entmax",           "gumbel_softmax", "hard",    "identity", "local_m",
+                                        "local_p",          "reinforced",     "sigmoid", "softmax",  "sparsemax",
+                                        "straight_through", "threshold",      "top_k",   "uniform"};
   for (const auto& word : scores) EXPECT_NO_THROW(Catalogue<Score>::make(word)) << word;
   for (const auto& word : aligns) EXPECT_NO_THROW(Catalogue<Alignment>::make(word)) << word;
   EXPECT_GE(every_mechanism().size(), 300U);

@@ -15,11 +15,11 @@
 namespace heed {
 
 struct ReinforceOptions {
-  double reward_weight = 1;    // lam_r; Xu: 0.1
-  double entropy_weight = 0;   // lam_e; Xu: 0.002. Needs Want::entropy
-  double selection_cost = 0;   // lam_s; ReSAN: 0.02
-  double momentum = 0.9;       // m
-  double baseline = 0;         // where it starts
+  double reward_weight = 1;   // lam_r; Xu: 0.1
+  double entropy_weight = 0;  // lam_e; Xu: 0.002. Needs Want::entropy
+  double selection_cost = 0;  // lam_s; ReSAN: 0.02
+  double momentum = 0.9;      // m
+  double baseline = 0;        // where it starts
 };
 
 class Reinforce {

@@ -43,7 +43,9 @@ TEST(Reinforce, HasTheMeanOfTheExactGradientForHard) {
 // E over all 2^3 subsets: sum_z p(z) R(z), R any function of the subset.
 TEST(Reinforce, HasTheMeanOfTheExactGradientForReinforced) {
   auto c = three_keys("reinforced(identity)");
-  const auto leaf = [](std::vector<double> x, std::vector<int64_t> shape) { return at::tensor(x, at::kDouble).view(shape).requires_grad_(); };
+  const auto leaf = [](std::vector<double> x, std::vector<int64_t> shape) {
+    return at::tensor(x, at::kDouble).view(shape).requires_grad_();
+  };
   c.parameters.set("align.from_keys", leaf({0.5, -0.3, 0.8, 0.2, 0.1, -0.6}, {2, 3}));
   c.parameters.set("align.bias", leaf({0.1, -0.2}, {2}));
   c.parameters.set("align.to_logit", leaf({0.9, -0.7}, {1, 2}));
@@ -51,7 +53,8 @@ TEST(Reinforce, HasTheMeanOfTheExactGradientForReinforced) {
   const auto k = c.keys.detach().view({3, 1});
   const auto features = at::cat({k, k.mean().expand({3, 1}), k * k.mean()}, 1);
   const auto hidden = at::linear(features, c.parameters["align.from_keys"], c.parameters["align.bias"]);
-  const auto pi = at::sigmoid(at::linear(hidden, c.parameters["align.to_logit"], c.parameters["align.logit_bias"])).flatten();
+  const auto pi =
+      at::sigmoid(at::linear(hidden, c.parameters["align.to_logit"], c.parameters["align.logit_bias"])).flatten();
   const auto reward_of = [](int64_t z) { return std::sin(3.0 * static_cast<double>(z) + 1); };
 
   const auto names = std::vector<std::string>{"align.from_keys", "align.bias", "align.to_logit", "align.logit_bias"};
@@ -61,7 +64,8 @@ TEST(Reinforce, HasTheMeanOfTheExactGradientForReinforced) {
   std::vector<Tensor> probability(8);
   for (int64_t z = 0; z < 8; ++z) {
     probability[static_cast<size_t>(z)] = at::ones({}, kDouble);
-    for (int64_t j = 0; j < 3; ++j) probability[static_cast<size_t>(z)] = probability[static_cast<size_t>(z)] * (z >> j & 1 ? pi[j] : 1 - pi[j]);
+    for (int64_t j = 0; j < 3; ++j)
+      probability[static_cast<size_t>(z)] = probability[static_cast<size_t>(z)] * (z >> j & 1 ? pi[j] : 1 - pi[j]);
     expected = expected + probability[static_cast<size_t>(z)] * reward_of(z);
   }
   const auto exact = gradients(expected, weights);

@@ -27,8 +27,10 @@ inline constexpr int64_t kWidth = 6, kValues = 3, kHidden = 5;  // the lift spli
 /// "score + alignment" for each dimensionality that the score has.
 inline void add_forms(std::vector<std::string>& all, const std::string& score, const std::string& align) {
   const auto part = Catalogue<Score>::make(score);
-  for (const auto d : {Dimensionality::single, Dimensionality::multi, Dimensionality::elementwise, Dimensionality::lift})
-    if (part->refuse(d).empty()) all.push_back(score + " + " + align + (d == Dimensionality::single ? "" : ", " + words(d)));
+  for (const auto d :
+       {Dimensionality::single, Dimensionality::multi, Dimensionality::elementwise, Dimensionality::lift})
+    if (part->refuse(d).empty())
+      all.push_back(score + " + " + align + (d == Dimensionality::single ? "" : ", " + words(d)));
 }
 
 /// Every score with every alignment in every dimensionality; their variants with a few partners.
@@ -49,8 +51,10 @@ inline std::vector<std::string> every_mechanism() {
 inline std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name;
   for (const char c : info.param)
-    if (std::isalnum(static_cast<unsigned char>(c))) name += c;
-    else if (!name.empty() && name.back() != '_') name += '_';
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      name += c;
+    else if (!name.empty() && name.back() != '_')
+      name += '_';
   return name;
 }
 
@@ -68,8 +72,10 @@ struct Case {
   std::vector<std::pair<std::string, Tensor>> leaves() const {
     std::vector<std::pair<std::string, Tensor>> all{{"query", query}, {"keys", keys}, {"values", values}};
     for (const auto& [name, tensor] : parameters) all.emplace_back(name, tensor);
-    for (const auto& [name, tensor] : {std::pair{"bias", call.bias.full}, {"per_key", call.bias.per_key},
-                                       {"relative", call.bias.relative}, {"alibi", call.bias.alibi}})
+    for (const auto& [name, tensor] : {std::pair{"bias", call.bias.full},
+                                       {"per_key", call.bias.per_key},
+                                       {"relative", call.bias.relative},
+                                       {"alibi", call.bias.alibi}})
       if (tensor.defined()) all.emplace_back(name, tensor);
     return all;
   }
@@ -88,7 +94,8 @@ inline Mask make_mask(const std::string& kind, const Lengths& n) {
     mask.keep.select(2, 1).fill_(false);
     mask.keep.select(3, n.keys - 1).fill_(false);
   }
-  if (kind == "key_count" || kind == "all") mask.key_count = at::tensor(std::vector<int64_t>{4, 6}).narrow(0, 0, n.batch);
+  if (kind == "key_count" || kind == "all")
+    mask.key_count = at::tensor(std::vector<int64_t>{4, 6}).narrow(0, 0, n.batch);
   if (kind == "key_count") mask.key_count = at::tensor(std::vector<int64_t>{4, 0}).narrow(0, 0, n.batch);
   if (kind == "top_left") mask.causal = Causal::top_left;
   if (kind == "bottom_right" || kind == "all") mask.causal = Causal::bottom_right;
@@ -99,9 +106,10 @@ inline Mask make_mask(const std::string& kind, const Lengths& n) {
   return mask;
 }
 
-/// Half of the parameters have one set for each head. A block has 3 queries of one batch row, so that there are several.
-inline Case make_case(const std::string& words, const std::string& mask = "none", const Lengths& n = {}, bool biased = true,
-                      const at::TensorOptions& options = kDouble) {
+/// Half of the parameters have one set for each head. A block has 3 queries of one batch row, so that there are
+/// several.
+inline Case make_case(const std::string& words, const std::string& mask = "none", const Lengths& n = {},
+                      bool biased = true, const at::TensorOptions& options = kDouble) {
   at::manual_seed(7);
   Case c;
   c.mechanism = Mechanism::parse(words);
@@ -182,6 +190,8 @@ inline bool same_bits(const Tensor& x, const Tensor& y) {
   return x.defined() == y.defined() && (!x.defined() || (x.sizes() == y.sizes() && x.equal(y)));
 }
 
-inline double largest(const Tensor& x) { return x.numel() == 0 ? 0.0 : x.detach().abs().max().item<double>(); }
+inline double largest(const Tensor& x) {
+  return x.numel() == 0 ? 0.0 : x.detach().abs().max().item<double>();
+}
 
 }  // namespace heed::testing

@@ -19,7 +19,8 @@ namespace heed {
 /// What a part says of itself; `heed list` and the documentation are written from it.
 struct Description {
   std::string formula{}, paper{}, cost{}, choose{};
-  std::vector<std::string> variants{};  // options worth testing: {"entmax(1.3)", "entmax(learned)"}; the promises run on each
+  std::vector<std::string>
+      variants{};  // options worth testing: {"entmax(1.3)", "entmax(learned)"}; the promises run on each
 };
 
 template <typename Part>
@@ -70,7 +71,8 @@ class Catalogue {
   }
   static const Row& find(const std::string& name) {
     const auto found = table().find(name);
-    check(found != table().end(), Part::kKind, ": no part called '", name, "'", suggestion(name, names()), "; known: ", joined(names()));
+    check(found != table().end(), Part::kKind, ": no part called '", name, "'", suggestion(name, names()),
+          "; known: ", joined(names()));
     return found->second;
   }
 };

@@ -58,7 +58,7 @@ TEST(Catalogue, ListsWhatEnteredItself) {
 
 TEST(Catalogue, NamesTheNearestWhenAPartIsUnknown) {
   EXPECT_EQ(message([] { Catalogue<Figure>::make("sqare"); }),
-            "shape: no part called 'sqare'; did you mean 'square'?; known: point, square");
+            "shape: no part called 'sqare' (did you mean 'square'?); known: point, square");
 }
 
 TEST(Catalogue, RefusesOptionsThatThePartDoesNotHave) {

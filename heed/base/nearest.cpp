@@ -35,7 +35,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {
   const std::string near = nearest(word, known);
-  return near.empty() ? "" : "; did you mean '" + near + "'?";
+  return near.empty() ? "" : " (did you mean '" + near + "'?)";
 }
 
 }  // namespace heed

@@ -13,7 +13,7 @@ size_t distance(const std::string& from, const std::string& to);
 /// The nearest of the known words, or "" when none is near (more than a third of the letters differ).
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
-/// "; did you mean 'additive'?", or "".
+/// " (did you mean 'additive'?)", or "".
 std::string suggestion(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace heed

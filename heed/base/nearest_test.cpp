@@ -31,7 +31,7 @@ TEST(Nearest, SaysNothingWhenNothingIsNear) {
 }
 
 TEST(Suggestion, IsASentenceOrNothing) {
-  EXPECT_EQ(suggestion("aditive", {"additive", "dot"}), "; did you mean 'additive'?");
+  EXPECT_EQ(suggestion("aditive", {"additive", "dot"}), " (did you mean 'additive'?)");
   EXPECT_EQ(suggestion("xyz", {"additive", "dot"}), "");
 }
 

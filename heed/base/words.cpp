@@ -54,7 +54,8 @@ std::string shown(double value) {
 
 Options::Options(std::string part, std::vector<std::pair<std::string, std::string>> given) : part_(std::move(part)) {
   for (auto& [name, value] : given) {
-    const bool twice = !name.empty() && std::any_of(given_.begin(), given_.end(), [&](const Item& item) { return item.name == name; });
+    const bool twice =
+        !name.empty() && std::any_of(given_.begin(), given_.end(), [&](const Item& item) { return item.name == name; });
     check(!twice, part_, ": option '", name, "' is given twice");
     given_.push_back({name, value, false});
   }
@@ -69,7 +70,9 @@ Options::Item* Options::take_named(const std::string& name) const {
   return nullptr;
 }
 
-void Options::note(Known known) const { known_.push_back(std::move(known)); }
+void Options::note(Known known) const {
+  known_.push_back(std::move(known));
+}
 
 double Options::number(const std::string& name, double otherwise) const {
   note({name, shown(otherwise), "number"});
@@ -88,7 +91,8 @@ double Options::number(const std::string& name, double otherwise) const {
 
 int64_t Options::integer(const std::string& name, int64_t otherwise) const {
   const double value = number(name, static_cast<double>(otherwise));
-  check(value == std::floor(value) && std::abs(value) < 9e15, part_, ": option '", name, "' is ", value, ", expected a whole number");
+  check(value == std::floor(value) && std::abs(value) < 9e15, part_, ": option '", name, "' is ", value,
+        ", expected a whole number");
   return static_cast<int64_t>(value);
 }
 
@@ -96,7 +100,8 @@ std::string Options::choice(const std::string& name, const std::vector<std::stri
   note({name, words.front(), joined(words, " | ")});
   if (const Item* item = take_named(name)) {
     const bool fine = std::find(words.begin(), words.end(), item->value) != words.end();
-    check(fine, part_, ": option '", name, "' is '", item->value, "', expected one of ", joined(words), suggestion(item->value, words));
+    check(fine, part_, ": option '", name, "' is '", item->value, "', expected one of ", joined(words),
+          suggestion(item->value, words));
     return item->value;
   }
   for (auto& item : given_) {
@@ -132,7 +137,8 @@ void Options::refuse_unread() const {
       for (const auto& word : cut(known.kind, '|')) names.push_back(word);
     }
     const std::string& word = item.name.empty() ? item.value : item.name;
-    fail(part_, ": unknown option '", word, "'; ", list.empty() ? "it has none" : "known: " + joined(list), suggestion(word, names));
+    fail(part_, ": unknown option '", word, "'; ", list.empty() ? "it has none" : "known: " + joined(list),
+         suggestion(word, names));
   }
 }
 
@@ -156,7 +162,8 @@ PartWords parse_part(std::string_view text, const std::string& kind) {
       const size_t equal = item.find('=');
       const std::string option = equal == std::string::npos ? "" : trimmed(item.substr(0, equal));
       const std::string value = equal == std::string::npos ? item : trimmed(item.substr(equal + 1));
-      check(!value.empty() && (equal == std::string::npos || !option.empty()), kind, "/", name, ": '", whole, "' has an empty option");
+      check(!value.empty() && (equal == std::string::npos || !option.empty()), kind, "/", name, ": '", whole,
+            "' has an empty option");
       given.emplace_back(option, value);
     }
   }
@@ -166,12 +173,14 @@ PartWords parse_part(std::string_view text, const std::string& kind) {
 
 MechanismWords parse_mechanism(std::string_view text) {
   const auto refuse = [&] {
-    fail("mechanism: '", trimmed(text), "' came, expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
+    fail("mechanism: '", trimmed(text),
+         "' came, expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
   };
   const auto halves = cut(text, ',');
   const auto parts = cut(halves.front(), '+');
   if (halves.size() > 2 || parts.size() != 2 || parts[0].empty() || parts[1].empty()) refuse();
-  return {parse_part(parts[0], "score"), parse_part(parts[1], "alignment"), parse_part(halves.size() == 2 ? halves[1] : "single", "dimensionality")};
+  return {parse_part(parts[0], "score"), parse_part(parts[1], "alignment"),
+          parse_part(halves.size() == 2 ? halves[1] : "single", "dimensionality")};
 }
 
 }  // namespace heed

@@ -23,7 +23,8 @@ class Options {
   };
 
   Options() = default;
-  /// part: how errors call the part, "alignment/local_p"; given: (name, value), the name empty when only a value stands there.
+  /// part: how errors call the part, "alignment/local_p"; given: (name, value), the name empty when only a value stands
+  /// there.
   Options(std::string part, std::vector<std::pair<std::string, std::string>> given);
 
   /// `name=2.5`, or the first bare number that no earlier option took.

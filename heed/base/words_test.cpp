@@ -102,7 +102,7 @@ TEST(Options, RefuseAWrongValue) {
   EXPECT_EQ(message([] {
               parse_part("x(form=plan)", "alignment").options.choice("form", {"plain", "renorm"});
             }),
-            "alignment/x: option 'form' is 'plan', expected one of plain, renorm; did you mean 'plain'?");
+            "alignment/x: option 'form' is 'plan', expected one of plain, renorm (did you mean 'plain'?)");
   EXPECT_EQ(message([] { parse_part("x(k=1, k=2)", "alignment"); }), "alignment/x: option 'k' is given twice");
 }
 

@@ -4,8 +4,7 @@
 
 namespace heed {
 
-at::Tensor Draws::uniform(kernels::Purpose purpose, at::IntArrayRef shape,
-                          const at::TensorOptions& options) const {
+at::Tensor Draws::uniform(kernels::Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const {
   const auto u = at::empty(shape, at::kFloat);  // 23 bits: exact in float, whatever the type asked for
   const int64_t heads = shape[1], queries = shape[2];
   const int64_t rows = shape[0] * heads * queries;

@@ -19,8 +19,7 @@ struct Draws {
   int64_t first_row = 0, first_query = 0;  // what index 0 of the tensor asked for stands for
 
   /// u in (0, 1) for [B, H, Lq, ...]; the axes behind the queries are one row of elements.
-  at::Tensor uniform(kernels::Purpose purpose, at::IntArrayRef shape,
-                     const at::TensorOptions& options) const;
+  at::Tensor uniform(kernels::Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const;
 };
 
 }  // namespace heed

@@ -1,6 +1,5 @@
 #include "heed/bridge/draws.h"
 
-
 #include <gtest/gtest.h>
 
 namespace heed {
@@ -26,7 +25,6 @@ TEST(Draws, AreOthersForAnotherPurposeSeedOrStream) {
   EXPECT_FALSE(first.equal(draw(1, 2, kernels::kAlignment)));
   EXPECT_FALSE(first.equal(draw(1, 1, kernels::kDropout)));
 }
-
 
 }  // namespace
 }  // namespace heed

@@ -29,4 +29,12 @@ std::vector<std::string> instruction_sets() {
   return found;
 }
 
+std::string compiler() {
+#if defined(__clang__)
+  return "clang++ " __clang_version__;
+#else
+  return "g++ " __VERSION__;
+#endif
+}
+
 }  // namespace heed

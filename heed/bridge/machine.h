@@ -1,4 +1,4 @@
-// The processor, as a report should name it.
+// The processor and the compiler, as a report should name them.
 
 #pragma once
 
@@ -12,5 +12,8 @@ std::string cpu_model();
 
 /// Of those that kernels could use and this processor has: "avx2", "fma", "avx512f", ...
 std::vector<std::string> instruction_sets();
+
+/// "g++ 12.2.0"
+std::string compiler();
 
 }  // namespace heed

@@ -6,9 +6,13 @@
 namespace heed {
 namespace {
 
-Tensors product(const Tensors& x) { return {x[0] * x[0] * x[0] * x[1], {}, x[2].defined() ? x[2] * 2 : at::Tensor()}; }
+Tensors product(const Tensors& x) {
+  return {x[0] * x[0] * x[0] * x[1], {}, x[2].defined() ? x[2] * 2 : at::Tensor()};
+}
 
-at::Tensor slope(const at::Tensor& y, const at::Tensor& x) { return torch::autograd::grad({y}, {x}, {}, true, true)[0]; }
+at::Tensor slope(const at::Tensor& y, const at::Tensor& x) {
+  return torch::autograd::grad({y}, {x}, {}, true, true)[0];
+}
 
 // x^3 x = x^4: the slopes at 2 are 4 x^3, 12 x^2, 24 x, 24.
 TEST(Recompute, GivesEveryOrderOfDerivativeWhereInputsAreOneTensor) {

@@ -17,9 +17,15 @@ Array<Number> copied(const at::Tensor& tensor, at::ScalarType type) {
 
 }  // namespace
 
-Array<double> doubles(const at::Tensor& tensor) { return copied<double>(tensor, at::kDouble); }
-Array<int64_t> integers(const at::Tensor& tensor) { return copied<int64_t>(tensor, at::kLong); }
-Array<uint8_t> flags(const at::Tensor& tensor) { return copied<uint8_t>(tensor, at::kByte); }
+Array<double> doubles(const at::Tensor& tensor) {
+  return copied<double>(tensor, at::kDouble);
+}
+Array<int64_t> integers(const at::Tensor& tensor) {
+  return copied<int64_t>(tensor, at::kLong);
+}
+Array<uint8_t> flags(const at::Tensor& tensor) {
+  return copied<uint8_t>(tensor, at::kByte);
+}
 
 at::Tensor to_tensor(const Array<double>& array, const at::TensorOptions& options) {
   if (array.empty()) return {};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <dlfcn.h>
-#include <filesystem>
 #include <sched.h>
 #include <thread>
 
@@ -10,6 +9,7 @@
 #include <ATen/Parallel.h>
 
 #include "heed/base/check.h"
+#include "heed/base/path.h"
 
 namespace heed {
 namespace {
@@ -24,9 +24,7 @@ Function* loaded(const char* name) {
 std::string file_of(void* function) {
   Dl_info info;
   if (!function || dladdr(function, &info) == 0 || !info.dli_fname) return "";
-  std::error_code failed;
-  const auto file = std::filesystem::canonical(info.dli_fname, failed);
-  return failed ? info.dli_fname : file.string();
+  return without_links(info.dli_fname);
 }
 
 /// By the numbers of openblas_get_parallel().

@@ -14,13 +14,13 @@ namespace heed {
 namespace {
 
 /// Restores the number of threads that other tests run with.
-class Threads : public testing::Test {
+class ThreadCount : public testing::Test {
  protected:
-  ~Threads() override { use_threads(before_); }
+  ~ThreadCount() override { use_threads(before_); }
   const int before_ = at::get_num_threads();
 };
 
-TEST_F(Threads, AreAsManyAsTheAffinityMaskAllows) {
+TEST_F(ThreadCount, IsWhatTheAffinityMaskAllows) {
   cpu_set_t before, one;
   ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
   EXPECT_EQ(threads_from_affinity(), CPU_COUNT(&before));
@@ -34,7 +34,7 @@ TEST_F(Threads, AreAsManyAsTheAffinityMaskAllows) {
 }
 
 // A file compiled without -fopenmp gets a parallel_for that runs everything on the calling thread.
-TEST_F(Threads, RunTorchsLoops) {
+TEST_F(ThreadCount, HoldsForTorchsLoops) {
   use_threads(2);
   EXPECT_EQ(at::get_num_threads(), 2);
   std::mutex guard;
@@ -46,7 +46,7 @@ TEST_F(Threads, RunTorchsLoops) {
   EXPECT_EQ(seen.size(), 2U);
 }
 
-TEST_F(Threads, AreAtLeastOne) {
+TEST_F(ThreadCount, IsAtLeastOne) {
   EXPECT_THROW(use_threads(0), Error);
 }
 

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cerrno>
 #include <fcntl.h>
-#include <filesystem>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -20,6 +19,7 @@
 #include <torch/nn/module.h>
 
 #include "heed/base/check.h"
+#include "heed/base/path.h"
 
 namespace heed {
 namespace {
@@ -375,11 +375,9 @@ at::Tensor read_tensor(const std::string& path, const InputFile& file, uint64_t 
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path) : path_(path) {
-    std::error_code ignored;
-    const auto resolved = std::filesystem::weakly_canonical(path, ignored);  // through links, so that a link stays one
-    target_ = resolved.empty() ? path : resolved.string();
-    const auto status = std::filesystem::status(target_, ignored);
-    const bool free = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+    target_ = without_links(path);  // so that a link stays one
+    struct stat status {};
+    const bool free = ::stat(target_.c_str(), &status) != 0 || S_ISREG(status.st_mode);
     if (path.empty() || !free) refuse(path, "is a folder or a device, expected the name of a file");
 
     static std::atomic<unsigned> count{0};

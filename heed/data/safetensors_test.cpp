@@ -3,7 +3,7 @@
 #include <array>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
+#include <dirent.h>
 #include <fstream>
 #include <random>
 #include <sys/resource.h>
@@ -21,7 +21,17 @@
 namespace heed {
 namespace {
 
-namespace fs = std::filesystem;
+/// The names in a folder.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  DIR* const open = ::opendir(folder.c_str());
+  for (const dirent* entry = open ? ::readdir(open) : nullptr; entry; entry = ::readdir(open)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  if (open) ::closedir(open);
+  return names;
+}
 
 /// A folder of its own for every test, gone afterwards.
 class SafetensorsTest : public testing::Test {
@@ -31,12 +41,15 @@ class SafetensorsTest : public testing::Test {
     check(::mkdtemp(pattern.data()) != nullptr, "no temporary folder in ", testing::TempDir());
     folder_ = pattern;
   }
-  ~SafetensorsTest() override { fs::remove_all(folder_); }
+  ~SafetensorsTest() override {
+    for (const auto& name : names_in(folder_)) ::remove(path(name).c_str());
+    ::rmdir(folder_.c_str());
+  }
 
   std::string path(const std::string& name = "a.safetensors") const { return folder_ + "/" + name; }
 
   std::string write(const std::string& bytes) const {
-    fs::remove(path());  // some file systems wait for the disk when a file is emptied and written again
+    ::unlink(path().c_str());  // some file systems wait for the disk when a file is emptied and written again
     std::ofstream(path(), std::ios::binary) << bytes;
     return path();
   }
@@ -52,9 +65,7 @@ class SafetensorsTest : public testing::Test {
     }
   }
 
-  size_t files_in_folder() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
+  size_t files_in_folder() const { return names_in(folder_).size(); }
 
   std::string folder_;
 };
@@ -346,7 +357,7 @@ TEST_F(SafetensorsTest, DoesNotBelieveALengthThatTheFileCannotHave) {
                    {"the data has 4 bytes, expected 1099511627776; the file is cut short"}));
   // A sparse file that really has the bytes: the limit on headers holds.
   write(length_bytes(10'000'000'000) + "{}");
-  fs::resize_file(path(), 10'000'000'008);
+  ASSERT_EQ(::truncate(path().c_str(), 10'000'000'008), 0);
   EXPECT_TRUE(says(error_of([&] { load_safetensors(path()); }),
                    {"the header has 10000000000 bytes, expected at most 100000000"}));
 }
@@ -398,17 +409,19 @@ TEST_F(SafetensorsTest, SaysWhyAPathCannotBeWritten) {
   EXPECT_TRUE(says(message(""), {"expected the name of a file"}));
   write("a file");
   EXPECT_TRUE(says(message(path() + "/b"), {"cannot be written: Not a directory"}));
-  if (fs::exists("/dev/full")) {
+  struct stat full {};
+  if (::stat("/dev/full", &full) == 0) {
     EXPECT_TRUE(says(message("/dev/full"), {"is a folder or a device"}));
-    EXPECT_TRUE(fs::is_character_file("/dev/full"));
+    EXPECT_EQ(::stat("/dev/full", &full), 0);
+    EXPECT_TRUE(S_ISCHR(full.st_mode));
   }
 }
 
 TEST_F(SafetensorsTest, SaysThatAFolderMayNotBeWritten) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
-  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  ::chmod(folder_.c_str(), S_IRUSR | S_IXUSR);
   EXPECT_TRUE(says(error_of([&] { save_safetensors(path(), {}); }), {"cannot be written: Permission denied"}));
-  fs::permissions(folder_, fs::perms::owner_all);
+  ::chmod(folder_.c_str(), S_IRWXU);
 }
 
 /// Lowers a limit of the process for as long as it lives.
@@ -464,9 +477,11 @@ TEST_F(SafetensorsTest, ReplacesAFileAndLeavesNothingBeside) {
 
 TEST_F(SafetensorsTest, WritesThroughALink) {
   save_safetensors(path("real"), {{"old", torch::ones({2})}});
-  fs::create_symlink("real", path("link"));
+  ASSERT_EQ(::symlink("real", path("link").c_str()), 0);
   save_safetensors(path("link"), {{"new", torch::ones({2})}});
-  EXPECT_TRUE(fs::is_symlink(path("link")));
+  struct stat link {};
+  ASSERT_EQ(::lstat(path("link").c_str(), &link), 0);
+  EXPECT_TRUE(S_ISLNK(link.st_mode));
   EXPECT_EQ(load_safetensors(path("real")).tensors.count("new"), 1U);
 }
 

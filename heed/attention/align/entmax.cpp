@@ -18,12 +18,11 @@ constexpr double kLeast = 1.01;  // of a learned alpha
 
 class Entmax final : public Alignment {
  public:
-  explicit Entmax(const Options& options)
-      : alpha_(options.number("alpha", 1.5)), learned_(options.flag("learned")) {
+  explicit Entmax(const Options& options) : alpha_(options.number("alpha", 1.5)), learned_(options.flag("learned")) {
     check(alpha_ > 1 && alpha_ <= 2, "alignment/entmax: alpha is ", alpha_,
           ", expected 1 < alpha <= 2 (softmax is alpha = 1)");
-    check(!learned_ || (alpha_ > kLeast && alpha_ < 2), "alignment/entmax: a learned alpha cannot start at ",
-          alpha_, ", expected ", kLeast, " < alpha < 2");
+    check(!learned_ || (alpha_ > kLeast && alpha_ < 2), "alignment/entmax: a learned alpha cannot start at ", alpha_,
+          ", expected ", kLeast, " < alpha < 2");
   }
 
   std::vector<ParameterSpec> parameters(const Sizes&) const override {
@@ -54,7 +53,8 @@ class Entmax final : public Alignment {
   static Tensor power(const Tensor& x, const Tensor& exponent, const Tensor& support) {
     const auto out = support.logical_not();
     const auto inside = support.logical_and(x.detach() > 0);
-    return at::pow(x.masked_fill(inside.logical_not(), 1.0), exponent).masked_fill(out.logical_or(inside.logical_not()), 0.0);
+    return at::pow(x.masked_fill(inside.logical_not(), 1.0), exponent)
+        .masked_fill(out.logical_or(inside.logical_not()), 0.0);
   }
 
   /// The root of  sum max(z - tau, 0)^(1 / slope) = 1.  With the best z at 0 it lies in [-1, 0]: at -1
@@ -76,14 +76,13 @@ class Entmax final : public Alignment {
   bool learned_;
 };
 
-const Catalogue<Alignment>::Entry entmax_entry{
-    "entmax",
-    make_part<Alignment, Entmax>,
-    {.formula = "max((alpha - 1) e_j - tau, 0)^(1 / (alpha - 1))",
-     .paper = "Peters et al., 2019",
-     .cost = "Lq Lk",
-     .choose = "exact zeros, softer than sparsemax; alpha can be learned",
-     .variants = {"entmax(1.3)", "entmax(2)", "entmax(1.5, learned)"}}};
+const Catalogue<Alignment>::Entry entmax_entry{"entmax",
+                                               make_part<Alignment, Entmax>,
+                                               {.formula = "max((alpha - 1) e_j - tau, 0)^(1 / (alpha - 1))",
+                                                .paper = "Peters et al., 2019",
+                                                .cost = "Lq Lk",
+                                                .choose = "exact zeros, softer than sparsemax; alpha can be learned",
+                                                .variants = {"entmax(1.3)", "entmax(2)", "entmax(1.5, learned)"}}};
 
 }  // namespace
 }  // namespace heed

@@ -13,13 +13,11 @@ namespace {
 class GumbelSoftmax final : public Alignment {
  public:
   explicit GumbelSoftmax(const Options& options) : temperature_(options.number("temperature", 1)) {
-    check(temperature_ > 0, "alignment/gumbel_softmax: temperature is ", temperature_,
-          ", expected more than 0");
+    check(temperature_ > 0, "alignment/gumbel_softmax: temperature is ", temperature_, ", expected more than 0");
   }
 
   Aligned align(const Parameters&, const Scored& in) const override {
-    if (!in.draw.sample)
-      return {.weights = best_key(in.scores, in.keep)};
+    if (!in.draw.sample) return {.weights = best_key(in.scores, in.keep)};
     Aligned soft = normalised((in.scores + in.draw.gumbel(in.scores)) / temperature_, in.keep);
     soft.lse.reset();  // of noisy scores: not what a caller would mean
     return soft;

@@ -10,9 +10,7 @@ namespace {
 class Identity final : public Alignment {
  public:
   explicit Identity(const Options&) {}
-  Aligned align(const Parameters&, const Scored& in) const override {
-    return {.weights = in.scores};
-  }
+  Aligned align(const Parameters&, const Scored& in) const override { return {.weights = in.scores}; }
   Offers offers() const override { return {.entropy = false}; }
 };
 

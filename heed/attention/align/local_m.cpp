@@ -12,8 +12,7 @@ namespace {
 
 class LocalM final : public Alignment {
  public:
-  explicit LocalM(const Options& options)
-      : window_(options.integer("window", 10)), clamp_(options.flag("clamp")) {
+  explicit LocalM(const Options& options) : window_(options.integer("window", 10)), clamp_(options.flag("clamp")) {
     check(window_ >= 0, "alignment/local_m: window is ", window_, ", expected at least 0");
   }
 

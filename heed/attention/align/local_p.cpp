@@ -17,8 +17,7 @@ namespace {
 class LocalP final : public Alignment {
  public:
   explicit LocalP(const Options& options)
-      : window_(options.integer("window", 10)),
-        form_(options.choice("form", {"plain", "renorm", "score_gauss"})) {
+      : window_(options.integer("window", 10)), form_(options.choice("form", {"plain", "renorm", "score_gauss"})) {
     check(window_ >= 0, "alignment/local_p: window is ", window_, ", expected at least 0");
   }
 

@@ -41,8 +41,7 @@ class Reinforced final : public Alignment {
     return normalised(in.scores, keep);
   }
 
-  Policy policy(const Parameters&, const Tensor& logits, const Tensor& reachable,
-                const Draw& draw) const override {
+  Policy policy(const Parameters&, const Tensor& logits, const Tensor& reachable, const Draw& draw) const override {
     const auto selected = choose(logits, draw).masked_fill(reachable.logical_not(), 0.0);
     const auto log_p = at::where(selected > 0, at::log_sigmoid(logits), at::log_sigmoid(-logits));
     return {.selected = selected.squeeze(-1),
@@ -63,14 +62,13 @@ class Reinforced final : public Alignment {
   bool fallback_;
 };
 
-const Catalogue<Alignment>::Entry reinforced_entry{
-    "reinforced",
-    make_part<Alignment, Reinforced>,
-    {.formula = "z_j exp(e_j) / sum z exp(e), z_j ~ Bernoulli(pi_j)",
-     .paper = "Shen et al., 2018",
-     .cost = "Lk Dh Dk + Lq Lk",
-     .choose = "the region to attend must be chosen; learns by reward",
-     .variants = {"reinforced(fallback)"}}};
+const Catalogue<Alignment>::Entry reinforced_entry{"reinforced",
+                                                   make_part<Alignment, Reinforced>,
+                                                   {.formula = "z_j exp(e_j) / sum z exp(e), z_j ~ Bernoulli(pi_j)",
+                                                    .paper = "Shen et al., 2018",
+                                                    .cost = "Lk Dh Dk + Lq Lk",
+                                                    .choose = "the region to attend must be chosen; learns by reward",
+                                                    .variants = {"reinforced(fallback)"}}};
 
 }  // namespace
 }  // namespace heed

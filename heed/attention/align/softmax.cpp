@@ -8,18 +8,14 @@ namespace {
 class Softmax final : public Alignment {
  public:
   explicit Softmax(const Options&) {}
-  Aligned align(const Parameters&, const Scored& in) const override {
-    return normalised(in.scores, in.keep);
-  }
+  Aligned align(const Parameters&, const Scored& in) const override { return normalised(in.scores, in.keep); }
   Offers offers() const override { return {.lse = true}; }
 };
 
-const Catalogue<Alignment>::Entry softmax_entry{"softmax",
-                                                make_part<Alignment, Softmax>,
-                                                {.formula = "exp(e_j) / sum exp(e)",
-                                                 .paper = "Bahdanau et al., 2015",
-                                                 .cost = "Lq Lk",
-                                                 .choose = "the default"}};
+const Catalogue<Alignment>::Entry softmax_entry{
+    "softmax",
+    make_part<Alignment, Softmax>,
+    {.formula = "exp(e_j) / sum exp(e)", .paper = "Bahdanau et al., 2015", .cost = "Lq Lk", .choose = "the default"}};
 
 }  // namespace
 }  // namespace heed

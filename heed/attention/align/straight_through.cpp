@@ -13,8 +13,7 @@ namespace {
 class StraightThrough final : public Alignment {
  public:
   explicit StraightThrough(const Options& options) : temperature_(options.number("temperature", 1)) {
-    check(temperature_ > 0, "alignment/straight_through: temperature is ", temperature_,
-          ", expected more than 0");
+    check(temperature_ > 0, "alignment/straight_through: temperature is ", temperature_, ", expected more than 0");
   }
 
   Aligned align(const Parameters&, const Scored& in) const override {
@@ -30,14 +29,13 @@ class StraightThrough final : public Alignment {
   double temperature_;
 };
 
-const Catalogue<Alignment>::Entry straight_through_entry{
-    "straight_through",
-    make_part<Alignment, StraightThrough>,
-    {.formula = "1[j = m]; backward softmax((e + g) / t)",
-     .paper = "Bengio et al., 2013",
-     .cost = "Lq Lk",
-     .choose = "exactly one key, trained by backpropagation",
-     .variants = {"straight_through(0.5)"}}};
+const Catalogue<Alignment>::Entry straight_through_entry{"straight_through",
+                                                         make_part<Alignment, StraightThrough>,
+                                                         {.formula = "1[j = m]; backward softmax((e + g) / t)",
+                                                          .paper = "Bengio et al., 2013",
+                                                          .cost = "Lq Lk",
+                                                          .choose = "exactly one key, trained by backpropagation",
+                                                          .variants = {"straight_through(0.5)"}}};
 
 }  // namespace
 }  // namespace heed

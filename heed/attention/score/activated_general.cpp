@@ -35,14 +35,13 @@ class ActivatedGeneral final : public Score {
   Activation act_;
 };
 
-const Catalogue<Score>::Entry activated_general_entry{
-    "activated_general",
-    make_part<Score, ActivatedGeneral>,
-    {.formula = "act(k . (W q) + b)",
-     .paper = "Ma et al., 2017",
-     .cost = "Lq Lk Dk",
-     .choose = "as general, bounded: no key wins by its norm",
-     .variants = {"activated_general(sigmoid)"}}};
+const Catalogue<Score>::Entry activated_general_entry{"activated_general",
+                                                      make_part<Score, ActivatedGeneral>,
+                                                      {.formula = "act(k . (W q) + b)",
+                                                       .paper = "Ma et al., 2017",
+                                                       .cost = "Lq Lk Dk",
+                                                       .choose = "as general, bounded: no key wins by its norm",
+                                                       .variants = {"activated_general(sigmoid)"}}};
 
 }  // namespace
 }  // namespace heed

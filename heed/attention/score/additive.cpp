@@ -9,12 +9,10 @@ namespace {
 
 class Additive final : public HiddenLayer {
  public:
-  explicit Additive(const Options& options)
-      : HiddenLayer(options), bias_(options.flag("bias", true)) {}
+  explicit Additive(const Options& options) : HiddenLayer(options), bias_(options.flag("bias", true)) {}
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
-    std::vector<ParameterSpec> all{{"from_query", {hidden(s), s.query}},
-                                   {"from_keys", {hidden(s), s.keys}}};
+    std::vector<ParameterSpec> all{{"from_query", {hidden(s), s.query}}, {"from_keys", {hidden(s), s.keys}}};
     if (bias_) all.push_back({"bias", {hidden(s)}, kZeros});
     add_to_scores(s, all);
     return all;
@@ -22,22 +20,19 @@ class Additive final : public HiddenLayer {
   Tensor prepare_query(const Parameters& p, const Tensor& query) const override {
     return project(query, p["from_query"], p.get("bias"));
   }
-  Tensor prepare_keys(const Parameters& p, const Tensor& keys) const override {
-    return project(keys, p["from_keys"]);
-  }
+  Tensor prepare_keys(const Parameters& p, const Tensor& keys) const override { return project(keys, p["from_keys"]); }
 
  private:
   bool bias_;
 };
 
-const Catalogue<Score>::Entry additive_entry{
-    "additive",
-    make_part<Score, Additive>,
-    {.formula = "w . act(W_q q + W_k k + b)",
-     .paper = "Bahdanau et al., 2015",
-     .cost = "Lq Lk Dh",
-     .choose = "quality before speed; queries and keys of different widths",
-     .variants = {"additive(relu)", "additive(gelu, bias=false)"}}};
+const Catalogue<Score>::Entry additive_entry{"additive",
+                                             make_part<Score, Additive>,
+                                             {.formula = "w . act(W_q q + W_k k + b)",
+                                              .paper = "Bahdanau et al., 2015",
+                                              .cost = "Lq Lk Dh",
+                                              .choose = "quality before speed; queries and keys of different widths",
+                                              .variants = {"additive(relu)", "additive(gelu, bias=false)"}}};
 
 }  // namespace
 }  // namespace heed

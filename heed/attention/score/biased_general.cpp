@@ -29,13 +29,12 @@ class BiasedGeneral final : public Score {
   }
 };
 
-const Catalogue<Score>::Entry biased_general_entry{
-    "biased_general",
-    make_part<Score, BiasedGeneral>,
-    {.formula = "k . (W q + b)",
-     .paper = "Sordoni et al., 2016",
-     .cost = "Lq Lk Dk",
-     .choose = "as general, where some keys matter for every query"}};
+const Catalogue<Score>::Entry biased_general_entry{"biased_general",
+                                                   make_part<Score, BiasedGeneral>,
+                                                   {.formula = "k . (W q + b)",
+                                                    .paper = "Sordoni et al., 2016",
+                                                    .cost = "Lq Lk Dk",
+                                                    .choose = "as general, where some keys matter for every query"}};
 
 }  // namespace
 }  // namespace heed

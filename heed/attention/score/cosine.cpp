@@ -31,9 +31,7 @@ class Cosine final : public Score {
   Tensor prepare_query(const Parameters& p, const Tensor& query) const override {
     return unit(query, p.sizes().width());
   }
-  Tensor prepare_keys(const Parameters& p, const Tensor& keys) const override {
-    return unit(keys, p.sizes().width());
-  }
+  Tensor prepare_keys(const Parameters& p, const Tensor& keys) const override { return unit(keys, p.sizes().width()); }
   Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
     const auto cosines = products(query, keys, p.sizes().width());
     if (!learned_) return sharpness_ * cosines;

@@ -24,12 +24,10 @@ class Dot final : public Score {
   }
 };
 
-const Catalogue<Score>::Entry dot_entry{"dot",
-                                        make_part<Score, Dot>,
-                                        {.formula = "q . k",
-                                         .paper = "Luong et al., 2015",
-                                         .cost = "Lq Lk D",
-                                         .choose = "speed first, few features"}};
+const Catalogue<Score>::Entry dot_entry{
+    "dot",
+    make_part<Score, Dot>,
+    {.formula = "q . k", .paper = "Luong et al., 2015", .cost = "Lq Lk D", .choose = "speed first, few features"}};
 
 }  // namespace
 }  // namespace heed

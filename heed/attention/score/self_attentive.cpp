@@ -26,8 +26,10 @@ class SelfAttentive final : public Score {
       return {{"query", {queries_, s.keys}}};
     }
     std::vector<ParameterSpec> all{{"from_keys", {s.hidden, s.keys}}, {"bias", {s.hidden}, kZeros}};
-    if (s.dimensionality == Dimensionality::single) all.push_back({"query", {queries_, s.hidden}});
-    else all.push_back({"query", {queries_, s.values, s.hidden}});
+    if (s.dimensionality == Dimensionality::single)
+      all.push_back({"query", {queries_, s.hidden}});
+    else
+      all.push_back({"query", {queries_, s.values, s.hidden}});
     return all;
   }
 
@@ -62,14 +64,13 @@ class SelfAttentive final : public Score {
   Activation act_;
 };
 
-const Catalogue<Score>::Entry self_attentive_entry{
-    "self_attentive",
-    make_part<Score, SelfAttentive>,
-    {.formula = "u . act(W k + b), u learned",
-     .paper = "Lin et al., 2017",
-     .cost = "Lk Dh Dk",
-     .choose = "no query at hand: pooling a sentence, a document, a set",
-     .variants = {"self_attentive(dot)", "self_attentive(elu)"}}};
+const Catalogue<Score>::Entry self_attentive_entry{"self_attentive",
+                                                   make_part<Score, SelfAttentive>,
+                                                   {.formula = "u . act(W k + b), u learned",
+                                                    .paper = "Lin et al., 2017",
+                                                    .cost = "Lk Dh Dk",
+                                                    .choose = "no query at hand: pooling a sentence, a document, a set",
+                                                    .variants = {"self_attentive(dot)", "self_attentive(elu)"}}};
 
 }  // namespace
 }  // namespace heed
