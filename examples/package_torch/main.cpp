@@ -7,8 +7,7 @@
 
 #include <ATen/ATen.h>
 
-#include "heed/attention/attend.h"
-#include "heed/base/version.h"
+#include "heed/heed.h"
 
 int main() {
   const at::Tensor query = at::tensor({1.0, 0.0}).view({1, 1, 2});

@@ -58,12 +58,17 @@ struct Offers {
   bool lse = false;
   bool entropy = true;           // weights (or what they are drawn from) are a distribution, or part of one
   bool log_probability = false;  // it draws, and learns by reward
+  bool log_weights = true;       // weights have a logarithm
+  bool draws = false;            // it draws keys with Draw::uniform, if it may
+  bool policy = false;           // it draws with Draw::policy, if it may
+  bool compares = true;          // a weight depends on the other scores of its row
 };
 
 /// What a policy over keys decided, once per call.
 struct Policy {
   Tensor selected{};         // [B, H, Lk], 0 or 1
   Tensor log_probability{};  // [B, H]
+  Tensor share{};            // [B, H]: how much of what could be selected was
 };
 
 class Alignment {
@@ -89,6 +94,8 @@ class Alignment {
   }
 
   virtual Offers offers() const { return {}; }
+  /// Whether prepare_keys makes anything of them.
+  virtual bool looks_at_keys() const { return false; }
   /// Whether the places of queries and keys matter, not only the scores.
   virtual bool positional() const { return false; }
   /// Whether keys can be prepared one by one, so that a memory can grow.

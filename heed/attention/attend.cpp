@@ -27,16 +27,25 @@ Attended empty_answer(const Checked& c, const Mechanism& mechanism) {
   };
   auto inputs = c.parameters.values();
   inputs.insert(inputs.end(), {c.query, c.keys, c.values});
+  const auto nothing = nothing_of(inputs, c.query);
+  const auto linked = [&](std::vector<int64_t> shape) { return zeros(std::move(shape)) + nothing; };
   Attended none;
-  none.context = zeros({B, H, Lq, c.values.size(-1)}) + nothing_of(inputs, c.query);
-  if (want.weights) none.weights = zeros({B, count(want.heads, H), count(want.rows, Lq), Lk, W});
-  if (want.lse) none.lse = zeros({B, H, Lq, W}) - INFINITY;
-  if (want.entropy) none.entropy = zeros({B, H, Lq, W});
-  if (want.column_mass) none.column_mass = zeros({B, H, Lk, W});
-  if (want.top > 0) none.top_weights = zeros({B, H, Lq, want.top, W});
+  none.context = linked({B, H, Lq, c.values.size(-1)});
+  if (want.weights) none.weights = linked({B, count(want.heads, H), count(want.rows, Lq), Lk, W});
+  if (want.lse) none.lse = linked({B, H, Lq, W}) - INFINITY;
+  if (want.entropy) none.entropy = linked({B, H, Lq, W});
+  if (want.column_mass) none.column_mass = linked({B, H, Lk, W});
+  if (want.top > 0) none.top_weights = linked({B, H, Lq, want.top, W});
   if (want.top > 0) none.top_keys = at::full({B, H, Lq, want.top, W}, -1, c.query.options().dtype(at::kLong));
-  if (want.links.defined()) none.link_log_weights = zeros({0, W});
-  if (mechanism.align().offers().log_probability) none.log_probability = zeros({B, H, Lq, W});
+  if (want.links.defined()) none.link_log_weights = linked({0, W});
+  const Offers offers = mechanism.align().offers();
+  if (offers.policy) {
+    none.log_probability = linked({B, H});
+    none.selected = zeros({B, H, Lk});
+    none.selected_share = zeros({B, H});
+  } else if (offers.log_probability) {
+    none.log_probability = linked({B, H, Lq, W});
+  }
   return none;
 }
 
@@ -50,19 +59,13 @@ Plan plan_of(const Checked& c, const Mechanism& mechanism) {
   const auto prepared = mechanism.score().prepare_keys(c.parameters.of("score"), repeat_heads(one, c.query.size(1)));
   Plan plan =
       plan_blocks(mechanism, c.call, c.query.sizes(), prepared, c.sizes, c.keys.size(2), c.query.element_size());
-  plan.rejected.emplace_back(Path::fused, "no kernel for " + mechanism.words());
   if (c.call.path == Path::reference) {
     plan.path = Path::reference;
     plan.block_rows = c.query.size(0);
     plan.block_queries = c.query.size(2);
     plan.bytes = c.query.size(0) * c.query.size(1) * c.query.size(2) * c.keys.size(2) * c.sizes.width() * 8 * 2;
   }
-  if (plan.path != Path::composed) plan.rejected.emplace_back(Path::composed, words(plan.path) + " was asked for");
-  if (plan.path != Path::stored)
-    plan.rejected.emplace_back(Path::stored, "keeps every pair for backward; only when asked for");
-  if (plan.path != Path::reference)
-    plan.rejected.emplace_back(Path::reference, "slow, without a gradient; only when asked for");
-  plan.seed = c.call.noise.seed;
+  explain(plan, mechanism, c.call);
   return plan;
 }
 
@@ -74,6 +77,18 @@ bool one_for_each_head(const std::vector<ParameterSpec>& specs, const Parameters
 
 }  // namespace
 
+void explain(Plan& plan, const Mechanism& mechanism, const Call& call) {
+  plan.rejected.emplace_back(Path::fused, "no kernel for " + mechanism.words());
+  if (plan.path != Path::composed) plan.rejected.emplace_back(Path::composed, words(plan.path) + " was asked for");
+  if (plan.path != Path::stored)
+    plan.rejected.emplace_back(Path::stored, "keeps every pair for backward; only when asked for");
+  if (plan.path != Path::reference)
+    plan.rejected.emplace_back(Path::reference, "slow, without a gradient; only when asked for");
+  const Offers offers = mechanism.align().offers();
+  plan.sampled = call.noise.sample && (offers.draws || offers.policy);
+  plan.seed = plan.sampled || call.noise.dropout > 0 ? call.noise.seed : 0;
+}
+
 Prepared prepare(const Checked& c, const Mechanism& mechanism) {
   const auto& [query, keys, values] = std::tie(c.query, c.keys, c.values);
   const Place whole{0, 0, query.size(2), keys.size(2), mechanism.score().most_keys()};
@@ -84,12 +99,12 @@ Prepared prepare(const Checked& c, const Mechanism& mechanism) {
   const auto k = masked ? without_unreached(keys, p.reach.keys) : keys;
   p.values = masked ? without_unreached(values, p.reach.values) : values;
   const auto score = c.parameters.of("score"), align = c.parameters.of("align");
-  const auto score_specs = mechanism.score().parameters(c.sizes), align_specs = mechanism.align().parameters(c.sizes);
+  const auto score_specs = mechanism.score().parameters(c.sizes);
   p.query = mechanism.score().prepare_query(score, q);
   p.keys =
       mechanism.score().prepare_keys(score, one_for_each_head(score_specs, score) ? repeat_heads(k, q.size(1)) : k);
   p.align_query = mechanism.align().prepare_query(align, q);
-  if (!align_specs.empty())
+  if (mechanism.align().looks_at_keys())
     p.align_keys = mechanism.align().prepare_keys(align, repeat_heads(k, q.size(1)), p.reach.keys);
   return p;
 }
@@ -109,7 +124,11 @@ Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, c
 
 Plan why(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
          const Parameters& parameters, const Call& call) {
-  return plan_of(check_call(query, keys, values, mechanism, parameters, call), mechanism);
+  Call quiet = call;  // to ask draws nothing
+  if (call.noise.seed == 0) quiet.noise.seed = 1;
+  Plan plan = plan_of(check_call(query, keys, values, mechanism, parameters, quiet), mechanism);
+  plan.seed = call.noise.seed;
+  return plan;
 }
 
 Attended without_axes(Attended result, const Mechanism& mechanism, bool heads) {
@@ -121,7 +140,7 @@ Attended without_axes(Attended result, const Mechanism& mechanism, bool heads) {
   }
   if (heads) return result;
   for (Tensor* x : {&result.context, &result.weights, &result.lse, &result.entropy, &result.column_mass,
-                    &result.top_weights, &result.top_keys, &result.log_probability, &result.selected})
+                    &result.top_weights, &result.top_keys, &result.log_probability, &result.selected, &result.selected_share})
     if (x->defined()) *x = x->squeeze(1);
   return result;
 }
@@ -159,6 +178,9 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   check(enable_gqa || query.dim() < 3 || key.size(-3) == query.size(-3), "scaled_dot_product_attention: the query has ",
         query.dim() < 3 ? 1 : query.size(-3), " heads and the key ", key.dim() < 3 ? 1 : key.size(-3),
         "; pass enable_gqa to share keys");
+  for (int64_t i = 0; i + 3 < query.dim(); ++i)
+    check(key.size(i) == query.size(i) && value.size(i) == query.size(i), "scaled_dot_product_attention: query is ",
+          shape_of(query), ", key ", shape_of(key), ", value ", shape_of(value), "; expected equal leading axes");
   check(!(is_causal && attn_mask.defined()),
         "scaled_dot_product_attention: is_causal and attn_mask came, expected one of them");
   // [..., H, L, E] -> [B, H, L, E]

@@ -23,6 +23,12 @@ Tensor with_head_axis(const Tensor& keep) {
   return keep.defined() && keep.dim() == 3 ? keep.unsqueeze(1) : keep;
 }
 
+/// bool [B|1, H|1, Lk, 1]: what may be attended at all.
+Tensor reachable(const Memory& memory) {
+  if (memory.keep.defined()) return memory.keep.rows();
+  return at::ones({1, 1, memory.length(), 1}, memory.values.rows().options().dtype(at::kBool));
+}
+
 Tensor both(const Tensor& a, const Tensor& b) {
   return !a.defined() ? b : !b.defined() ? a : a.logical_and(b);
 }
@@ -96,14 +102,14 @@ Call AttentionImpl::with_noise(const Call& call) {
   if (!is_training()) return noisy;
   noisy.noise.sample = true;
   if (noisy.noise.dropout == 0) noisy.noise.dropout = options_.dropout;
-  if (noisy.noise.stream == 0) noisy.noise.stream = next_stream_->fetch_add(1) % (uint64_t{1} << 30);
+  if (noisy.noise.stream == 0) noisy.noise.stream = streams_.next.fetch_add(1) % (uint64_t{1} << 30);
   return noisy;
 }
 
 /// x [B, L, D] -> [B, heads, L, width of a head].
 Tensor AttentionImpl::split(const Tensor& x, const std::string& weight, int64_t heads) const {
   const auto projected = at::linear(x, named()["heads." + weight]);
-  return projected.view({x.size(0), x.size(1), heads, -1}).transpose(1, 2);
+  return projected.view({x.size(0), x.size(1), heads, projected.size(-1) / heads}).transpose(1, 2);
 }
 
 Attended AttentionImpl::finish(Attended attended) const {
@@ -129,7 +135,12 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   Tensor q = query, k = keys, v = values;
   check(q.defined() || o.query == 0, "attention: query is undefined, expected [B, Lq, ", o.query, "]");
   const int64_t Lq = q.defined() ? q.size(1) : o.mechanism.score().own_queries();
-  if (call.mask.any()) {
+  check(v.size(1) == k.size(1) && v.size(0) == k.size(0) && (!q.defined() || q.size(0) == k.size(0)),
+        "attention: query is ", shape_of(q), ", keys ", shape_of(k), ", values ", shape_of(v),
+        "; expected the same batch size, and one value for each key");
+  check_like("attention: values", v, k);
+  if (q.defined()) check_like("attention: keys", k, q);
+  if (call.mask.any() || o.mechanism.score().most_keys() < k.size(1)) {
     const CallSizes sizes{keys.size(0), o.heads, Lq, keys.size(1), head_.width()};
     call = check_extras(call, o.mechanism, sizes, keys);
     const Reach found = reach(call.mask, {0, 0, Lq, keys.size(1), o.mechanism.score().most_keys()}, keys.device());
@@ -157,10 +168,13 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
   call.mask = given;
   call = check_extras(call, o.mechanism, {keys.size(0), o.heads, 1, keys.size(1), head_.width()}, keys);
   KeySide side{keys.unsqueeze(1), values.unsqueeze(1), {}};
-  if (given.any()) {
-    side.keep = reach(call.mask, {0, 0, 1, keys.size(1)}, keys.device()).keys;
-    side.keys = without_unreached(side.keys, side.keep);
-    side.values = without_unreached(side.values, side.keep);
+  check(given.first_query == 0, "attention: first_query belongs to a call, not to a memory");
+  const int64_t most = o.mechanism.score().most_keys();
+  if (given.any() || most < keys.size(1)) {
+    const Reach found = reach(call.mask, {0, 0, 1, keys.size(1), most}, keys.device());
+    if (given.any()) side.keep = found.keys;
+    side.keys = without_unreached(side.keys, found.keys);
+    side.values = without_unreached(side.values, found.values);
   }
   if (o.heads > 1) {
     side.keys = split(side.keys.squeeze(1), "keys", o.key_heads);
@@ -173,16 +187,20 @@ Memory AttentionImpl::prepare(const Tensor& keys, const Tensor& values, const Ma
   const KeySide side = key_side(keys, values, mask);
   const auto parameters = own(head_);
   const auto& mechanism = options_.mechanism;
+  // A memory is a copy: what the caller does to its tensors afterwards must not reach it.
+  const auto copied = [](const Tensor& x, const Tensor& given) { return x.is_alias_of(given) ? x.clone() : x; };
+  const bool per_head = options_.heads > 1 && !mechanism.score().parameters(head_).empty();
   Memory memory;
-  memory.reachable =
-      side.keep.defined() ? side.keep : at::ones({1, 1, keys.size(1), 1}, keys.options().dtype(at::kBool));
-  const auto per_head = repeat_heads(side.keys, options_.heads);
-  memory.keys = Growing(mechanism.score().prepare_keys(
-      parameters.of("score"), options_.heads > 1 && !parameters.of("score").values().empty() ? per_head : side.keys));
-  const auto align_keys = mechanism.align().prepare_keys(parameters.of("align"), per_head, memory.reachable);
-  if (align_keys.defined()) memory.align_keys = Growing(align_keys);
-  memory.values = Growing(side.values);
+  memory.keys = Growing(copied(
+      mechanism.score().prepare_keys(parameters.of("score"), per_head ? repeat_heads(side.keys, options_.heads) : side.keys),
+      keys));
+  memory.values = Growing(copied(side.values, values));
   if (side.keep.defined()) memory.keep = Growing(side.keep);
+  if (mask.key_count.defined()) memory.key_count = mask.key_count.clone();
+  if (mechanism.align().looks_at_keys()) {
+    const auto all = repeat_heads(side.keys, options_.heads);
+    memory.align_keys = Growing(mechanism.align().prepare_keys(parameters.of("align"), all, reachable(memory)));
+  }
   return memory;
 }
 
@@ -201,12 +219,14 @@ Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Ten
   if (memory.keep.defined() || more.keep.defined()) {
     const int64_t heads = options_.heads;
     const auto flags = [&](const Memory& m) {  // with all axes, so that the two fit
-      const auto keep = m.keep.defined() ? m.keep.rows()
-                                         : at::ones({1, 1, m.length(), 1}, m.values.rows().options().dtype(at::kBool));
-      return keep.expand({m.batch(), heads, m.length(), 1});
+      return reachable(m).expand({m.batch(), heads, m.length(), 1});
     };
     const bool whole = memory.keep.defined() && memory.keep.rows().sizes() == flags(memory).sizes();
     grown.keep = (whole ? memory.keep : Growing(flags(memory))).with(flags(more));
+  }
+  if (memory.key_count.defined() || more.key_count.defined()) {  // up to the last key that is no padding
+    const auto whole = at::full({more.batch()}, more.length(), keys.options().dtype(at::kLong));
+    grown.key_count = memory.length() + (more.key_count.defined() ? more.key_count : whole);
   }
   return grown;
 }
@@ -228,30 +248,35 @@ Attended AttentionImpl::forward(const Tensor& query, const Memory& memory, const
         shape_of(q), ", expected [", B, ", Lq, ", o.query, "]");
   check_like("attention: the memory", values, q);
   call = check_extras(call, o.mechanism, {B, o.heads, Lq, Lk, head_.width()}, q);
+  const Tensor own_count = memory.key_count, call_count = call.mask.key_count;
   if (memory.keep.defined()) call.mask.keep = both(call.mask.keep, memory.keep.rows().transpose(-1, -2));
 
   Prepared prepared;
   const Place whole{0, 0, Lq, Lk, o.mechanism.score().most_keys()};
   prepared.reach = reach(call.mask, whole, q.device());
+  if (own_count.defined())  // S as it would be had the keys come with the call
+    prepared.reach.key_count = (call_count.defined() ? at::minimum(own_count, call_count) : own_count).view({-1, 1, 1, 1, 1});
+  const bool masked = call.mask.any() || whole.most_keys < Lk;
   auto heads = q.unsqueeze(1);
-  if (call.mask.any()) heads = without_unreached(heads, prepared.reach.rows);
+  if (masked) heads = without_unreached(heads, prepared.reach.rows);
   if (o.heads > 1)
     heads =
         query.defined() && o.query > 0 ? split(heads.squeeze(1), "query", o.heads) : heads.expand({B, o.heads, Lq, 0});
   const auto parameters = own(head_);
   prepared.query = o.mechanism.score().prepare_query(parameters.of("score"), heads);
   prepared.align_query = o.mechanism.align().prepare_query(parameters.of("align"), heads);
-  prepared.keys = memory.keys.rows();
+  // What only this call masks is zeroed here, behind the projections: it cannot reach the answer.
+  prepared.keys = masked ? without_unreached(memory.keys.rows(), prepared.reach.keys) : memory.keys.rows();
   prepared.align_keys = memory.align_keys.rows();
-  prepared.values = values;
-  if (B == 0 || Lq == 0 || Lk == 0) {
-    Checked c{heads, prepared.keys, values, parameters, call, head_, o.heads > 1};
-    return finish(without_axes(empty_answer(c, o.mechanism), o.mechanism, o.heads > 1));
-  }
+  prepared.values = masked ? without_unreached(values, prepared.reach.values) : values;
+  prepared.reach.keys = reachable(memory);  // a policy chooses among the keys of the memory, once for all calls
   Plan plan = plan_blocks(o.mechanism, call, heads.sizes(), prepared.keys, head_, Lk, q.element_size());
-  plan.rejected.emplace_back(Path::fused, "no kernel for " + o.mechanism.words());
-  plan.seed = call.noise.seed;
-  return finish(without_axes(run_blocks(prepared, o.mechanism, parameters, call, plan), o.mechanism, o.heads > 1));
+  explain(plan, o.mechanism, call);
+  const bool empty = B == 0 || Lq == 0 || Lk == 0;
+  const Checked c{heads, prepared.keys, values, parameters, call, head_, o.heads > 1};
+  Attended result = empty ? empty_answer(c, o.mechanism) : run_blocks(prepared, o.mechanism, parameters, call, plan);
+  result.plan = plan;
+  return finish(without_axes(result, o.mechanism, o.heads > 1));
 }
 
 }  // namespace heed

@@ -55,7 +55,17 @@ class AttentionImpl : public torch::nn::Cloneable<AttentionImpl> {
 
   AttentionOptions options_;
   Sizes head_;  // what one head sees
-  std::shared_ptr<std::atomic<uint64_t>> next_stream_ = std::make_shared<std::atomic<uint64_t>>(0);
+  /// Counts calls, from any thread; a copy of a module goes on counting by itself.
+  struct Counter {
+    Counter() = default;
+    Counter(const Counter& other) : next(other.next.load()) {}
+    Counter& operator=(const Counter& other) {
+      next = other.next.load();
+      return *this;
+    }
+    std::atomic<uint64_t> next{0};
+  };
+  Counter streams_;
 };
 TORCH_MODULE(Attention);
 

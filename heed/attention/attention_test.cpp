@@ -79,6 +79,40 @@ TEST_P(EveryModule, GivesTheSameFromAMemory) {
   EXPECT_TRUE(close(found.weights, expected.weights, 1e-12));
 }
 
+TEST_P(EveryModule, KeepsWhatOnlyACallMasksOutOfTheAnswer) {
+  auto attention = make();
+  if (attention->options().mechanism.align().looks_at_keys()) GTEST_SKIP() << "its policy is that of the memory";
+  auto k = keys_.clone(), v = values_.clone();
+  k.select(1, 4).fill_(std::nan(""));
+  v.select(1, 4).fill_(std::nan(""));
+  Call call;
+  call.mask.key_count = at::tensor(std::vector<int64_t>{4, 2});
+  const auto expected = attention->forward(query_, k, v, call).context;
+  EXPECT_TRUE(close(attention->forward(query_, attention->prepare(k, v), call).context, expected, 1e-12));
+  EXPECT_TRUE(at::isfinite(expected).all().item<bool>());
+}
+
+TEST_P(EveryModule, KnowsTheTrueLengthOfAMemory) {
+  auto attention = make();
+  if (attention->options().mechanism.align().looks_at_keys()) GTEST_SKIP() << "its policy is that of the memory";
+  Call call;
+  call.mask.causal = Causal::top_left;
+  Call whole = call;
+  whole.mask.key_count = at::tensor(std::vector<int64_t>{5, 4});
+  const auto memory = attention->prepare(keys_, values_, {.key_count = whole.mask.key_count});
+  EXPECT_TRUE(close(attention->forward(query_, memory, call).context,
+                    attention->forward(query_, keys_, values_, whole).context, 1e-12));
+}
+
+TEST_P(EveryModule, WorksWhereThereIsNothing) {
+  auto attention = make();
+  for (const auto& [lq, lk] : {std::pair{0, 5}, {3, 0}, {0, 0}}) {
+    const auto q = query_.narrow(1, 0, lq), k = keys_.narrow(1, 0, lk), v = values_.narrow(1, 0, lk);
+    EXPECT_EQ(attention->forward(q, k, v).context.sizes(), at::IntArrayRef({2, lq, 4}));
+    EXPECT_EQ(attention->forward(q, attention->prepare(k, v)).context.sizes(), at::IntArrayRef({2, lq, 4}));
+  }
+}
+
 TEST_P(EveryModule, GrowsAMemoryKeyByKey) {
   auto attention = make();
   if (!attention->options().mechanism.align().appendable()) {
@@ -117,6 +151,42 @@ TEST(Memory, LetsBeamsShareAPast) {
   const Memory left = attention->append(past, row(3), row(30)), right = attention->append(past, row(3), row(-30));
   EXPECT_GT(attention->forward(row(1), left).context.max().item<float>(), 10);
   EXPECT_LT(attention->forward(row(1), right).context.min().item<float>(), -10);
+}
+
+// location(2) cannot score keys 2 and on: what stands there is as good as masked.
+TEST(Memory, DoesNotReadKeysThatCannotBeScored) {
+  for (const int64_t heads : {1, 2}) {
+    Attention attention(AttentionOptions{
+        .query = 4, .keys = 4, .values = 4, .heads = heads, .mechanism = Mechanism::parse("location(2) + softmax")});
+    const auto q = at::randn({1, 3, 4}), k = at::randn({1, 4, 4}), v = at::randn({1, 4, 4});
+    v.select(1, 3).fill_(std::nan(""));
+    const auto context = attention->forward(q, k, v).context;
+    EXPECT_TRUE(at::isfinite(context).all().item<bool>());
+    EXPECT_TRUE(close(attention->forward(q, attention->prepare(k, v)).context, context, 1e-6));
+    context.sum().backward();
+    for (const auto& p : attention->parameters()) EXPECT_TRUE(!p.grad().defined() || at::isfinite(p.grad()).all().item<bool>());
+  }
+}
+
+TEST(Memory, IsACopy) {
+  Attention attention(AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
+  const auto buffer = at::ones({1, 1, 2});
+  const Memory memory = attention->prepare(buffer, buffer);
+  buffer.fill_(7);
+  EXPECT_TRUE(close(attention->forward(at::ones({1, 1, 2}), memory).context, at::ones({1, 1, 2})));
+}
+
+// Autograd keeps the rows that were there when a step attended; growing must not write beneath it.
+TEST(Memory, CanGrowWhileQueriesLearn) {
+  Attention attention(AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
+  const auto q = at::randn({1, 1, 2}).requires_grad_();
+  Memory memory = attention->prepare(at::randn({1, 1, 2}), at::randn({1, 1, 2}));
+  Tensor sum = at::zeros({});
+  for (int step = 0; step < 3; ++step) {
+    memory = attention->append(memory, at::randn({1, 1, 2}), at::randn({1, 1, 2}));
+    sum = sum + attention->forward(q, memory).context.sum();
+  }
+  EXPECT_NO_THROW(sum.backward());
 }
 
 TEST(Memory, MayHavePaddingInTheMiddle) {

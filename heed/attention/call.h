@@ -61,6 +61,7 @@ struct Plan {
   std::vector<std::pair<Path, std::string>> rejected;  // with the reason
   int64_t block_rows = 0, block_queries = 0;           // batch rows x queries of one block
   int64_t bytes = 0;                                   // held at once beside inputs and outputs, about
+  bool sampled = false;                                // an alignment drew
   uint64_t seed = 0;                                   // that was used; 0: nothing was drawn
   std::string words() const;
 };
@@ -73,9 +74,10 @@ struct Attended {
   Tensor lse, entropy;           // [B, H, Lq, W]
   Tensor column_mass;            // [B, H, Lk, W]
   Tensor top_weights, top_keys;  // [B, H, Lq, top, W], largest first; key -1 and weight 0 where there is none
-  Tensor link_log_weights;       // [n, W]; -inf where the weight is 0
+  Tensor link_log_weights;       // [n, W]; -inf where the weight is 0; of hard, that of softmax, which it draws from
   Tensor log_probability;        // of what was drawn: hard [B, H, Lq, W], reinforced [B, H]
   Tensor selected;               // reinforced: 1 where the policy took the key, [B, H, Lk]
+  Tensor selected_share;         // reinforced: taken keys over keys that could be taken, [B, H]
   Plan plan;
 };
 

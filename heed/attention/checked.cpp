@@ -69,7 +69,8 @@ void check_bias(Bias& bias, const CallSizes& s, const Tensor& like) {
           ", expected [", s.heads, "], a slope for each head");
 }
 
-void check_noise(Noise& noise, const CallSizes& s, const Tensor& like) {
+void check_noise(Noise& noise, const Mechanism& mechanism, const CallSizes& s, const Tensor& like) {
+  const Offers offers = mechanism.align().offers();
   check(noise.dropout >= 0 && noise.dropout < 1, "noise: dropout is ", noise.dropout, ", expected 0 <= dropout < 1");
   check(noise.stream < (uint64_t{1} << 30), "noise: stream is ", noise.stream, ", expected less than 2^30");
   const int64_t last = (noise.first_row + s.rows) * s.heads;
@@ -77,6 +78,8 @@ void check_noise(Noise& noise, const CallSizes& s, const Tensor& like) {
         ", expected at least 0 and (first_row + B) H less than 2^32");
   if (noise.uniforms.defined()) {
     check_like("noise: uniforms", noise.uniforms, like);
+    check(offers.draws && noise.sample, "noise: uniforms came, but ",
+          offers.draws ? "nothing is to be sampled; set sample" : mechanism.align_name() + " draws no keys");
     if (s.width == 1 && noise.uniforms.dim() < 5)
       noise.uniforms = with_heads("noise: uniforms", noise.uniforms, 4).unsqueeze(-1);
     else
@@ -85,7 +88,12 @@ void check_noise(Noise& noise, const CallSizes& s, const Tensor& like) {
     check(noise.uniforms.sizes() == at::IntArrayRef(shape), "noise: uniforms is ", shape_of(noise.uniforms),
           ", expected ", shown(shape));
   }
-  if (noise.seed == 0 && (noise.sample || noise.dropout > 0))
+  if (noise.uniforms.defined() && noise.uniforms.numel() > 0)
+    check(noise.uniforms.min().item<double>() > 0 && noise.uniforms.max().item<double>() < 1,
+          "noise: uniforms reach from ", noise.uniforms.min().item<double>(), " to ", noise.uniforms.max().item<double>(),
+          ", expected numbers between 0 and 1, neither included");
+  const bool drawn = (noise.sample && (offers.draws || offers.policy)) || noise.dropout > 0;
+  if (noise.seed == 0 && drawn)
     while (noise.seed == 0)
       noise.seed =
           static_cast<uint64_t>(at::randint(std::numeric_limits<int64_t>::max(), {1}, at::kLong).item<int64_t>());
@@ -107,6 +115,7 @@ void check_want(const Want& want, const Mechanism& mechanism, const CallSizes& s
   check(want.weights || (want.rows.empty() && want.heads.empty()),
         "want: rows or heads are chosen, but weights is false");
   if (!want.links.defined()) return;
+  check(offers.log_weights, mechanism.align_name(), ": links are wanted, but its weights may be negative and have no logarithm");
   const auto& links = want.links;
   check(links.scalar_type() == at::kLong && links.dim() == 2 && links.size(1) == 4, "want: links is ",
         links.scalar_type(), " ", shape_of(links), ", expected int64 [n, 4] = batch row, head, query, key");
@@ -143,7 +152,7 @@ Call check_extras(const Call& call, const Mechanism& mechanism, const CallSizes&
   Call checked = call;
   check_mask(checked.mask, sizes, like);
   check_bias(checked.bias, sizes, like);
-  check_noise(checked.noise, sizes, like);
+  check_noise(checked.noise, mechanism, sizes, like);
   check_want(checked.want, mechanism, sizes, like);
   check(checked.soft_cap >= 0, "call: soft_cap is ", call.soft_cap, ", expected more than 0 (or 0, none)");
   check(checked.block_bytes > 0, "call: block_bytes is ", call.block_bytes, ", expected more than 0");
@@ -201,8 +210,8 @@ Checked check_call(const Tensor& query, const Tensor& keys, const Tensor& values
   c.call =
       check_extras(call, mechanism, {c.query.size(0), H, c.query.size(2), c.keys.size(2), c.sizes.width()}, c.query);
 
-  const std::string missing = kernels::reference::missing(mechanism.parts());
   if (call.path == Path::reference) {
+    const std::string missing = kernels::reference::missing(mechanism.parts());
     check(missing.empty(), "attend: the reference path has ", missing);
     check(q.device().is_cpu(), "attend: the reference path runs on the CPU, the query is on ", q.device());
   }

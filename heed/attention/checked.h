@@ -33,6 +33,9 @@ Prepared prepare(const Checked& checked, const Mechanism& mechanism);
 /// and gather would throw.
 Attended empty_answer(const Checked& checked, const Mechanism& mechanism);
 
+/// Adds to a plan what was rejected and why, and what was drawn.
+void explain(Plan& plan, const Mechanism& mechanism, const Call& call);
+
 /// Drops W where it is 1 by definition, and the head axis unless the caller had one.
 Attended without_axes(Attended result, const Mechanism& mechanism, bool heads);
 

@@ -53,11 +53,18 @@ Attended run_definition(const Checked& checked, const Mechanism& mechanism) {
   if (want.column_mass) result.column_mass = weights.sum(2);
   if (want.top > 0) std::tie(result.top_weights, result.top_keys) = top_of(weights, want.top);
   if (want.links.defined()) {
+    check(!mechanism.align().offers().log_probability || mechanism.align().offers().policy, mechanism.align_name(),
+          ": the reference path has no log-weights of what a key is drawn from; use another path");
     const auto link = [&](int64_t i) { return want.links.select(1, i); };
     result.link_log_weights = at::log(weights.index({link(0), link(1), link(2), link(3)}));
   }
   result.log_probability = tensor(answer.log_probability);
   result.selected = tensor(answer.selected);
+  if (result.selected.defined()) {
+    const Place whole{0, 0, checked.query.size(2), checked.keys.size(2)};
+    const auto reachable = reach(checked.call.mask, whole, at::kCPU).keys.squeeze(-1);
+    result.selected_share = result.selected.sum(2) / reachable.expand_as(result.selected).sum(2).clamp_min(1);
+  }
   return result;
 }
 

@@ -72,6 +72,7 @@ TEST_P(EveryGolden, IsReproduced) {
         scores.mechanism = Mechanism::parse(golden.problem.mechanism.score.words() + " + identity, " +
                                             golden.problem.mechanism.dimensionality.words());
         scores.call.want = Want{.weights = true};
+        scores.call.noise = Noise{};
         Parameters own;
         for (const auto& [parameter, tensor] : c.parameters)
           if (parameter.rfind("score.", 0) == 0) own.set(parameter, tensor);

@@ -5,20 +5,21 @@
 namespace heed {
 
 Growing Growing::with(const Tensor& more) const {
-  const bool differentiated = at::GradMode::is_enabled() && (rows_.requires_grad() || more.requires_grad());
-  if (differentiated) return Growing(at::cat({rows_, more}, 2));
+  if (at::GradMode::is_enabled()) return Growing(at::cat({rows_, more}, 2));
 
   const int64_t length = rows_.size(2), longer = length + more.size(2);
   Growing grown = *this;
-  if (!room_ || room_->used != length || longer > room_->rows.size(2)) {
+  int64_t mine = length;
+  const bool fits = room_ && longer <= room_->rows.size(2) && room_->used.compare_exchange_strong(mine, longer);
+  if (!fits) {
     auto shape = rows_.sizes().vec();
     shape[2] = std::max<int64_t>(2 * longer, 16);
     grown.room_ = std::make_shared<Room>();
     grown.room_->rows = at::empty(shape, rows_.options());
     grown.room_->rows.narrow(2, 0, length).copy_(rows_.detach());
+    grown.room_->used = longer;
   }
   grown.room_->rows.narrow(2, length, more.size(2)).copy_(more.detach());
-  grown.room_->used = longer;
   grown.rows_ = grown.room_->rows.narrow(2, 0, longer);
   return grown;
 }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include <torch/types.h>
@@ -11,9 +12,10 @@ namespace heed {
 
 using at::Tensor;
 
-/// A tensor [B, H, L, D] that grows along L. Without a gradient, room is doubled now and then, so that n
+/// A tensor [B, H, L, D] that grows along L. With grad mode off, room is doubled now and then, so that n
 /// appends of one row copy O(n) rows in all. Copies share the room: who appends first takes the slot,
-/// another that shared the same past (a beam) moves into room of its own.
+/// another that shared the same past (a beam) moves into room of its own. With grad mode on, rows are
+/// concatenated: autograd may have kept those that are there.
 class Growing {
  public:
   Growing() = default;
@@ -27,18 +29,18 @@ class Growing {
  private:
   struct Room {
     Tensor rows;       // [B, H, capacity, D]
-    int64_t used = 0;  // by the longest of those who share it
+    std::atomic<int64_t> used{0};  // by the longest of those who share it
   };
   Tensor rows_;
   std::shared_ptr<Room> room_;
 };
 
 struct Memory {
-  Growing keys;        // as the score prepared them
-  Growing align_keys;  // as the alignment prepared them, or undefined
-  Growing values;      // [B, Hk, Lk, Dv]
-  Growing keep;        // bool [B|1, H|1, Lk, 1]: may be attended at all; undefined: all may
-  Tensor reachable;    // as the alignment saw it when it prepared its keys
+  Growing keys;         // as the score prepared them
+  Growing align_keys;   // as the alignment prepared them, or undefined
+  Growing values;       // [B, Hk, Lk, Dv]
+  Growing keep;         // bool [B|1, H|1, Lk, 1]: may be attended at all; undefined: all may
+  Tensor key_count{};   // int64 [B]: up to the last key that is no padding, if a key_count was given
 
   int64_t length() const { return values.defined() ? values.rows().size(2) : 0; }
   int64_t batch() const { return values.defined() ? values.rows().size(0) : 0; }

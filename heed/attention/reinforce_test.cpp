@@ -108,7 +108,8 @@ TEST(Reinforce, TakesTheGoldenStep) {
 TEST(Reinforce, ChargesForWhatWasSelected) {
   Attended a;
   a.log_probability = at::zeros({1}, kDouble);
-  a.selected = at::tensor({1.0, 0.0, 1.0, 0.0, 1.0, 0.0}, at::kDouble).view({1, 6});
+  a.selected_share = at::full({1}, 3.0 / 6, kDouble);
+  a.plan.sampled = true;
   Reinforce reinforce({.selection_cost = 0.02, .momentum = 0});
   reinforce.loss(a, at::full({1}, -1.2, kDouble));
   EXPECT_NEAR(reinforce.baseline(), -1.21, 1e-12);

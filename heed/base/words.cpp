@@ -1,6 +1,7 @@
 #include "heed/base/words.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 
@@ -34,14 +35,11 @@ std::vector<std::string> cut(std::string_view text, char mark) {
   return pieces;
 }
 
+/// By from_chars, which no locale can change.
 bool is_number(const std::string& text, double& value) {
-  try {
-    size_t used = 0;
-    value = std::stod(text, &used);
-    return used == text.size() && std::isfinite(value);
-  } catch (const std::exception&) {
-    return false;
-  }
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stopped == end && std::isfinite(value);
 }
 
 std::string shown(double value) {
@@ -137,8 +135,8 @@ void Options::refuse_unread() const {
       for (const auto& word : cut(known.kind, '|')) names.push_back(word);
     }
     const std::string& word = item.name.empty() ? item.value : item.name;
-    fail(part_, ": unknown option '", word, "'; ", list.empty() ? "it has none" : "known: " + joined(list),
-         suggestion(word, names));
+    fail(part_, ": unknown option '", word, "'", suggestion(word, names), "; ",
+         list.empty() ? "it has none" : "known: " + joined(list));
   }
 }
 

@@ -84,8 +84,8 @@ TEST(Options, RefuseWhatNobodyAskedFor) {
   };
   EXPECT_EQ(message(ask("entmax(1.5, learned)")), "nothing was refused");
   EXPECT_EQ(message(ask("entmax(lerned)")),
-            "alignment/entmax: unknown option 'lerned'; known: alpha (number; 1.5), learned (true | false; false); did "
-            "you mean 'learned'?");
+            "alignment/entmax: unknown option 'lerned' (did you mean 'learned'?); known: alpha (number; 1.5), learned "
+            "(true | false; false)");
   EXPECT_EQ(message(ask("entmax(1.5, 2)")),
             "alignment/entmax: unknown option '2'; known: alpha (number; 1.5), learned (true | false; false)");
 }

@@ -23,6 +23,8 @@ class GumbelSoftmax final : public Alignment {
     return soft;
   }
 
+  Offers offers() const override { return {.draws = true}; }
+
  private:
   double temperature_;
 };

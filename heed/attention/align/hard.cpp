@@ -27,7 +27,7 @@ class Hard final : public Alignment {
             .log_probability = (chosen * log_weights).sum(kKeyAxis)};
   }
 
-  Offers offers() const override { return {.log_probability = true}; }
+  Offers offers() const override { return {.log_probability = true, .draws = true}; }
 };
 
 const Catalogue<Alignment>::Entry hard_entry{"hard",

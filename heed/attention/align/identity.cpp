@@ -11,7 +11,7 @@ class Identity final : public Alignment {
  public:
   explicit Identity(const Options&) {}
   Aligned align(const Parameters&, const Scored& in) const override { return {.weights = in.scores}; }
-  Offers offers() const override { return {.entropy = false}; }
+  Offers offers() const override { return {.entropy = false, .log_weights = false, .compares = false}; }
 };
 
 const Catalogue<Alignment>::Entry identity_entry{"identity",

@@ -44,11 +44,14 @@ class Reinforced final : public Alignment {
   Policy policy(const Parameters&, const Tensor& logits, const Tensor& reachable, const Draw& draw) const override {
     const auto selected = choose(logits, draw).masked_fill(reachable.logical_not(), 0.0);
     const auto log_p = at::where(selected > 0, at::log_sigmoid(logits), at::log_sigmoid(-logits));
+    const auto count = reachable.expand_as(selected).sum({2, 3}).clamp_min(1);
     return {.selected = selected.squeeze(-1),
-            .log_probability = log_p.masked_fill(reachable.logical_not(), 0.0).sum({2, 3})};
+            .log_probability = log_p.masked_fill(reachable.logical_not(), 0.0).sum({2, 3}),
+            .share = selected.sum({2, 3}) / count};
   }
 
-  Offers offers() const override { return {.lse = true, .log_probability = true}; }
+  Offers offers() const override { return {.lse = true, .log_probability = true, .policy = true}; }
+  bool looks_at_keys() const override { return true; }
   bool appendable() const override { return false; }
 
  private:

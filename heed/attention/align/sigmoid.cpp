@@ -13,7 +13,7 @@ class Sigmoid final : public Alignment {
   Aligned align(const Parameters&, const Scored& in) const override {
     return {.weights = at::sigmoid(in.scores), .log_weights = at::log_sigmoid(in.scores)};
   }
-  Offers offers() const override { return {.entropy = false}; }
+  Offers offers() const override { return {.entropy = false, .compares = false}; }
 };
 
 const Catalogue<Alignment>::Entry sigmoid_entry{"sigmoid",

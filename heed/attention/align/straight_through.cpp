@@ -25,6 +25,8 @@ class StraightThrough final : public Alignment {
     return {.weights = weights, .entropy = at::zeros_like(weights.detach().select(kKeyAxis, 0))};
   }
 
+  Offers offers() const override { return {.draws = true}; }
+
  private:
   double temperature_;
 };

@@ -15,6 +15,7 @@ class Uniform final : public Alignment {
     const auto count = keep.sum(kKeyAxis, /*keepdim=*/true).clamp_min(1);
     return {.weights = keep / count};
   }
+  Offers offers() const override { return {.compares = false}; }
 };
 
 const Catalogue<Alignment>::Entry uniform_entry{"uniform",
