@@ -209,6 +209,16 @@ int64_t show(std::ostream& out, Translator& model, const Pair& pair, Colours col
   }
   out << '\n';
   print_heat(out, grid, colours);
+
+  constexpr int64_t kNumbers = 6;  // of kWidth
+  grid.title = "context";
+  grid.last.clear();
+  grid.notes.clear();
+  grid.columns.clear();
+  for (int64_t i = 0; i < kNumbers; ++i) grid.columns.push_back("c" + std::to_string(i + 1));
+  grid.cells = table_of(attended.context[0].narrow(1, 0, kNumbers));
+  out << '\n';
+  print_numbers(out, grid);
   return right;
 }
 

@@ -29,10 +29,15 @@ Aligned normalised(const Tensor& x, const Tensor& keep) {
           .lse = lse.squeeze(kKeyAxis).masked_fill(dead, -INFINITY)};
 }
 
+Tensor passing_on(const Tensor& weights, const Tensor& row) {
+  return weights.masked_fill(row.detach().isnan(), NAN);
+}
+
 Tensor best_key(const Tensor& x, const Tensor& keep) {
   const auto scores = absent(x.detach(), keep);
   const auto best = scores.argmax(kKeyAxis, /*keepdim=*/true);
-  return at::zeros_like(scores).scatter(kKeyAxis, best, 1.0).masked_fill(keep.logical_not(), 0.0);
+  const auto chosen = at::zeros_like(scores).scatter(kKeyAxis, best, 1.0);
+  return passing_on(chosen, scores.amax(kKeyAxis, /*keepdim=*/true)).masked_fill(keep.logical_not(), 0.0);
 }
 
 }  // namespace heed

@@ -108,6 +108,9 @@ Tensor absent(const Tensor& x, const Tensor& keep);
 /// Softmax over the kept keys: weights, log-weights and lse of x.
 Aligned normalised(const Tensor& x, const Tensor& keep);
 
+/// weights, or NaN throughout a row of which `row` (computed from all its scores) is NaN: comparisons would lose it.
+Tensor passing_on(const Tensor& weights, const Tensor& row);
+
 /// 1 at the best kept key (the first of equals), 0 elsewhere; without a gradient.
 Tensor best_key(const Tensor& x, const Tensor& keep);
 

@@ -123,15 +123,14 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
   // A kept score of -inf counts as masked.
   const auto keep = kept(mask, place, count, scores.device()).logical_and(scores.detach() != -INFINITY);
   const auto gone = keep.logical_not();
-  // A kept score that is no number spreads over its row, where weights depend on each other; the parts never see it.
-  const auto odd = keep.logical_and(scores.detach().isfinite().logical_not());
-  const auto unknown = mechanism.align().offers().compares ? odd.any(kKeyAxis, /*keepdim=*/true) : at::zeros({1}, odd.options());
+  // Where weights depend on each other, an infinite score has no answer; NaN spreads over the row by itself.
+  const auto finite = mechanism.align().offers().compares ? scores.masked_fill(scores.detach() == INFINITY, NAN) : scores;
   const auto index = at::TensorOptions().dtype(scores.scalar_type()).device(scores.device());
   const int64_t first = first_place(mask, place);
   const Draws draws{call.noise.seed, call.noise.stream, call.noise.first_row + place.first_row,
                     mask.first_query + place.first_query};
   Aligned a =
-      mechanism.align().align(p.of("align"), {.scores = scores.masked_fill(gone.logical_or(unknown), 0.0),
+      mechanism.align().align(p.of("align"), {.scores = finite.masked_fill(gone, 0.0),
                                               .keep = keep,
                                               .query = in[kAlignQuery],
                                               .keys = in[kAlignKeys],
@@ -140,10 +139,7 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
                                               .key_index = at::arange(place.keys, index).view({-1, 1}),
                                               .draw = {call.noise.sample, draws, in[kUniforms]}});
   check_shape(mechanism.align_name() + ": weights are ", a.weights, expected);
-  a.weights = a.weights.masked_fill(unknown, NAN).masked_fill(gone, 0.0);
-  for (Tensor* x : {&a.lse, &a.entropy, &a.log_probability})
-    if (x->defined() && unknown.dim() > 1) *x = x->masked_fill(unknown.squeeze(kKeyAxis), NAN);
-  if (a.log_weights.defined()) a.log_weights = a.log_weights.masked_fill(unknown, NAN);
+  a.weights = a.weights.masked_fill(gone, 0.0);
 
   const auto dead = keep.any(kKeyAxis).logical_not();
   const bool single = mechanism.dimensionality() == Dimensionality::single;

@@ -45,7 +45,7 @@ class Entmax final : public Alignment {
       tau = tau + (sum - 1) / fall;
     }
     const auto weights = power(z - tau, 1 / slope, support);
-    return {.weights = weights};
+    return {.weights = passing_on(weights, best)};
   }
 
  private:

@@ -24,12 +24,12 @@ class Sparsemax final : public Alignment {
     const auto sorted = std::get<0>(e.detach().sort(kKeyAxis, /*descending=*/true));
     const auto total = sorted.cumsum(kKeyAxis);
     const auto rank = in.key_index + 1;                                              // [Lk, 1]
-    const auto count = (1 + rank * sorted > total).sum(kKeyAxis, /*keepdim=*/true);  // at least 1
+    const auto count = (1 + rank * sorted > total).sum(kKeyAxis, /*keepdim=*/true).clamp_min(1);
     const auto support = e.detach() >= sorted.gather(kKeyAxis, count - 1);
     const auto sum = e.masked_fill(support.logical_not(), 0.0).sum(kKeyAxis, /*keepdim=*/true);
     const auto tau = (sum - 1) / support.sum(kKeyAxis, /*keepdim=*/true);
     const auto weights = (e - tau).masked_fill(support.logical_not(), 0.0);
-    return {.weights = weights};
+    return {.weights = passing_on(weights, best)};
   }
 };
 

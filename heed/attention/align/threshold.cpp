@@ -23,7 +23,8 @@ class Threshold final : public Alignment {
     auto stays = in.keep.logical_and(soft.weights.detach() >= theta_);
     if (keep_best_) stays = stays.logical_or(best_key(in.scores, in.keep) > 0);
     const auto weights = renorm_ ? normalised(in.scores, stays).weights : soft.weights;
-    return {.weights = weights.masked_fill(stays.logical_not(), 0.0), .lse = soft.lse};
+    const auto filtered = weights.masked_fill(stays.logical_not(), 0.0);
+    return {.weights = passing_on(filtered, soft.lse.unsqueeze(kKeyAxis)), .lse = soft.lse};
   }
   Offers offers() const override { return {.lse = true}; }
 

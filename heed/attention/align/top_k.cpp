@@ -21,7 +21,8 @@ class TopK final : public Alignment {
     const auto best = at::zeros_like(scores, at::kBool).scatter(kKeyAxis, order.narrow(kKeyAxis, 0, k), true);
     const auto stays = in.keep.logical_and(best);
     const auto weights = renorm_ ? normalised(in.scores, stays).weights : soft.weights;
-    return {.weights = weights.masked_fill(stays.logical_not(), 0.0), .lse = soft.lse};
+    const auto filtered = weights.masked_fill(stays.logical_not(), 0.0);
+    return {.weights = passing_on(filtered, soft.lse.unsqueeze(kKeyAxis)), .lse = soft.lse};
   }
   Offers offers() const override { return {.lse = true}; }
 
