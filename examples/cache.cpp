@@ -34,5 +34,7 @@ int main() {
     difference = std::max(difference, (step - full.narrow(1, t, 1)).abs().max().item<double>());
   }
   std::printf("%d steps, largest difference %.1e\n", static_cast<int>(kSteps), difference);
-  return difference < 1e-5 ? 0 : 1;  // float: epsilon 1.2e-7, sums of 32 terms near 1, in another order
+  // Float: epsilon 1.2e-7, sums of 32 terms near 1, in another order. Some BLAS take fewer bits: with 16 threads of MKL
+  // one run in thirty was seen to be off by 4e-5.
+  return difference < 1e-4 ? 0 : 1;
 }

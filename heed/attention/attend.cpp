@@ -139,8 +139,9 @@ Attended without_axes(Attended result, const Mechanism& mechanism, bool heads) {
     if (result.log_probability.dim() == 4) result.log_probability = result.log_probability.squeeze(-1);
   }
   if (heads) return result;
-  for (Tensor* x : {&result.context, &result.weights, &result.lse, &result.entropy, &result.column_mass,
-                    &result.top_weights, &result.top_keys, &result.log_probability, &result.selected, &result.selected_share})
+  for (Tensor* x :
+       {&result.context, &result.weights, &result.lse, &result.entropy, &result.column_mass, &result.top_weights,
+        &result.top_keys, &result.log_probability, &result.selected, &result.selected_share})
     if (x->defined()) *x = x->squeeze(1);
   return result;
 }

@@ -191,9 +191,10 @@ Memory AttentionImpl::prepare(const Tensor& keys, const Tensor& values, const Ma
   const auto copied = [](const Tensor& x, const Tensor& given) { return x.is_alias_of(given) ? x.clone() : x; };
   const bool per_head = options_.heads > 1 && !mechanism.score().parameters(head_).empty();
   Memory memory;
-  memory.keys = Growing(copied(
-      mechanism.score().prepare_keys(parameters.of("score"), per_head ? repeat_heads(side.keys, options_.heads) : side.keys),
-      keys));
+  memory.keys =
+      Growing(copied(mechanism.score().prepare_keys(parameters.of("score"),
+                                                    per_head ? repeat_heads(side.keys, options_.heads) : side.keys),
+                     keys));
   memory.values = Growing(copied(side.values, values));
   if (side.keep.defined()) memory.keep = Growing(side.keep);
   if (mask.key_count.defined()) memory.key_count = mask.key_count.clone();
@@ -255,7 +256,8 @@ Attended AttentionImpl::forward(const Tensor& query, const Memory& memory, const
   const Place whole{0, 0, Lq, Lk, o.mechanism.score().most_keys()};
   prepared.reach = reach(call.mask, whole, q.device());
   if (own_count.defined())  // S as it would be had the keys come with the call
-    prepared.reach.key_count = (call_count.defined() ? at::minimum(own_count, call_count) : own_count).view({-1, 1, 1, 1, 1});
+    prepared.reach.key_count =
+        (call_count.defined() ? at::minimum(own_count, call_count) : own_count).view({-1, 1, 1, 1, 1});
   const bool masked = call.mask.any() || whole.most_keys < Lk;
   auto heads = q.unsqueeze(1);
   if (masked) heads = without_unreached(heads, prepared.reach.rows);

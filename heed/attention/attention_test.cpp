@@ -164,12 +164,14 @@ TEST(Memory, DoesNotReadKeysThatCannotBeScored) {
     EXPECT_TRUE(at::isfinite(context).all().item<bool>());
     EXPECT_TRUE(close(attention->forward(q, attention->prepare(k, v)).context, context, 1e-6));
     context.sum().backward();
-    for (const auto& p : attention->parameters()) EXPECT_TRUE(!p.grad().defined() || at::isfinite(p.grad()).all().item<bool>());
+    for (const auto& p : attention->parameters())
+      EXPECT_TRUE(!p.grad().defined() || at::isfinite(p.grad()).all().item<bool>());
   }
 }
 
 TEST(Memory, IsACopy) {
-  Attention attention(AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
+  Attention attention(
+      AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
   const auto buffer = at::ones({1, 1, 2});
   const Memory memory = attention->prepare(buffer, buffer);
   buffer.fill_(7);
@@ -178,7 +180,8 @@ TEST(Memory, IsACopy) {
 
 // Autograd keeps the rows that were there when a step attended; growing must not write beneath it.
 TEST(Memory, CanGrowWhileQueriesLearn) {
-  Attention attention(AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
+  Attention attention(
+      AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
   const auto q = at::randn({1, 1, 2}).requires_grad_();
   Memory memory = attention->prepare(at::randn({1, 1, 2}), at::randn({1, 1, 2}));
   Tensor sum = at::zeros({});

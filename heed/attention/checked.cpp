@@ -90,8 +90,8 @@ void check_noise(Noise& noise, const Mechanism& mechanism, const CallSizes& s, c
   }
   if (noise.uniforms.defined() && noise.uniforms.numel() > 0)
     check(noise.uniforms.min().item<double>() > 0 && noise.uniforms.max().item<double>() < 1,
-          "noise: uniforms reach from ", noise.uniforms.min().item<double>(), " to ", noise.uniforms.max().item<double>(),
-          ", expected numbers between 0 and 1, neither included");
+          "noise: uniforms reach from ", noise.uniforms.min().item<double>(), " to ",
+          noise.uniforms.max().item<double>(), ", expected numbers between 0 and 1, neither included");
   const bool drawn = (noise.sample && (offers.draws || offers.policy)) || noise.dropout > 0;
   if (noise.seed == 0 && drawn)
     while (noise.seed == 0)
@@ -115,7 +115,8 @@ void check_want(const Want& want, const Mechanism& mechanism, const CallSizes& s
   check(want.weights || (want.rows.empty() && want.heads.empty()),
         "want: rows or heads are chosen, but weights is false");
   if (!want.links.defined()) return;
-  check(offers.log_weights, mechanism.align_name(), ": links are wanted, but its weights may be negative and have no logarithm");
+  check(offers.log_weights, mechanism.align_name(),
+        ": links are wanted, but its weights may be negative and have no logarithm");
   const auto& links = want.links;
   check(links.scalar_type() == at::kLong && links.dim() == 2 && links.size(1) == 4, "want: links is ",
         links.scalar_type(), " ", shape_of(links), ", expected int64 [n, 4] = batch row, head, query, key");

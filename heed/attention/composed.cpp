@@ -124,7 +124,8 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
   const auto keep = kept(mask, place, count, scores.device()).logical_and(scores.detach() != -INFINITY);
   const auto gone = keep.logical_not();
   // Where weights depend on each other, an infinite score has no answer; NaN spreads over the row by itself.
-  const auto finite = mechanism.align().offers().compares ? scores.masked_fill(scores.detach() == INFINITY, NAN) : scores;
+  const auto finite =
+      mechanism.align().offers().compares ? scores.masked_fill(scores.detach() == INFINITY, NAN) : scores;
   const auto index = at::TensorOptions().dtype(scores.scalar_type()).device(scores.device());
   const int64_t first = first_place(mask, place);
   const Draws draws{call.noise.seed, call.noise.stream, call.noise.first_row + place.first_row,
@@ -332,7 +333,8 @@ Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const 
   result.top_weights = joined_along(whole[kTopWeights], 0);
   result.top_keys = joined_along(whole[kTopKeys], 0);
   result.log_probability = joined_along(whole[kLogProbability], 0);
-  if (!links.order.empty()) result.link_log_weights = in_callers_order(joined_along(whole[kLinks], 0), 0, links.order);
+  if (!links.order.empty())
+    result.link_log_weights = in_callers_order(joined_along(whole[kLinks], 0), 0, links.order);
   else if (call.want.links.defined())
     result.link_log_weights = at::zeros({0, parameters.sizes().width()}, prepared.values.options());
   const Draw draw{call.noise.sample, {call.noise.seed, call.noise.stream, call.noise.first_row, 0}, {}};

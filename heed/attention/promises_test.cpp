@@ -64,7 +64,8 @@ TEST_P(EveryMechanism, AgreesWithTheDefinitionWhereverTheQueriesStand) {
   for (const std::string place : {"more queries than keys", "a later step"}) {
     SCOPED_TRACE(place);
     const bool later = place == "a later step";
-    auto c = make_case(words(), later ? "window" : "bottom_right", later ? Lengths{1, 2, 2, 2, 7} : Lengths{1, 2, 1, 6, 3});
+    auto c =
+        make_case(words(), later ? "window" : "bottom_right", later ? Lengths{1, 2, 2, 2, 7} : Lengths{1, 2, 1, 6, 3});
     c.call.mask.first_query = later ? 3 : 0;
     c.call.want.weights = true;
     const auto composed = c.run();
@@ -375,7 +376,7 @@ TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
   const auto rows = at::tensor(std::vector<int64_t>{4, 0, 4});
   EXPECT_TRUE(same_bits(a.weights, all.narrow(1, 1, 1).index_select(2, rows)));
   EXPECT_TRUE(close(a.column_mass, all.sum(2), 1e-12));
-const bool negative = words().find("identity") != std::string::npos;
+  const bool negative = words().find("identity") != std::string::npos;
   if (!negative) {  // all of the weight is among the 9 largest of 7
     EXPECT_TRUE(close(a.top_weights.sum(3), all.sum(3), 1e-12));
   }

@@ -30,7 +30,8 @@ Tensor Reinforce::loss(const Attended& attended, const Tensor& reward) {
         options_.selection_cost, ", but nothing was selected; it is for reinforced alignments");
   auto gain = reward.detach();
   if (options_.selection_cost != 0)
-    gain = gain - options_.selection_cost * by_row(attended.selected_share.detach()) / static_cast<double>(attended.selected_share.numel() / gain.numel());
+    gain = gain - options_.selection_cost * by_row(attended.selected_share.detach()) /
+                      static_cast<double>(attended.selected_share.numel() / gain.numel());
   auto each = options_.reward_weight * (gain - baseline_) * by_row(log_probability);
   if (options_.entropy_weight != 0) each = each + options_.entropy_weight * by_row(attended.entropy);
   baseline_ = options_.momentum * baseline_ + (1 - options_.momentum) * gain.mean().item<double>();

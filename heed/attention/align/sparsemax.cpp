@@ -23,7 +23,7 @@ class Sparsemax final : public Alignment {
     const auto e = scores - best;  // the sums below are then of numbers near 0
     const auto sorted = std::get<0>(e.detach().sort(kKeyAxis, /*descending=*/true));
     const auto total = sorted.cumsum(kKeyAxis);
-    const auto rank = in.key_index + 1;                                              // [Lk, 1]
+    const auto rank = in.key_index + 1;  // [Lk, 1]
     const auto count = (1 + rank * sorted > total).sum(kKeyAxis, /*keepdim=*/true).clamp_min(1);
     const auto support = e.detach() >= sorted.gather(kKeyAxis, count - 1);
     const auto sum = e.masked_fill(support.logical_not(), 0.0).sum(kKeyAxis, /*keepdim=*/true);
