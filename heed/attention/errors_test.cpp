@@ -65,88 +65,89 @@ class Calls : public ::testing::Test {
  protected:
   Tensor q = at::randn({2, 3, 4}), k = at::randn({2, 5, 4}), v = at::randn({2, 5, 6});
   Call call;
-  void refused(const std::vector<std::string>& pieces, const std::string& words = "scaled_dot + softmax",
-               const Parameters& p = {}) {
+  void expect_refused(const std::vector<std::string>& pieces, const std::string& words = "scaled_dot + softmax",
+                      const Parameters& p = {}) {
     expect_error([&] { attend(q, k, v, Mechanism::parse(words), p, call); }, pieces);
   }
 };
 
 TEST_F(Calls, WithWrongShapes) {
   q = at::randn({2, 3, 6});
-  refused({"score/scaled_dot", "6 features", "4", "general"});
+  expect_refused({"score/scaled_dot", "6 features", "4", "general"});
   q = at::randn({2, 1, 3, 4});
-  refused({"query is [2, 1, 3, 4]", "keys is [2, 5, 4]"});
+  expect_refused({"query is [2, 1, 3, 4]", "keys is [2, 5, 4]"});
   q = at::randn({3, 3, 4});
-  refused({"batch size"});
+  expect_refused({"batch size"});
   q = at::randn({2, 3, 4});
   v = at::randn({2, 4, 6});
-  refused({"5 keys and 4 values"});
+  expect_refused({"5 keys and 4 values"});
   q = at::randn({2, 3, 3, 4}), k = at::randn({2, 2, 5, 4}), v = at::randn({2, 2, 5, 6});
-  refused({"3 heads", "2", "divides"});
+  expect_refused({"3 heads", "2", "divides"});
 }
 
 TEST_F(Calls, WithWrongTypes) {
   k = k.to(at::kDouble);
-  refused({"keys is Double", "query is Float", "convert"});
+  expect_refused({"keys is Double", "query is Float", "convert"});
   q = q.to(at::kHalf);
-  refused({"Half", "float or double"});
+  expect_refused({"Half", "float or double"});
   q.reset();
-  refused({"query is undefined"});
+  expect_refused({"query is undefined"});
 }
 
 TEST_F(Calls, WithWrongMasks) {
   call.mask.keep = at::ones({2, 3, 4}, at::kBool);
-  refused({"keep is [2, 1, 3, 4]", "[2, 1, 3, 5]"});
+  expect_refused({"keep is [2, 1, 3, 4]", "[2, 1, 3, 5]"});
   call.mask.keep = at::ones({2, 3, 5});
-  refused({"keep is Float", "bool"});
+  expect_refused({"keep is Float", "bool"});
   call.mask = Mask{};
   call.mask.key_count = at::tensor(std::vector<int64_t>{5, 6});
-  refused({"key_count", "6", "0 to 5"});
+  expect_refused({"key_count", "6", "0 to 5"});
   call.mask = Mask{};
   call.mask.left = -2;
-  refused({"left is -2"});
+  expect_refused({"left is -2"});
 }
 
 TEST_F(Calls, WithWrongBiasesNoiseAndWants) {
   call.bias.full = at::zeros({3, 4});
-  refused({"bias: full", "[3, 4]"});
+  expect_refused({"bias: full", "[3, 4]"});
   call.bias = Bias{};
   call.bias.relative = at::zeros({1, 4});
-  refused({"relative", "2R + 1"});
+  expect_refused({"relative", "2R + 1"});
   call.bias = Bias{};
   call.noise.dropout = 1;
-  refused({"dropout is 1"});
+  expect_refused({"dropout is 1"});
   call.noise = Noise{};
   call.want.rows = {3};
   call.want.weights = true;
-  refused({"rows has 3", "0 to 2"});
+  expect_refused({"rows has 3", "0 to 2"});
   call.want = Want{};
   call.want.links = at::tensor(std::vector<int64_t>{0, 0, 0, 5}).view({1, 4});
-  refused({"links has key 5", "0 to 4"});
+  expect_refused({"links has key 5", "0 to 4"});
   call.want = Want{};
   call.want.lse = true;
-  refused({"alignment/hard", "lse"}, "dot + hard");
+  expect_refused({"alignment/hard", "lse"}, "dot + hard");
   call.want = Want{};
   call.want.entropy = true;
-  refused({"alignment/sigmoid", "entropy"}, "dot + sigmoid");
+  expect_refused({"alignment/sigmoid", "entropy"}, "dot + sigmoid");
   call.want = Want{};
   call.path = Path::fused;
-  refused({"no fused kernel"});
+  expect_refused({"no fused kernel"});
 }
 
 TEST_F(Calls, WithWrongParameters) {
-  refused({"score/general", "'from_query' [4, 4] is missing"}, "general + softmax");
-  refused({"score/general", "[4, 5]", "expected [4, 4]"}, "general + softmax",
-          {{"score.from_query", at::zeros({4, 5})}});
-  refused({"score/dot", "unknown parameter 'bias'", "it has none"}, "dot + softmax", {{"score.bias", at::zeros({4})}});
-  refused({"'bias'", "score. or align."}, "dot + softmax", {{"bias", at::zeros({4})}});
-  refused({"score/additive", "'bias' is [7]", "Dh is 8"}, "additive + softmax",
-          {{"score.from_query", at::zeros({8, 4})},
-           {"score.from_keys", at::zeros({8, 4})},
-           {"score.bias", at::zeros({7})},
-           {"score.to_scores", at::zeros({1, 8})}});
-  refused({"score/general", "Double", "Float"}, "general + softmax",
-          {{"score.from_query", at::zeros({4, 4}, at::kDouble)}});
+  expect_refused({"score/general", "'from_query' [4, 4] is missing"}, "general + softmax");
+  expect_refused({"score/general", "[4, 5]", "expected [4, 4]"}, "general + softmax",
+                 {{"score.from_query", at::zeros({4, 5})}});
+  expect_refused({"score/dot", "unknown parameter 'bias'", "it has none"}, "dot + softmax",
+                 {{"score.bias", at::zeros({4})}});
+  expect_refused({"'bias'", "score. or align."}, "dot + softmax", {{"bias", at::zeros({4})}});
+  expect_refused({"score/additive", "'bias' is [7]", "Dh is 8"}, "additive + softmax",
+                 {{"score.from_query", at::zeros({8, 4})},
+                  {"score.from_keys", at::zeros({8, 4})},
+                  {"score.bias", at::zeros({7})},
+                  {"score.to_scores", at::zeros({1, 8})}});
+  expect_refused({"score/general", "Double", "Float"}, "general + softmax",
+                 {{"score.from_query", at::zeros({4, 4}, at::kDouble)}});
 }
 
 TEST(Errors, OfModulesNameTheNumbers) {
