@@ -1,0 +1,292 @@
+// Backward: nothing of queries x keys is stored. Scores and weights are computed again, tile by tile:
+//
+//   P = align(e),   dP = dO . v,   ds = slopes of the alignment,   dv += P^T dO,   dq += ds k,   dk += ds^T q
+//
+// Tasks are chunks of keys of one key head. A chunk owns the slopes of its keys and values, and has a sum of its own
+// for those of the queries; these sums are added in order. They are memory: at most 8 chunks, and 32 MiB of them. A
+// bias that is shared by rows, heads or queries gathers its slopes in a pass of its own, one task for each of its
+// entries' owners, so that here too nothing depends on the threads.
+
+#pragma once
+
+#include "heed/kernels/fused/engine.h"
+
+namespace heed::kernels::fused {
+
+template <class V>
+class Backward : private Engine<V> {
+ public:
+  using Real = typename V::Real;
+  using Reg = typename V::Reg;
+  using Base = Engine<V>;
+  using Work = Worker<V>;
+
+  /// Slopes of query and keys are wanted with padded widths, and those of to_scores for each head.
+  Backward(const Problem<Real>& p, const Gradients<Real>& g, const ParallelFor& parallel_for)
+      : Base(p, parallel_for), g_(g), width_(Panels<V>::padded(p.width)) {}
+
+  void run() {
+    find_delta();
+    const int64_t heads = p_.batch * p_.key_heads, blocks = (p_.keys + kKeys - 1) / kKeys;
+    const int64_t numbers = p_.batch * p_.heads * p_.queries * width_;
+    const int64_t chunks = chunk_count(heads, blocks, numbers), chunk_keys = (blocks + chunks - 1) / chunks * kKeys;
+    const int64_t rows = p_.batch * p_.heads * p_.queries;
+    Buffer query_room, weights_room, place_room;
+    Real* query = chunks > 1 ? Base::room(query_room, chunks * numbers) : g_.query;
+    Real* weights = Base::room(weights_room, p_.batch * p_.heads * chunks * width_);
+    Real* place = g_.place == nullptr ? nullptr : Base::room(place_room, chunks * rows);
+    Base::each(heads * chunks, [&](int64_t task) {
+      const int64_t b = task / chunks / p_.key_heads, h = task / chunks % p_.key_heads, chunk = task % chunks;
+      Sums to{query + chunk * numbers, weights + (chunk * p_.batch + b) * p_.heads * width_,
+              place == nullptr ? nullptr : place + chunk * rows};
+      run_chunk(b, h, {chunk * chunk_keys, Base::least(p_.keys, (chunk + 1) * chunk_keys)}, to);
+    });
+    Base::each(p_.batch * p_.heads, [&](int64_t head) {
+      const int64_t n = p_.queries * width_;
+      Real* to = g_.query + head * n;
+      for (int64_t i = 0; i < n && chunks > 1; i += V::kLanes) {
+        Reg sum = V::load(query + head * n + i);
+        for (int64_t c = 1; c < chunks; ++c) sum = V::add(sum, V::load(query + c * numbers + head * n + i));
+        V::store(to + i, sum);
+      }
+      Work(Base::shared_).tile().close_query(head % p_.heads, to, p_.queries);
+    });
+    for (int64_t i = 0; i < p_.heads * width_ && g_.to_scores != nullptr; ++i) {
+      double sum = 0;
+      for (int64_t part = 0; part < chunks * p_.batch; ++part) sum += double(weights[part * p_.heads * width_ + i]);
+      g_.to_scores[i] = static_cast<Real>(sum * double(p_.scale));
+    }
+    for (int64_t i = 0; i < rows && place != nullptr; ++i) {
+      Real sum = 0;
+      for (int64_t c = 0; c < chunks; ++c) sum += place[c * rows + i];
+      g_.place[i] = sum;
+    }
+    run_biases();
+  }
+
+ private:
+  using Base::p_;
+  static constexpr int kKeys = 192, kQueries = 96;
+  static constexpr int64_t kMostBytes = int64_t{32} << 20;
+
+  struct Sums {  // where a chunk adds what is not its own
+    Real *query, *to_scores, *place;
+  };
+
+  int64_t chunk_count(int64_t heads, int64_t blocks, int64_t numbers) const {
+    int64_t n = 8;
+    const int64_t afford = kMostBytes / static_cast<int64_t>(sizeof(Real)) / Base::most(1, numbers);
+    n = Base::least(n, Base::least(afford, blocks));
+    n = Base::least(n, 32 / heads);
+    return Base::most(n, 1);
+  }
+
+  /// dL/dcontext . context for each row (or . second).
+  void find_delta() {
+    const int64_t rows = p_.batch * p_.heads * p_.queries, width = p_.value_width;
+    delta_ = Base::room(delta_room_, rows);
+    Work work(Base::shared_);
+    const Real* with = work.state().uses_second() ? p_.second : p_.context;
+    Base::each((rows + 255) / 256, [&](int64_t task) {
+      for (int64_t i = task * 256; i < Base::least(rows, task * 256 + 256); ++i) {
+        Reg sum = V::zero();
+        for (int64_t c = 0; c < width; c += V::kLanes)
+          sum = V::fma(V::load(g_.context + i * width + c), V::load(with + i * width + c), sum);
+        delta_[i] = V::sum(sum);
+      }
+    });
+  }
+
+  struct Tiles {                   // scratch of one task
+    Real *s, *raw, *before;        // scores of a group of rows: as the alignment sees them, as they were
+    Real *weights, *ds;            // of a block of queries, [kQueries][kKeys]
+    const Real* values = nullptr;  // the block's values side by side; null: rows are read
+  };
+  static Tiles tiles(int group) {
+    const auto numbers = [](int64_t n) { return static_cast<size_t>(n) * sizeof(Real); };
+    Real* s = static_cast<Real*>(scratch(Slot::tile, numbers(3 * int64_t{group} * kTile)));
+    Real* weights = static_cast<Real*>(scratch(Slot::weights, numbers(2 * kQueries * kKeys)));
+    return {s, s + group * kTile, s + 2 * group * kTile, weights, weights + kQueries * kKeys};
+  }
+
+  /// Values of a block of keys, packed as keys are.
+  const Real* pack_values(int64_t b, int64_t key_head, int64_t key, int keys) const {
+    if (p_.queries < kFewQueries) return nullptr;
+    const int64_t width = p_.value_width;
+    Real* to = static_cast<Real*>(scratch(Slot::slopes, static_cast<size_t>((keys + kPad) * width) * sizeof(Real)));
+    for (int first = 0; first < keys; first += kPanel) {
+      const int n = keys - first < kPanel ? keys - first : kPanel;
+      Panels<V>::pack(p_.values.at(b, key_head, key + first), p_.values.row, n, width, to + first * width,
+                      [](Reg x, int64_t) { return x; });
+    }
+    return to;
+  }
+
+  /// Weights and slopes of scores of the block the worker stands at, against keys key ... key + keys - 1 (key is a
+  /// multiple of 64). to_score: down to what the score tile gave, else to where the biases are added.
+  void block_slopes(Work& work, Tiles& t, int64_t key, int keys, bool to_score, Real* place) {
+    const int64_t width = p_.value_width, panel = key / kPanel;
+    const int count = (keys + kPanel - 1) / kPanel, n = work.columns(panel, count);
+    const Steps<V>& steps = work.steps;
+    for (int r = 0; r < work.block.rows; r += work.group) {
+      const Block at = work.rows_of(r);
+      work.scores(r, panel, count, t.s, t.raw, t.before);
+      const Real* dc = g_.context + Base::row(at) * width;
+      Real *w = t.weights + r * kKeys, *ds = t.ds + r * kKeys;
+      if (t.values == nullptr) {
+        RowDots<V>::run(dc, width, p_.values.at(at.batch, Base::key_head(at), key), p_.values.row, width, at.rows, keys,
+                        ds, kKeys);
+        for (int i = 0; i < at.rows; ++i)
+          for (int c = keys; c < n; ++c) ds[i * kKeys + c] = 0;
+      } else {
+        for (int i = 0; i < count; ++i) {
+          const int left = keys - i * kPanel,
+                    columns = left < kPanel ? static_cast<int>(Panels<V>::padded(left)) : kPanel;
+          Product<V, Start::zero>::run({dc, width, 1}, t.values + i * kPanel * width, columns, width, ds + i * kPanel,
+                                       kKeys, at.rows, columns);
+        }
+      }
+      for (int i = 0; i < at.rows; ++i, w += kKeys, ds += kKeys) {
+        const int64_t index = Base::row(at) + i;
+        if (steps.drops()) steps.drop(at, i, key, n, ds);
+        Real* s = t.s + i * kTile;
+        const auto given = [index](const Real* slopes) { return slopes == nullptr ? Real(0) : slopes[index]; };
+        work.state().slopes(r + i, p_.rows[index], {delta_[index], given(g_.lse), given(g_.log_probability)}, key, n, s,
+                            ds);
+        if (steps.drops()) steps.drop(at, i, key, n, s);
+        for (int c = 0; c < n; c += V::kLanes) V::store(w + c, V::load(s + c));
+        if (place != nullptr && p_.gauss == Gauss::weights) place[index] += work.state().place_slope();
+        if (steps.disturbs() && p_.align != AlignKind::hard) {
+          const Real slope = steps.calm(at, i, key, n, t.before + i * kTile, ds);
+          if (place != nullptr && p_.gauss != Gauss::weights) place[index] += slope;
+        }
+        if (to_score && steps.bends()) steps.unbend(n, t.raw + i * kTile, ds);
+      }
+    }
+  }
+
+  void run_chunk(int64_t b, int64_t key_head, Range chunk, const Sums& sums) {
+    Work work(Base::shared_);
+    const int64_t width = p_.value_width, group = p_.group();
+    Real* to_query = sums.query + (b * p_.heads + key_head * group) * p_.queries * width_;
+    Base::clear(to_query, group * p_.queries * width_);
+    Base::clear(sums.to_scores + key_head * group * width_, group * width_);
+    if (sums.place != nullptr)
+      for (int64_t i = 0; i < group * p_.queries; ++i) sums.place[p_.row_index(b, key_head * group, 0) + i] = 0;
+    const bool apart = p_.to_scores_head != 0 && group > 1;  // each head leaves out a factor of its own
+    Buffer own_room;
+    Real* own = apart ? Base::room(own_room, kKeys * width_) : nullptr;
+
+    for (int64_t key = chunk.first; key < chunk.last; key += kKeys) {
+      const int keys = static_cast<int>(Base::least(kKeys, chunk.last - key));
+      const int64_t row = (b * p_.key_heads + key_head) * p_.keys + key;
+      Real *dk = g_.keys + row * width_, *dv = g_.values + row * width;
+      Base::clear(dk, keys * width_);
+      Base::clear(dv, keys * width);
+      Tiles t = tiles(work.group);
+      bool ready = false;
+      for (int64_t h = key_head * group; h < (key_head + 1) * group; ++h) {
+        Real* to_keys = apart ? own : dk;
+        if (apart) Base::clear(own, keys * width_);
+        for (int64_t query = 0; query < p_.queries; query += kQueries) {
+          const Block at{b, h, query, static_cast<int>(Base::least(kQueries, p_.queries - query))};
+          Range any, all;
+          work.steps.ranges(at, any, all);
+          if (any.first >= key + keys || any.last <= key) continue;
+          work.begin(at);
+          if (!ready) {
+            work.tile().begin_keys(b, key_head, key, keys);
+            t.values = pack_values(b, key_head, key, keys);
+            ready = true;
+          }
+          block_slopes(work, t, key, keys, true, sums.place);
+          Product<V, Start::add>::run({t.weights, 1, kKeys}, g_.context + Base::row(at) * width, width, at.rows, dv,
+                                      width, keys, width);
+          work.tile().slopes(t.ds, kKeys, sums.query + Base::row(at) * width_, to_keys, sums.to_scores + h * width_);
+        }
+        if (!apart) continue;
+        work.tile().close_keys(h, own, keys);
+        for (int64_t i = 0; i < keys * width_; i += V::kLanes)
+          V::store(dk + i, V::add(V::load(dk + i), V::load(own + i)));
+      }
+      if (!apart) work.tile().close_keys(key_head * group, dk, keys);
+    }
+  }
+
+  // ---- biases
+  // --------------------------------------------------------------------------------------------------------
+
+  void run_biases() {
+    if (g_.full) grid(g_.full, p_.bias.full.batch, p_.bias.full.head, p_.bias.full.key);
+    if (g_.per_key) grid(g_.per_key, p_.bias.per_key.batch, p_.bias.per_key.head, p_.bias.per_key.key);
+    const int64_t shared = p_.bias.relative_head, reach = p_.bias.relative_reach;
+    if (g_.relative != nullptr)
+      Base::each(shared == 0 ? 1 : p_.heads, [&](int64_t head) {
+        Real* to = g_.relative + head * shared + reach;
+        for (int64_t i = -reach; i <= reach; ++i) to[i] = 0;
+        owner({0, p_.batch}, shared == 0 ? Range{0, p_.heads} : Range{head, head + 1}, {0, p_.keys},
+              [&](const Block& at, int r, int64_t key, int keys, const Real* ds) {
+                const int64_t ahead = key - (at.query + r + p_.mask.first_place);
+                for (int c = 0; c < keys; ++c)
+                  to[ahead + c < -reach ? -reach : ahead + c > reach ? reach : ahead + c] += ds[c];
+              });
+      });
+    if (g_.alibi != nullptr)
+      Base::each(p_.heads, [&](int64_t head) {
+        Real sum = 0;
+        owner({0, p_.batch}, {head, head + 1}, {0, p_.keys},
+              [&](const Block& at, int r, int64_t key, int keys, const Real* ds) {
+                const int64_t ahead = key - (at.query + r + p_.mask.first_place);
+                for (int c = 0; c < keys; ++c) sum -= ds[c] * Real(ahead + c < 0 ? -(ahead + c) : ahead + c);
+              });
+        g_.alibi[head] = sum;
+      });
+  }
+
+  /// full and per_key: an owner is a batch row, a head and a block of keys, or all of those along which the bias is the
+  /// same. The caller has cleared it.
+  void grid(const Grid<Real>& to, int64_t batch, int64_t head, int64_t key) {
+    const int64_t nb = batch == 0 ? 1 : p_.batch, nh = head == 0 ? 1 : p_.heads;
+    const int64_t nk = key == 0 ? 1 : (p_.keys + kKeys - 1) / kKeys;
+    Base::each(nb * nh * nk, [&](int64_t task) {
+      const int64_t b = task / nk / nh, h = task / nk % nh, k = task % nk * kKeys;
+      owner(nb == 1 ? Range{0, p_.batch} : Range{b, b + 1}, nh == 1 ? Range{0, p_.heads} : Range{h, h + 1},
+            nk == 1 ? Range{0, p_.keys} : Range{k, Base::least(p_.keys, k + kKeys)},
+            [&](const Block& at, int r, int64_t first, int keys, const Real* ds) {
+              Real* row = to.at(at.batch, at.head, at.query + r, first);
+              for (int c = 0; c < keys; ++c) row[c * to.key] += ds[c];
+            });
+    });
+  }
+
+  /// take(block, row of it, key, keys, slopes of the biased scores) for all that an owner has.
+  template <class Take>
+  void owner(Range batch, Range heads, Range span, Take take) {
+    Work work(Base::shared_);
+    for (int64_t b = batch.first; b < batch.last; ++b)
+      for (int64_t h = heads.first; h < heads.last; ++h)
+        for (int64_t key = span.first; key < span.last; key += kKeys) {
+          const int keys = static_cast<int>(Base::least(kKeys, span.last - key));
+          Tiles t = tiles(work.group);
+          bool ready = false;
+          for (int64_t query = 0; query < p_.queries; query += kQueries) {
+            const Block at{b, h, query, static_cast<int>(Base::least(kQueries, p_.queries - query))};
+            Range any, all;
+            work.steps.ranges(at, any, all);
+            if (any.first >= key + keys || any.last <= key) continue;
+            work.begin(at);
+            if (!ready) t.values = pack_values(b, Base::key_head(at), key, keys);
+            ready = true;
+            block_slopes(work, t, key, keys, false, nullptr);
+            for (int r = 0; r < at.rows; ++r) take(at, r, key, keys, t.ds + r * kKeys);
+          }
+        }
+  }
+
+  const Gradients<Real>& g_;
+  int64_t width_;  // padded
+  Buffer delta_room_;
+  Real* delta_ = nullptr;
+};
+
+}  // namespace heed::kernels::fused

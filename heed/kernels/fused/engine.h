@@ -1,0 +1,282 @@
+// The engine: blocks of queries against tiles of keys. It knows masks, biases, order and threads, and neither a score
+// nor an alignment. Work is cut by sizes alone, and parts are joined in order: the bits do not depend on the threads.
+
+#pragma once
+
+#include "heed/kernels/fused/product.h"
+#include "heed/kernels/fused/worker.h"
+
+namespace heed::kernels::fused {
+
+inline constexpr int kBlock = 48;  // queries that pass over a tile of keys together
+
+template <class V>
+class Engine {
+ public:
+  using Real = typename V::Real;
+  using Reg = typename V::Reg;
+  using Work = Worker<V>;
+
+  Engine(const Problem<Real>& p, const ParallelFor& parallel_for) : p_(p), parallel_for_(parallel_for), shared_{p} {
+    if (p.score == ScoreKind::additive) fold();
+    const bool few =
+        p.queries * p.group() < kFewQueries && (p.score == ScoreKind::dot || p.score == ScoreKind::additive);
+    if (!few && p.score != ScoreKind::table) pack();
+    if (p.mask.any() && p.queries > 1) look_at_values();
+  }
+
+  void forward() {
+    const int64_t blocks = (p_.queries + kBlock - 1) / kBlock, all = p_.batch * p_.heads * blocks;
+    const int64_t parts = Work(shared_).state().splits() ? key_parts(all) : 1;
+    if (parts > 1) return forward_split(blocks, parts);
+    each(all, [&](int64_t task) {
+      Work work(shared_);
+      const Block at = block_of(task / blocks, blocks - 1 - task % blocks);  // causal: the longest first
+      Real *context = p_.context + row(at) * p_.value_width, *second = second_of(at);
+      work.begin(at);
+      attend(work, {0, p_.keys}, context, second);
+      finish(work, context, second);
+    });
+  }
+
+ protected:
+  // ---- what is made once per call
+  // ------------------------------------------------------------------------------------
+
+  template <class F>
+  void each(int64_t tasks, F body) const {
+    run_tasks(
+        parallel_for_, tasks, [](void* f, int64_t task) { (*static_cast<F*>(f))(task); }, &body);
+  }
+  static Real* room(Buffer& buffer, int64_t numbers) {
+    return static_cast<Real*>(buffer.room(static_cast<size_t>(numbers) * sizeof(Real)));
+  }
+
+  void fold() {
+    const int64_t step = AdditiveTile<V>::fold_numbers(p_);
+    Real* to = room(folds_, p_.heads * step);
+    for (int64_t h = 0; h < p_.heads; ++h) AdditiveTile<V>::fold(p_, h, to + h * step);
+    shared_.folds = to;
+  }
+
+  void pack() {
+    const int64_t count = (p_.keys + kPanel - 1) / kPanel, width = Panels<V>::padded(p_.width);
+    const bool additive = p_.score == ScoreKind::additive;
+    const int64_t features = Panels<V>::by_four(p_.width);
+    shared_.panels_step = Panels<V>::padded(p_.keys) * features;
+    shared_.ranges_step = count * (width + V::kLanes);
+    Real* to = room(panels_, p_.batch * p_.key_heads * shared_.panels_step);
+    Real* tops = additive ? room(ranges_, p_.batch * p_.key_heads * shared_.ranges_step) : nullptr;
+    each(p_.batch * p_.key_heads * count, [&](int64_t task) {
+      const int64_t which = task / count, panel = task % count, b = which / p_.key_heads, h = which % p_.key_heads;
+      const int64_t key = panel * kPanel, left = p_.keys - key, known = reachable(b) - key;
+      const int64_t n = left < kPanel ? left : kPanel;
+      pack_panel(p_.key_rows.at(b, h, key), n, known < n ? known : n,
+                 to + which * shared_.panels_step + panel * kPanel * features,
+                 additive ? tops + which * shared_.ranges_step + panel * (width + V::kLanes) : nullptr);
+    });
+    shared_.panels = to;
+    shared_.ranges = tops;
+  }
+  /// Keys behind this one are nobody's: what stands there is not looked at.
+  int64_t reachable(int64_t batch) const {
+    const int64_t* count = p_.mask.key_count;
+    return count == nullptr || count[batch] > p_.keys ? p_.keys : count[batch];
+  }
+
+  /// Sixteen keys at a time are turned on their side. tops: the largest entry of each feature, and the largest |key|.
+  void pack_panel(const Real* rows, int64_t count, int64_t known, Real* to, Real* tops) const {
+    const int64_t n = Panels<V>::padded(count), width = Panels<V>::padded(p_.width);
+    const bool additive = p_.score == ScoreKind::additive;
+    alignas(64) Real block[kPad][V::kLanes];
+    Real reach = 0;
+    for (int64_t f = 0; f < width; f += V::kLanes) {
+      Reg most = V::zero(), size = V::zero();
+      const int64_t features = p_.width - f < V::kLanes ? p_.width - f : V::kLanes;
+      for (int64_t j = 0; j < n; j += kPad) {
+        for (int64_t i = 0; i < kPad; ++i) {
+          Reg x = V::zero();
+          if (j + i < known) {
+            const Real* from = rows + (j + i) * p_.key_rows.row + f;
+            x = features == V::kLanes ? V::load(from) : V::load_some(from, features > 0 ? features : 0);
+            if (additive) {
+              size = V::max(size, V::abs(x));
+              x = AdditiveTile<V>::map_keys(x);
+              most = V::max(most, x);
+            }
+          }
+          V::store(block[i], x);
+        }
+        for (int64_t l = 0; l < V::kLanes && f + l < Panels<V>::by_four(p_.width); ++l)
+          for (int64_t i = 0; i < kPad; ++i) to[(f + l) * n + j + i] = block[i][l];
+      }
+      if (tops == nullptr) continue;
+      V::store(tops + f, most);
+      const Real top = V::top(size);
+      reach = top > reach || top != top ? top : reach;
+    }
+    if (tops != nullptr) tops[width] = reach;
+  }
+
+  // ---- forward
+  // -------------------------------------------------------------------------------------------------------
+
+  Block block_of(int64_t head, int64_t block) const {
+    const int64_t query = block * kBlock, left = p_.queries - query;
+    return {head / p_.heads, head % p_.heads, query, static_cast<int>(left < kBlock ? left : kBlock)};
+  }
+  int64_t row(const Block& at) const { return p_.row_index(at.batch, at.head, at.query); }
+  Real* second_of(const Block& at) const {
+    return p_.second == nullptr ? nullptr : p_.second + row(at) * p_.value_width;
+  }
+
+  /// Few blocks: keys are split too.
+  int64_t key_parts(int64_t blocks) const {
+    const int64_t most = p_.keys / 1024, wanted = 64 / (blocks > 0 ? blocks : 1);
+    return most < 1 || wanted < 1 ? 1 : wanted < most ? wanted : most;
+  }
+
+  /// A block of queries over the keys of `span`.
+  void attend(Work& work, Range span, Real* context, Real* second) const {
+    RowState<V>& state = work.state();
+    const int rows = work.block.rows, group = work.group;
+    const int64_t width = p_.value_width, step = rows == 1 ? group * kTile : kTile;
+    clear(context, rows * width);
+    if (second != nullptr) clear(second, rows * width);
+    Real* s = static_cast<Real*>(scratch(Slot::tile, static_cast<size_t>(group * kTile) * 2 * sizeof(Real)));
+    Real* also = s + group * kTile;
+    Real factor[kRowsMax];
+    const Rows<const Real>& v = p_.values;
+    const int64_t end = least(span.last, work.any.last), begin = most(span.first, work.any.first) / kPanel * kPanel;
+    do {
+      for (int64_t tile = begin; tile < end; tile += step)
+        for (int r = 0, g = 0; r < rows; r += group, ++g) {
+          const Range& any = work.any_of[g];
+          const int64_t first = most(most(tile, span.first), any.first);
+          const int64_t last = least(least(tile + step, span.last), any.last);
+          if (first >= last) continue;
+          const int64_t panel = first / kPanel, key = panel * kPanel;
+          const int count = static_cast<int>((last - 1) / kPanel + 1 - panel), n = work.columns(panel, count);
+          const Block at = work.rows_of(r);
+          work.scores(r, panel, count, s);
+          state.absorb(r, at.rows, key, n, s, factor);
+          if (!state.reads_values()) continue;
+          if (second != nullptr && state.reads_twice()) {
+            state.second_weights(r, at.rows, n, s, also);
+            if (work.steps.drops())
+              for (int i = 0; i < at.rows; ++i) work.steps.drop(at, i, key, n, also + i * kTile);
+            Product<V, Start::add>::run({also + (first - key), kTile, 1}, v.at(at.batch, key_head(at), first), v.row,
+                                        last - first, second + r * width, width, at.rows, width);
+          }
+          if (work.steps.drops())
+            for (int i = 0; i < at.rows; ++i) work.steps.drop(at, i, key, n, s + i * kTile);
+          const Left<Real> weights{s + (first - key), kTile, 1};
+          const Real* values = v.at(at.batch, key_head(at), first);
+          Real* to = context + r * width;
+          if (!finite(at, first, last))
+            row_by_row(at, weights, values, last - first, to, state.rescales() ? factor : nullptr);
+          else if (state.rescales())
+            Product<V, Start::scaled>::run(weights, values, v.row, last - first, to, width, at.rows, width, factor);
+          else
+            Product<V, Start::add>::run(weights, values, v.row, last - first, to, width, at.rows, width);
+        }
+    } while (state.again());
+  }
+
+  void finish(Work& work, Real* context, Real* second) const {
+    const int64_t width = p_.value_width;
+    for (int r = 0; r < work.block.rows; ++r) {
+      work.state().finish(r, p_.values, context + r * width, second == nullptr ? nullptr : second + r * width);
+      p_.rows[row(work.block) + r] = work.state().rows()[r];
+    }
+  }
+
+  void forward_split(int64_t blocks, int64_t parts) {
+    const int64_t all = p_.batch * p_.heads * blocks, width = p_.value_width;
+    const int64_t part_keys = ((p_.keys + parts - 1) / parts + kTile - 1) / kTile * kTile;
+    Buffer contexts_room, rows_room;
+    Real* contexts = room(contexts_room, all * parts * kBlock * width);
+    auto* rows = static_cast<Row<Real>*>(rows_room.room(static_cast<size_t>(all * parts * kBlock) * sizeof(Row<Real>)));
+    each(all * parts, [&](int64_t task) {
+      Work work(shared_);
+      work.begin(block_of(task / parts / blocks, task / parts % blocks));
+      const int64_t first = task % parts * part_keys;
+      attend(work, {first, least(p_.keys, first + part_keys)}, contexts + task * kBlock * width, nullptr);
+      for (int r = 0; r < work.block.rows; ++r) rows[task * kBlock + r] = work.state().rows()[r];
+    });
+    each(all, [&](int64_t task) {
+      Work work(shared_);
+      work.begin(block_of(task / blocks, task % blocks));
+      Real *context = p_.context + row(work.block) * width, *second = second_of(work.block);
+      for (int r = 0; r < work.block.rows; ++r) {
+        const int64_t first = task * parts * kBlock + r;
+        work.state().rows()[r] = rows[first];
+        copy(contexts + first * width, context + r * width, width);
+        for (int64_t part = 1; part < parts; ++part)
+          work.state().merge(r, rows[first + part * kBlock], context + r * width,
+                             contexts + (first + part * kBlock) * width);
+      }
+      finish(work, context, second);
+    });
+  }
+
+  // ---- values that are not all numbers
+  // -------------------------------------------------------------------------------
+
+  /// Whether 0 times a value is 0 throughout a panel. Asked only where a mask makes weights 0.
+  void look_at_values() {
+    const int64_t count = (p_.keys + kPanel - 1) / kPanel;
+    odd_ = static_cast<uint8_t*>(odd_room_.room(static_cast<size_t>(p_.batch * p_.key_heads * count)));
+    each(p_.batch * p_.key_heads * count, [&](int64_t task) {
+      const int64_t which = task / count, key = task % count * kPanel, last = least(p_.keys, key + kPanel);
+      Reg sum = V::zero();
+      for (int64_t j = key; j < last; ++j) {
+        const Real* v = p_.values.at(which / p_.key_heads, which % p_.key_heads, j);
+        for (int64_t c = 0; c < p_.value_width; c += V::kLanes) sum = V::fma(V::load(v + c), V::zero(), sum);
+      }
+      odd_[task] = V::sum(sum) == 0 ? uint8_t{0} : uint8_t{1};
+    });
+  }
+  bool finite(const Block& at, int64_t first, int64_t last) const {
+    if (odd_ == nullptr) return true;
+    const uint8_t* odd = odd_ + (at.batch * p_.key_heads + key_head(at)) * ((p_.keys + kPanel - 1) / kPanel);
+    for (int64_t panel = first / kPanel; panel <= (last - 1) / kPanel; ++panel)
+      if (odd[panel] != 0) return false;
+    return true;
+  }
+  /// A key without weight is not read.
+  void row_by_row(const Block& at, Left<Real> weights, const Real* values, int64_t keys, Real* context,
+                  const Real* factor) const {
+    const int64_t width = p_.value_width;
+    for (int r = 0; r < at.rows; ++r) {
+      Real* to = context + r * width;
+      const Reg by = V::set1(factor == nullptr ? Real(1) : factor[r]);
+      for (int64_t c = 0; c < width; c += V::kLanes) V::store(to + c, V::mul(V::load(to + c), by));
+      for (int64_t j = 0; j < keys; ++j) {
+        const Real w = weights.at[r * weights.row + j];
+        if (w == 0) continue;
+        const Real* v = values + j * p_.values.row;
+        for (int64_t c = 0; c < width; c += V::kLanes)
+          V::store(to + c, V::fma(V::set1(w), V::load(v + c), V::load(to + c)));
+      }
+    }
+  }
+
+  int64_t key_head(const Block& at) const { return at.head / p_.group(); }
+  static HEED_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+  static HEED_INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+  static void clear(Real* x, int64_t n) {
+    for (int64_t i = 0; i < n; i += V::kLanes) V::store(x + i, V::zero());
+  }
+  static void copy(const Real* from, Real* to, int64_t n) {
+    for (int64_t i = 0; i < n; i += V::kLanes) V::store(to + i, V::load(from + i));
+  }
+
+  const Problem<Real>& p_;
+  const ParallelFor& parallel_for_;
+  typename ScoreTile<V>::Shared shared_;
+  Buffer panels_, ranges_, folds_, odd_room_;
+  uint8_t* odd_ = nullptr;  // [batch][key head][panel]
+};
+
+}  // namespace heed::kernels::fused

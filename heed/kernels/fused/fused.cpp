@@ -1,0 +1,219 @@
+#include "heed/kernels/fused/fused.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "heed/base/check.h"
+#include "heed/base/nearest.h"
+#include "heed/kernels/fused/kernels.h"
+#include "heed/kernels/fused/panels.h"
+
+namespace heed::kernels::fused {
+namespace {
+
+// ---- which instruction set
+// -------------------------------------------------------------------------------------------
+
+std::vector<const Kernels<float>*> available() {
+  std::vector<const Kernels<float>*> all{&portable_kernels()};
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (avx2) all.push_back(&avx2_kernels());
+  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    all.push_back(&avx512_kernels());
+#endif
+  return all;
+}
+
+const Kernels<float>& named(const std::string& name, const char* who) {
+  for (const auto* kernels : available())
+    if (name == kernels->name) return *kernels;
+  fail(who, ": instruction set '", name, "' came, expected one that this machine has: ", joined(instruction_sets()));
+}
+
+std::atomic<const Kernels<float>*>& chosen() {
+  static std::atomic<const Kernels<float>*> kernels = [] {
+    const char* wanted = std::getenv("HEED_ISA");
+    return wanted != nullptr && *wanted != '\0' ? &named(wanted, "HEED_ISA") : available().back();
+  }();
+  return kernels;
+}
+
+template <typename Real>
+const Kernels<Real>& kernels_for() {
+  if constexpr (sizeof(Real) == 4)
+    return *chosen().load();
+  else
+    return double_kernels();
+}
+
+// ---- widths
+// ----------------------------------------------------------------------------------------------------------
+
+int64_t padded(int64_t n) {
+  return (n + kPad - 1) / kPad * kPad;
+}
+
+/// The widths of values and context rounded up, with zeros behind: inside the engine all are multiples of 16.
+template <typename Real>
+class Padded {
+ public:
+  explicit Padded(const Problem<Real>& given) : given_(given), p(given) {
+    const int64_t width = padded(given.value_width);
+    if (width == given.value_width) return;
+    values_.resize(static_cast<size_t>(given.batch * given.key_heads * given.keys * width));
+    for (int64_t b = 0, row = 0; b < given.batch; ++b)
+      for (int64_t h = 0; h < given.key_heads; ++h)
+        for (int64_t j = 0; j < given.keys; ++j, ++row)
+          copy(given.values.at(b, h, j), given.value_width, values_.data() + row * width);
+    p.values = {values_.data(), given.key_heads * given.keys * width, given.keys * width, width};
+    p.value_width = width;
+    p.context = fresh(context_, rows() * width);
+    if (given.second != nullptr) p.second = fresh(second_, rows() * width);
+  }
+
+  int64_t rows() const { return given_.batch * given_.heads * given_.queries; }
+
+  /// What forward() made of the context, back to the caller; or what it made before, here.
+  void give() {
+    if (p.value_width == given_.value_width) return;
+    narrow(context_, p.value_width, given_.value_width, given_.context);
+    if (given_.second != nullptr) narrow(second_, p.value_width, given_.value_width, given_.second);
+  }
+  void take() {
+    if (p.value_width == given_.value_width) return;
+    widen(given_.context, rows(), given_.value_width, p.value_width, context_);
+    if (given_.second != nullptr) widen(given_.second, rows(), given_.value_width, p.value_width, second_);
+  }
+
+  static void copy(const Real* from, int64_t n, Real* to) {
+    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(Real));
+  }
+  static Real* fresh(std::vector<Real>& room, int64_t n) {
+    room.assign(static_cast<size_t>(n), Real(0));
+    return room.data();
+  }
+  static void widen(const Real* from, int64_t rows, int64_t narrow_width, int64_t wide, std::vector<Real>& to) {
+    fresh(to, rows * wide);
+    for (int64_t i = 0; i < rows; ++i) copy(from + i * narrow_width, narrow_width, to.data() + i * wide);
+  }
+  static void narrow(const std::vector<Real>& from, int64_t wide, int64_t narrow_width, Real* to) {
+    const auto rows = static_cast<int64_t>(from.size()) / wide;
+    for (int64_t i = 0; i < rows; ++i) copy(from.data() + i * wide, narrow_width, to + i * narrow_width);
+  }
+
+ private:
+  const Problem<Real>& given_;
+  std::vector<Real> values_, context_, second_;
+
+ public:
+  Problem<Real> p;
+};
+
+// ---- checks
+// ----------------------------------------------------------------------------------------------------------
+
+template <typename Real>
+void check_problem(const Problem<Real>& p) {
+  const auto present = [](const void* data, const char* what) {
+    check(data != nullptr, "kernels/fused: ", what, " is absent");
+  };
+  check(p.batch > 0 && p.heads > 0 && p.queries > 0 && p.keys > 0 && p.value_width > 0 && p.width > 0,
+        "kernels/fused: batch ", p.batch, ", heads ", p.heads, ", queries ", p.queries, ", keys ", p.keys, ", width ",
+        p.width, ", value_width ", p.value_width, "; expected at least 1 of each");
+  check(p.key_heads > 0 && p.heads % p.key_heads == 0, "kernels/fused: ", p.heads, " heads and ", p.key_heads,
+        " key heads; expected a number that divides them");
+  check(p.keys <= INT32_MAX, "kernels/fused: ", p.keys, " keys, expected less than 2^31");
+  present(p.query.data, "query");
+  present(p.values.data, "values");
+  present(p.context, "context");
+  present(p.rows, "rows");
+  if (p.score != ScoreKind::table) present(p.key_rows.data, "key_rows");
+  if (p.score == ScoreKind::additive || p.score == ScoreKind::hidden) present(p.to_scores, "to_scores");
+  if (p.gauss != Gauss::none) present(p.place, "place");
+  check(p.align != AlignKind::entmax || (p.alpha > 1 && p.alpha <= 2), "kernels/fused: alpha is ", p.alpha,
+        ", expected a number in (1, 2]");
+  check(p.align != AlignKind::top_k || p.k >= 1, "kernels/fused: k is ", p.k, ", expected at least 1");
+  check(p.temperature > 0, "kernels/fused: temperature is ", p.temperature, ", expected a number above 0");
+  check(p.dropout >= 0 && p.dropout < 1, "kernels/fused: dropout is ", p.dropout, ", expected a number in [0, 1)");
+}
+
+}  // namespace
+
+template <typename Real>
+void forward(const Problem<Real>& problem, const ParallelFor& parallel_for) {
+  check_problem(problem);
+  Padded<Real> padded(problem);
+  kernels_for<Real>().forward(padded.p, parallel_for);
+  padded.give();
+}
+
+template <typename Real>
+void report(const Problem<Real>& problem, const Wanted<Real>& wanted, const ParallelFor& parallel_for) {
+  check_problem(problem);
+  kernels_for<Real>().report(problem, wanted, parallel_for);
+}
+
+template <typename Real>
+void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, const ParallelFor& parallel_for) {
+  check_problem(problem);
+  using Floats = std::vector<Real>;
+  const bool uses_second = problem.align == AlignKind::sparsemax || problem.align == AlignKind::entmax ||
+                           problem.align == AlignKind::straight_through;
+  check(!uses_second || problem.second != nullptr,
+        "kernels/fused: this alignment needs `second` of forward for its slopes, and it is absent");
+  Padded<Real> wide(problem);
+  wide.take();
+  Gradients<Real> g = gradients;
+  Floats context, query, keys, values, to_scores;
+  const int64_t width = padded(problem.width), value_width = wide.p.value_width;
+  const int64_t rows = wide.rows(), key_rows = problem.batch * problem.key_heads * problem.keys;
+  if (g.context == nullptr)
+    g.context = Padded<Real>::fresh(context, rows * value_width);
+  else if (value_width != problem.value_width) {
+    Padded<Real>::widen(gradients.context, rows, problem.value_width, value_width, context);
+    g.context = context.data();
+  }
+  const auto own = [](Floats& room, int64_t n, bool needed, Real* given) {
+    return needed ? Padded<Real>::fresh(room, n) : given;
+  };
+  const bool wider = width != problem.width;
+  g.query = own(query, rows * width, wider || g.query == nullptr, g.query);
+  g.keys = own(keys, key_rows * width, wider || g.keys == nullptr, g.keys);
+  g.values = own(values, key_rows * value_width, value_width != problem.value_width || g.values == nullptr, g.values);
+  g.to_scores = own(to_scores, problem.heads * width, wider || g.to_scores == nullptr, g.to_scores);
+  kernels_for<Real>().backward(wide.p, g, parallel_for);
+  const auto back = [](const Floats& from, int64_t wide_width, int64_t narrow_width, Real* to) {
+    if (!from.empty() && to != nullptr) Padded<Real>::narrow(from, wide_width, narrow_width, to);
+  };
+  back(query, width, problem.width, gradients.query);
+  back(keys, width, problem.width, gradients.keys);
+  back(values, value_width, problem.value_width, gradients.values);
+  back(to_scores, width, problem.width, gradients.to_scores);
+}
+
+template void forward(const Problem<float>&, const ParallelFor&);
+template void forward(const Problem<double>&, const ParallelFor&);
+template void report(const Problem<float>&, const Wanted<float>&, const ParallelFor&);
+template void report(const Problem<double>&, const Wanted<double>&, const ParallelFor&);
+template void backward(const Problem<float>&, const Gradients<float>&, const ParallelFor&);
+template void backward(const Problem<double>&, const Gradients<double>&, const ParallelFor&);
+
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> names;
+  for (const auto* kernels : available()) names.emplace_back(kernels->name);
+  return names;
+}
+
+std::string instruction_set() {
+  return chosen().load()->name;
+}
+
+void use_instruction_set(const std::string& name) {
+  chosen() = &named(name, "use_instruction_set");
+}
+
+}  // namespace heed::kernels::fused

@@ -1,0 +1,46 @@
+// Keys side by side, feature by feature: [panel][feature][key of the panel]. One layout for every score and every
+// instruction set. A panel has 64 keys, the grain at which masked keys are skipped; the last one has its keys rounded
+// up to 16, with zeros behind them.
+
+#pragma once
+
+#include <cstdint>
+
+namespace heed::kernels::fused {
+
+inline constexpr int kPanel = 64;
+inline constexpr int kPad = 16;    // widths inside the engine are multiples of it
+inline constexpr int kFour = 4;    // features of a panel are a multiple of it: additive scores take four at once
+inline constexpr int kTile = 256;  // keys of a tile: what is scored before it is weighed
+
+template <class V>
+struct Panels {
+  using Real = typename V::Real;
+  int64_t keys = 0, width = 0;
+  const Real* data = nullptr;
+
+  static constexpr int64_t padded(int64_t n) { return (n + kPad - 1) / kPad * kPad; }
+  static constexpr int64_t by_four(int64_t width) { return (width + kFour - 1) / kFour * kFour; }
+  int64_t count() const { return (keys + kPanel - 1) / kPanel; }
+  int columns(int64_t panel) const {
+    const int64_t left = keys - panel * kPanel;
+    return left >= kPanel ? kPanel : static_cast<int>(padded(left));
+  }
+  const Real* at(int64_t panel) const { return data + panel * kPanel * width; }
+
+  /// One panel from rows; `map` is applied to each register of numbers.
+  template <class Map>
+  static void pack(const Real* rows, int64_t row, int64_t count, int64_t width, Real* to, Map map) {
+    const int64_t n = padded(count);
+    alignas(64) Real block[kPad][V::kLanes];
+    for (int64_t j = 0; j < n; j += kPad)
+      for (int64_t f = 0; f < width; f += V::kLanes) {
+        for (int64_t i = 0; i < kPad; ++i)
+          V::store(block[i], j + i < count ? map(V::load(rows + (j + i) * row + f), f) : V::zero());
+        for (int64_t l = 0; l < V::kLanes; ++l)
+          for (int64_t i = 0; i < kPad; ++i) to[(f + l) * n + j + i] = block[i][l];
+      }
+  }
+};
+
+}  // namespace heed::kernels::fused

@@ -1,0 +1,131 @@
+// The one micro-kernel under both products of the forward pass and all five of the backward pass:
+//
+//   c[r][n] = start + sum_i a[r][i] b[i][n]
+//
+// R rows of a are broadcast, N registers stand side by side in b and c. Forced inline: a call would move the sums
+// through memory.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heed::kernels::fused {
+
+template <typename Real>
+struct Left {  // the broadcast operand: a[r][i] = at[r row + i step]
+  const Real* at;
+  ptrdiff_t row, step;
+};
+
+enum class Start { zero, add, scaled };  // from nothing; from c; from c[r] factor[r]
+
+template <class V, Start kStart>
+struct Product {
+  using Real = typename V::Real;
+  using Reg = typename V::Reg;
+
+  /// Any number of rows; width is a multiple of the lanes.
+  static void run(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c, ptrdiff_t ldc, int rows,
+                  int64_t width, const Real* factor = nullptr) {
+    for (; rows >= 6; rows -= 6, a.at += 6 * a.row, c += 6 * ldc) {
+      columns<6>(a, b, ldb, steps, c, ldc, width, factor);
+      if constexpr (kStart == Start::scaled) factor += 6;
+    }
+    switch (rows) {
+      case 5:
+        return columns<5>(a, b, ldb, steps, c, ldc, width, factor);
+      case 4:
+        return columns<4>(a, b, ldb, steps, c, ldc, width, factor);
+      case 3:
+        return columns<3>(a, b, ldb, steps, c, ldc, width, factor);
+      case 2:
+        return columns<2>(a, b, ldb, steps, c, ldc, width, factor);
+      case 1:
+        return columns<1>(a, b, ldb, steps, c, ldc, width, factor);
+      default:
+        return;
+    }
+  }
+
+ private:
+  template <int R>
+  [[gnu::always_inline]] static void columns(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c,
+                                             ptrdiff_t ldc, int64_t width, const Real* factor) {
+    constexpr int64_t kStep = V::kAcross * V::kLanes;
+    int64_t n = 0;
+    for (; n + kStep <= width; n += kStep) block<R, V::kAcross>(a, b + n, ldb, steps, c + n, ldc, factor);
+    for (; n < width; n += V::kLanes) block<R, 1>(a, b + n, ldb, steps, c + n, ldc, factor);
+  }
+
+  template <int R, int N>
+  [[gnu::always_inline]] static void block(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c,
+                                           ptrdiff_t ldc, const Real* factor) {
+    Reg sum[R][N];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) {
+        if constexpr (kStart == Start::zero)
+          sum[r][n] = V::zero();
+        else
+          sum[r][n] = V::load(c + r * ldc + n * V::kLanes);
+        if constexpr (kStart == Start::scaled) sum[r][n] = V::mul(sum[r][n], V::set1(factor[r]));
+      }
+    const Real* p = a.at;
+    for (int64_t i = 0; i < steps; ++i, p += a.step, b += ldb) {
+      Reg x[N];
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) x[n] = V::load(b + n * V::kLanes);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) {
+        const Reg y = V::set1(p[r * a.row]);
+#pragma GCC unroll 4
+        for (int n = 0; n < N; ++n) sum[r][n] = V::fma(y, x[n], sum[r][n]);
+      }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) V::store(c + r * ldc + n * V::kLanes, sum[r][n]);
+  }
+};
+
+/// out[i][j] = a_i . b_j with lanes along the features: for a handful of rows against rows as they are stored.
+template <class V>
+struct RowDots {
+  using Real = typename V::Real;
+  using Reg = typename V::Reg;
+
+  static void run(const Real* a, ptrdiff_t lda, const Real* b, ptrdiff_t ldb, int64_t width, int rows, int64_t count,
+                  Real* out, ptrdiff_t ldo) {
+    for (int i = 0; i < rows; ++i, a += lda, out += ldo) {
+      int64_t j = 0;
+      for (; j + 4 <= count; j += 4) some<4>(a, b + j * ldb, ldb, width, out + j);
+      for (; j < count; ++j) some<1>(a, b + j * ldb, ldb, width, out + j);
+    }
+  }
+
+ private:
+  template <int N>
+  [[gnu::always_inline]] static void some(const Real* a, const Real* b, ptrdiff_t ldb, int64_t width, Real* out) {
+    Reg sum[N];
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) sum[n] = V::zero();
+    int64_t f = 0;
+    for (; f + V::kLanes <= width; f += V::kLanes) {
+      const Reg x = V::load(a + f);
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) sum[n] = V::fma(x, V::load(b + n * ldb + f), sum[n]);
+    }
+    if (f < width) {
+      const Reg x = V::load_some(a + f, width - f);
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) sum[n] = V::fma(x, V::load_some(b + n * ldb + f, width - f), sum[n]);
+    }
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) out[n] = V::sum(sum[n]);
+  }
+};
+
+}  // namespace heed::kernels::fused

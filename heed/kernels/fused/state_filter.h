@@ -1,0 +1,266 @@
+// Softmax weights of which some stay:
+//   threshold   those of at least theta: one pass for the normaliser, one for the weights
+//   top_k       the k largest: they are set aside while the normaliser runs, and their values gathered at the end
+// What falls out still counts in the normaliser, unless renorm.
+
+#pragma once
+
+#include "heed/kernels/fused/state_softmax.h"
+
+namespace heed::kernels::fused {
+
+/// What both share: the normaliser in one pass, and slopes of weights that were filtered by `stays`.
+template <class V>
+class FilterState : public SoftmaxState<V> {
+ public:
+  using typename RowState<V>::Real;
+  using typename RowState<V>::Reg;
+  using State = RowState<V>;
+  using SoftmaxState<V>::SoftmaxState;
+
+  void begin(const Block& at, Real) override { SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity()); }
+  bool splits() const override { return false; }
+  bool rescales() const override { return false; }
+  void merge(int, const Row<Real>&, Real*, const Real*) override {}
+
+  /// ds = P (stays dP - delta + dlse);   renorm: ds = a (dP - delta) + P dlse
+  void slopes(int, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
+              Real* dp) const override {
+    alignas(64) Real weights[kTile];
+    for (int c = 0; c < columns; c += V::kLanes) V::store(weights + c, V::load(s + c));
+    filter(known, key, columns, weights);
+    this->normalise(known, columns, s);
+    const bool renorm = State::p_.renorm;
+    const Reg of_kept = V::set1(renorm ? given.delta : Real(0));
+    const Reg of_all = V::set1(renorm ? given.lse : given.lse - given.delta);
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg a = V::load(weights + c), p = V::load(s + c);
+      const Reg ds = V::fma(p, of_all, this->times(a, V::sub(V::load(dp + c), of_kept)));
+      V::store(dp + c, ds);
+      V::store(s + c, a);
+    }
+  }
+  void weigh(int, const Row<Real>& known, int64_t key, int columns, Real* s) const override {
+    for (int c = 0; c < columns; c += kTile) filter(known, key + c, columns - c < kTile ? columns - c : kTile, s + c);
+  }
+  Real log_weight(int row, const Row<Real>& known, int64_t key, Real score) const override {
+    return State::log_weight(row, known, key, score);
+  }
+
+ protected:
+  /// Scores -> weights of at most kTile keys; 0 for what falls out.
+  virtual void filter(const Row<Real>& known, int64_t key, int columns, Real* s) const = 0;
+
+  /// The normaliser takes in a tile; scores stay as they are.
+  void count(Row<Real>& known, int columns, const Real* s) {
+    this->grow(known, State::largest(s, columns));
+    const Reg top = V::set1(known.top == State::kNone ? Real(0) : known.top);
+    Reg sum = V::zero();
+    for (int c = 0; c < columns; c += V::kLanes) sum = V::add(sum, State::exp_below(V::load(s + c), top));
+    known.sum += V::sum(sum);
+  }
+};
+
+template <class V>
+class ThresholdState final : public FilterState<V> {
+ public:
+  using typename RowState<V>::Real;
+  using typename RowState<V>::Reg;
+  using State = RowState<V>;
+  using FilterState<V>::FilterState;
+
+  void begin(const Block& at, Real bound) override {
+    FilterState<V>::begin(at, bound);
+    weighing_ = false;
+    for (int r = 0; r < at.rows; ++r) kept_[r] = 0;
+  }
+  bool reads_values() const override { return weighing_; }
+
+  void absorb(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
+    for (int r = 0; r < rows; ++r, s += kTile) {
+      Row<Real>& known = State::rows_[row + r];
+      if (!weighing_) {
+        if (State::p_.keep_best) find_best(known, key, columns, s);
+        this->count(known, columns, s);
+        continue;
+      }
+      this->weigh(row + r, known, key, columns, s);
+      Reg sum = V::zero();
+      for (int c = 0; c < columns; c += V::kLanes) sum = V::add(sum, V::load(s + c));
+      kept_[row + r] += V::sum(sum);
+    }
+  }
+  bool again() override {
+    if (weighing_) return false;
+    weighing_ = true;
+    for (int r = 0; r < State::at_.rows; ++r) {  // the best stays only where nobody would
+      Row<Real>& known = State::rows_[r];
+      if (1 / known.sum >= State::p_.theta) known.key = -1;
+    }
+    return true;
+  }
+  void finish(int row, const Rows<const Real>&, Real* context, Real*) override {
+    Row<Real>& known = State::rows_[row];
+    if (!State::p_.renorm || kept_[row] == 0) return;
+    known.kept = kept_[row];
+    this->scale_row(context, State::p_.value_width, 1 / kept_[row]);
+  }
+
+ protected:
+  void filter(const Row<Real>& known, int64_t key, int columns, Real* s) const override {
+    this->normalise(known, columns, s);
+    const Reg theta = V::set1(State::p_.theta), share = V::set1(1 / known.kept);
+    const Real best = known.key >= key && known.key < key + columns ? s[known.key - key] : Real(0);
+    const bool unknown = known.sum != known.sum;
+    for (int c = 0; c < columns && !unknown; c += V::kLanes) {
+      const Reg p = V::load(s + c);
+      V::store(s + c, V::mul(V::pick(V::at_least(p, theta), p, V::zero()), share));
+    }
+    if (known.key >= key && known.key < key + columns && !unknown) s[known.key - key] = best / known.kept;
+  }
+
+ private:
+  void find_best(Row<Real>& known, int64_t key, int columns, const Real* s) const {
+    const Real tile = State::largest(s, columns);
+    for (int c = 0; c < columns && tile > known.top; ++c)
+      if (s[c] == tile) {
+        known.key = static_cast<int32_t>(key + c);
+        break;
+      }
+  }
+
+  bool weighing_ = false;
+  Real kept_[kRowsMax];
+};
+
+template <class V>
+class TopKState final : public FilterState<V> {
+ public:
+  using typename RowState<V>::Real;
+  using typename RowState<V>::Reg;
+  using State = RowState<V>;
+  using FilterState<V>::FilterState;
+
+  void begin(const Block& at, Real bound) override {
+    FilterState<V>::begin(at, bound);
+    k_ = State::p_.k < State::p_.keys ? State::p_.k : State::p_.keys;
+    room_ = (2 * k_ + 64 + kTile * 12 + kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
+    const auto numbers = static_cast<size_t>(at.rows * room_);
+    scores_ = static_cast<Real*>(scratch(Slot::copy, numbers * sizeof(Real)));
+    keys_ = static_cast<int32_t*>(scratch(Slot::numbers, numbers * sizeof(int32_t)));
+    for (int r = 0; r < at.rows; ++r) {
+      size_[r] = 0;
+      State::rows_[r].floor = State::kNone;
+    }
+  }
+  bool reads_values() const override { return false; }
+
+  void absorb(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
+    for (int r = 0; r < rows; ++r, s += kTile) {
+      Row<Real>& known = State::rows_[row + r];
+      this->count(known, columns, s);
+      Real* to = scores_ + (row + r) * room_;
+      int32_t* numbers = keys_ + (row + r) * room_;
+      int& size = size_[row + r];
+      const Reg floor = V::set1(known.floor);
+      for (int c = 0; c < columns; c += V::kLanes) {
+        const Reg x = V::load(s + c);
+        const auto in = V::greater(x, floor);
+        if (V::bits(in) != 0) size += V::compress(in, x, static_cast<int32_t>(key + c), to + size, numbers + size);
+      }
+      if (size > 2 * k_ + 64) prune(known, to, numbers, size);
+    }
+  }
+
+  void finish(int row, const Rows<const Real>& values, Real* context, Real*) override {
+    Row<Real>& known = State::rows_[row];
+    Real* scores = scores_ + row * room_;
+    int32_t* keys = keys_ + row * room_;
+    int& size = size_[row];
+    if (known.sum != known.sum) return poison(context);
+    if (size > k_) prune(known, scores, keys, size);
+    Real kept = 0;
+    known.floor = std::numeric_limits<Real>::infinity();
+    for (int i = 0; i < size; ++i)
+      if (scores[i] <= known.floor) {
+        known.floor = scores[i];
+        known.key = keys[i];
+      }
+    for (int i = 0; i < size; ++i) {
+      const Real weight = State::exp_of(scores[i] - known.top) / known.sum;
+      kept += weight;
+      this->add_row(context, State::p_.value_width,
+                    values.at(State::at_.batch, State::at_.head / State::p_.group(), keys[i]),
+                    weight * State::steps_.keeps_one(State::at_, row, keys[i]));
+    }
+    if (!State::p_.renorm || kept == 0) return;
+    known.kept = kept;
+    this->scale_row(context, State::p_.value_width, 1 / kept);
+  }
+
+ protected:
+  /// A score above the floor stays, and of those equal to it the first ones, up to known.key.
+  void filter(const Row<Real>& known, int64_t key, int columns, Real* s) const override {
+    alignas(64) Real e[kTile];
+    for (int c = 0; c < columns; c += V::kLanes) V::store(e + c, V::load(s + c));
+    this->normalise(known, columns, s);
+    if (known.sum != known.sum) return;
+    for (int c = 0; c < columns; ++c) {
+      const bool stays = e[c] > known.floor || (e[c] == known.floor && key + c <= known.key);
+      s[c] = stays ? s[c] / known.kept : Real(0);
+    }
+  }
+
+ private:
+  void poison(Real* context) const {
+    for (int64_t i = 0; i < State::p_.value_width; ++i) context[i] = std::numeric_limits<Real>::quiet_NaN();
+  }
+
+  /// Keeps the k largest, in the order of their keys; of equals the first.
+  void prune(Row<Real>& known, Real* scores, int32_t* keys, int& size) const {
+    const Real floor = nth(scores, size);
+    int above = 0, kept = 0;
+    for (int i = 0; i < size; ++i) above += scores[i] > floor;
+    int equals = static_cast<int>(k_) - above;
+    for (int i = 0; i < size; ++i) {
+      if (scores[i] < floor || (scores[i] == floor && equals-- <= 0)) continue;
+      scores[kept] = scores[i];
+      keys[kept++] = keys[i];
+    }
+    size = kept;
+    known.floor = floor;
+  }
+  /// The k-th largest of `size` numbers, by halving where it may be.
+  Real nth(const Real* from, int size) const {
+    Real* x = static_cast<Real*>(scratch(Slot::second, static_cast<size_t>(size) * sizeof(Real)));
+    for (int i = 0; i < size; ++i) x[i] = from[i];
+    int first = 0, last = size - 1, wanted = static_cast<int>(k_) - 1;
+    while (first < last) {
+      const Real pivot = x[(first + last) / 2];
+      int i = first, j = last;
+      while (i <= j) {
+        while (x[i] > pivot) ++i;
+        while (pivot > x[j]) --j;
+        if (i <= j) {
+          const Real t = x[i];
+          x[i++] = x[j];
+          x[j--] = t;
+        }
+      }
+      if (wanted <= j)
+        last = j;
+      else if (wanted >= i)
+        first = i;
+      else
+        break;
+    }
+    return x[wanted];
+  }
+
+  int64_t k_ = 0, room_ = 0;
+  Real* scores_ = nullptr;
+  int32_t* keys_ = nullptr;
+  int size_[kRowsMax];
+};
+
+}  // namespace heed::kernels::fused

@@ -1,0 +1,50 @@
+// Each key for itself:   sigmoid   a = 1 / (1 + exp(-e))        identity   a = e
+// Nothing is normalised, so nothing is remembered of a row but that it kept a key.
+
+#pragma once
+
+#include "heed/kernels/fused/row_state.h"
+
+namespace heed::kernels::fused {
+
+template <class V>
+class PointwiseState final : public RowState<V> {
+ public:
+  using typename RowState<V>::Real;
+  using typename RowState<V>::Reg;
+  using State = RowState<V>;
+  using F = Functions<V>;
+  using State::State;
+
+  void absorb(int, int rows, int64_t, int columns, Real* s, Real*) override {
+    for (int r = 0; r < rows; ++r, s += kTile) weights(columns, s);
+  }
+  void merge(int, const Row<Real>&, Real* context, const Real* later_context) override {
+    State::add_row(context, State::p_.value_width, later_context, 1);
+  }
+  void finish(int, const Rows<const Real>&, Real*, Real*) override {}
+  void weigh(int, const Row<Real>&, int64_t, int columns, Real* s) const override { weights(columns, s); }
+
+  /// ds = a (1 - a) dP, or dP
+  void slopes(int, const Row<Real>&, const typename State::Given&, int64_t, int columns, Real* s,
+              Real* dp) const override {
+    const Reg none = V::set1(State::kNone);
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg e = V::load(s + c), a = weight(e);
+      const Reg slope = sigmoid() ? V::mul(V::fnma(a, a, a), V::load(dp + c)) : V::load(dp + c);
+      V::store(dp + c, V::pick(V::equal(e, none), V::zero(), slope));
+      V::store(s + c, a);
+    }
+  }
+
+ private:
+  bool sigmoid() const { return State::p_.align == AlignKind::sigmoid; }
+  Reg weight(Reg e) const {
+    return sigmoid() ? F::sigmoid(e) : V::pick(V::equal(e, V::set1(State::kNone)), V::zero(), e);
+  }
+  void weights(int columns, Real* s) const {
+    for (int c = 0; c < columns; c += V::kLanes) V::store(s + c, weight(V::load(s + c)));
+  }
+};
+
+}  // namespace heed::kernels::fused

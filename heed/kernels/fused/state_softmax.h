@@ -1,0 +1,194 @@
+// Softmax, in one pass:   a_j = exp(e_j - m) / sum exp(e - m),   m the largest score so far
+//
+// Where scores are known to be bounded, m is the bound: nothing runs, nothing is scaled. With local_p's Gaussian on the
+// weights the sum is that of the window without it. straight_through: the context is the value of the best key, while
+// `second` is that of the weights, for the slopes.
+
+#pragma once
+
+#include "heed/kernels/fused/row_state.h"
+
+namespace heed::kernels::fused {
+
+template <class V>
+class SoftmaxState : public RowState<V> {
+ public:
+  using typename RowState<V>::Real;
+  using typename RowState<V>::Reg;
+  using State = RowState<V>;
+  using F = Functions<V>;
+  using State::State;
+
+  void begin(const Block& at, Real bound) override {
+    State::begin(at, bound);
+    bounded_ = bound <= 40;
+    if (bounded_)
+      for (int r = 0; r < at.rows; ++r) State::rows_[r].top = bound;
+  }
+  bool rescales() const override { return !bounded_; }
+
+  void absorb(int row, int rows, int64_t key, int columns, Real* s, Real* factor) override {
+    for (int r = 0; r < rows; ++r, s += kTile) {
+      Row<Real>& known = State::rows_[row + r];
+      if (!bounded_) factor[r] = grow(known, State::largest(s, columns));
+      const Reg top = V::set1(known.top == State::kNone ? Real(0) : known.top);
+      Reg sum = V::zero();
+      for (int c = 0; c < columns; c += V::kLanes) {
+        const Reg p = State::exp_below(V::load(s + c), top);
+        sum = V::add(sum, p);
+        V::store(s + c, p);
+      }
+      known.sum += V::sum(sum);
+      if (State::p_.gauss == Gauss::weights) spread(row + r, key, columns, s);
+    }
+  }
+
+  void merge(int row, const Row<Real>& later, Real* context, const Real* later_context) override {
+    Row<Real>& mine = State::rows_[row];
+    const Real top = later.top > mine.top ? later.top : mine.top;
+    if (top == State::kNone) return;
+    const Real a = State::exp_of(mine.top - top), b = State::exp_of(later.top - top);
+    State::scale_row(context, State::p_.value_width, a);
+    State::add_row(context, State::p_.value_width, later_context, b);
+    mine.sum = mine.sum * a + later.sum * b;
+    mine.top = top;
+  }
+
+  void finish(int row, const Rows<const Real>&, Real* context, Real*) override {
+    const Real sum = State::rows_[row].sum;
+    if (sum != 0) State::scale_row(context, State::p_.value_width, 1 / sum);
+  }
+
+  void weigh(int row, const Row<Real>& known, int64_t key, int columns, Real* s) const override {
+    normalise(known, columns, s);
+    if (State::p_.gauss == Gauss::weights) spread(row, key, columns, s);
+  }
+
+  Real log_weight(int row, const Row<Real>& known, int64_t key, Real score) const override {
+    Real log = score - known.top - std::log(known.sum);
+    if (State::p_.gauss == Gauss::weights) {
+      const Real off = Real(key) - State::p_.place[index(row)];
+      log -= off * off / (2 * State::p_.sigma * State::p_.sigma);
+    }
+    return log;
+  }
+
+  /// ds = P (g dP - delta + dlse);  the slope of the place is summed over P g dP (j - p) / sigma^2
+  void slopes(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
+              Real* dp) const override {
+    normalise(known, columns, s);
+    const Reg all = V::set1(given.delta - given.lse);
+    if (State::p_.gauss != Gauss::weights) {
+      for (int c = 0; c < columns; c += V::kLanes)
+        V::store(dp + c, times(V::load(s + c), V::sub(V::load(dp + c), all)));
+      return;
+    }
+    const Real narrow = 1 / (State::p_.sigma * State::p_.sigma);
+    Reg place = V::zero();
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg p = V::load(s + c), g = F::exp(State::steps_.log_gauss(index(row), key + c));
+      const Reg part = V::mul(g, V::load(dp + c));
+      const Reg off = V::sub(V::iota(Real(key + c)), V::set1(State::p_.place[index(row)]));
+      place = V::fma(times(p, part), V::mul(off, V::set1(narrow)), place);
+      V::store(dp + c, times(p, V::sub(part, all)));
+      V::store(s + c, V::mul(p, g));
+    }
+    place_slope_ = V::sum(place);
+  }
+  Real place_slope() const override { return place_slope_; }
+
+ protected:
+  /// The running maximum takes in a tile's; returns what earlier sums must be multiplied by.
+  Real grow(Row<Real>& known, Real tile) {
+    if (!(tile > known.top)) return 1;
+    const Real factor = State::exp_of(known.top - tile);  // 0 before the first kept key
+    known.sum *= factor;
+    known.top = tile;
+    return factor;
+  }
+  void normalise(const Row<Real>& known, int columns, Real* s) const {
+    if (known.sum == 0) {
+      for (int c = 0; c < columns; c += V::kLanes) V::store(s + c, V::zero());
+      return;
+    }
+    const Reg top = V::set1(known.top), share = V::set1(1 / known.sum), none = V::set1(State::kNone);
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg e = V::load(s + c);
+      V::store(s + c, V::pick(V::equal(e, none), V::zero(), V::mul(State::exp_below(e, top), share)));
+    }
+  }
+  /// 0 where there is no weight, even if x is no number.
+  static Reg times(Reg weight, Reg x) { return V::pick(V::equal(weight, V::zero()), V::zero(), V::mul(weight, x)); }
+
+  int64_t index(int row) const {
+    return State::p_.row_index(State::at_.batch, State::at_.head, State::at_.query + row);
+  }
+  void spread(int row, int64_t key, int columns, Real* s) const {
+    for (int c = 0; c < columns; c += V::kLanes)
+      V::store(s + c, V::mul(V::load(s + c), F::exp(State::steps_.log_gauss(index(row), key + c))));
+  }
+
+  bool bounded_ = false;
+  mutable Real place_slope_ = 0;
+};
+
+/// The value of the best key; slopes as if it had been softmax.
+template <class V>
+class StraightThroughState final : public SoftmaxState<V> {
+ public:
+  using typename RowState<V>::Real;
+  using State = RowState<V>;
+  using SoftmaxState<V>::SoftmaxState;
+
+  void begin(const Block& at, Real) override { SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity()); }
+
+  void absorb(int row, int rows, int64_t key, int columns, Real* s, Real* factor) override {
+    for (int r = 0; r < rows; ++r) {
+      Row<Real>& known = State::rows_[row + r];
+      const Real tile = State::largest(s + r * kTile, columns);
+      if (!(tile > known.top)) continue;
+      for (int c = 0; c < columns; ++c)
+        if (s[r * kTile + c] == tile) {
+          known.key = static_cast<int32_t>(key + c);
+          break;
+        }
+    }
+    SoftmaxState<V>::absorb(row, rows, key, columns, s, factor);
+  }
+  void merge(int row, const Row<Real>& later, Real* context, const Real* later_context) override {
+    if (later.top > State::rows_[row].top) State::rows_[row].key = later.key;
+    SoftmaxState<V>::merge(row, later, context, later_context);
+  }
+  void finish(int row, const Rows<const Real>& values, Real* context, Real* second) override {
+    SoftmaxState<V>::finish(row, values, context, second);
+    const Row<Real>& known = State::rows_[row];
+    const int64_t width = State::p_.value_width;
+    if (second != nullptr)
+      for (int64_t i = 0; i < width; ++i) second[i] = context[i];
+    if (known.key < 0 || known.sum != known.sum) return;
+    const Real by = State::steps_.keeps_one(State::at_, row, known.key);
+    const Real* value = values.at(State::at_.batch, State::at_.head / State::p_.group(), known.key);
+    for (int64_t i = 0; i < width; ++i) context[i] = by * value[i];
+  }
+  void weigh(int, const Row<Real>& known, int64_t key, int columns, Real* s) const override {
+    one_hot(known, key, columns, s);
+  }
+  Real log_weight(int, const Row<Real>& known, int64_t key, Real) const override {
+    return known.key == key ? Real(0) : State::kNone;
+  }
+  void slopes(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
+              Real* dp) const override {
+    SoftmaxState<V>::slopes(row, known, given, key, columns, s, dp);
+    one_hot(known, key, columns, s);
+  }
+  bool uses_second() const override { return true; }
+
+ private:
+  static void one_hot(const Row<Real>& known, int64_t key, int columns, Real* s) {
+    const Real none = known.sum != known.sum ? known.sum : Real(0);
+    for (int c = 0; c < columns; ++c) s[c] = s[c] == State::kNone ? Real(0) : none;
+    if (known.key >= key && known.key < key + columns && known.sum == known.sum) s[known.key - key] = 1;
+  }
+};
+
+}  // namespace heed::kernels::fused

@@ -1,0 +1,289 @@
+// Sparsemax and entmax:   a = [x - tau]_+ ^ (1 / (alpha - 1)),   x = (alpha - 1) (e - m),   tau such that they sum to 1
+//
+// m is the largest score. The root tau of the keys seen so far only grows, so a key at or below it never returns: one
+// pass sets the others aside and solves again from time to time (Newton's steps from below, where the sum is convex:
+// none goes too far). A row that has more of them than there is room improves tau in further passes. Few survivors are
+// gathered; many are read in one more pass, which turns scores into weights.
+
+#pragma once
+
+#include <cmath>
+
+#include "heed/kernels/fused/row_state.h"
+
+namespace heed::kernels::fused {
+
+template <class V>
+class SparseState final : public RowState<V> {
+ public:
+  using typename RowState<V>::Real;
+  using typename RowState<V>::Reg;
+  using State = RowState<V>;
+  using F = Functions<V>;
+
+  SparseState(const Problem<Real>& p, const Steps<V>& steps)
+      : State(p, steps),
+        by_(p.align == AlignKind::sparsemax ? Real(1) : p.alpha - 1),
+        power_(1 / by_),
+        kind_(by_ == 1           ? Kind::linear
+              : by_ == Real(0.5) ? Kind::square
+                                 : Kind::any) {}
+
+  void begin(const Block& at, Real bound) override {
+    State::begin(at, bound);
+    stage_ = Stage::collect;
+    most_ = static_cast<int>(State::p_.candidates < State::p_.keys ? State::p_.candidates : State::p_.keys);
+    room_ = (most_ + 12 * kTile + 2 * kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
+    const auto numbers = static_cast<size_t>(at.rows * room_);
+    scores_ = static_cast<Real*>(scratch(Slot::copy, numbers * sizeof(Real)));
+    keys_ = static_cast<int32_t*>(scratch(Slot::numbers, numbers * sizeof(int32_t)));
+    for (int r = 0; r < at.rows; ++r) {
+      State::rows_[r].floor = -1;
+      own_[r] = {};
+    }
+  }
+
+  bool splits() const override { return false; }
+  bool reads_values() const override { return stage_ == Stage::weigh; }
+  bool reads_twice() const override { return stage_ == Stage::weigh; }
+  bool uses_second() const override { return true; }
+  void merge(int, const Row<Real>&, Real*, const Real*) override {}
+  Real lse(const Row<Real>&) const override { return State::kNone; }
+
+  void absorb(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
+    for (int r = 0; r < rows; ++r, s += kTile) {
+      const int i = row + r;
+      if (stage_ == Stage::collect)
+        collect(i, key, columns, s);
+      else if (stage_ == Stage::improve)
+        improve(i, columns, s);
+      else
+        weights(State::rows_[i], columns, s);
+    }
+  }
+
+  bool again() override {
+    if (stage_ == Stage::weigh) return false;
+    bool overflow = false, moved = false;
+    int64_t survivors = 0;
+    for (int r = 0; r < State::at_.rows; ++r) {
+      Own& own = own_[r];
+      if (own.unknown) continue;
+      if (stage_ == Stage::collect && !own.overflow) solve(r, 60);
+      survivors += own.size;
+      if (!own.overflow) continue;
+      overflow = true;
+      if (stage_ == Stage::improve && own.slope > 0) {
+        const Real step = static_cast<Real>((own.sum - 1) / own.slope);
+        moved = moved || step > kEnough * (1 + std::fabs(State::rows_[r].floor));
+        if (step > 0) State::rows_[r].floor += step;
+      }
+      own.sum = own.slope = 0;
+    }
+    if (overflow && (stage_ == Stage::collect || (moved && ++passes_ < 40))) {
+      if (stage_ == Stage::collect) passes_ = 0;
+      stage_ = Stage::improve;
+      return true;
+    }
+    if (!overflow && survivors * 8 < int64_t{State::at_.rows} * State::p_.keys) return false;
+    stage_ = Stage::weigh;
+    return true;
+  }
+
+  void finish(int r, const Rows<const Real>& values, Real* context, Real* second) override {
+    Row<Real>& known = State::rows_[r];
+    const Own& own = own_[r];
+    const int64_t width = State::p_.value_width;
+    if (own.unknown) {
+      known.sum = std::numeric_limits<Real>::quiet_NaN();
+      for (int64_t i = 0; i < width; ++i) context[i] = known.sum;
+      return;
+    }
+    if (known.top == State::kNone) return;
+    known.sum = 1;
+    if (stage_ == Stage::weigh) {
+      if (second != nullptr && own.second > 0) State::scale_row(second, width, static_cast<Real>(1 / own.second));
+      return;
+    }
+    Real share = 0;
+    for (int i = 0; i < own.size; ++i) {
+      const Real x = by_ * (scores_[r * room_ + i] - known.top) - known.floor;
+      if (!(x > 0)) continue;
+      const int32_t key = keys_[r * room_ + i];
+      const Real* value = values.at(State::at_.batch, State::at_.head / State::p_.group(), key);
+      State::add_row(context, width, value, raised(x) * State::steps_.keeps_one(State::at_, r, key));
+      if (second == nullptr) continue;
+      State::add_row(second, width, value, slope_of(x) * State::steps_.keeps_one(State::at_, r, key));
+      share += slope_of(x);
+    }
+    if (second != nullptr && share > 0) State::scale_row(second, width, 1 / share);
+  }
+
+  void weigh(int, const Row<Real>& known, int64_t, int columns, Real* s) const override { weights(known, columns, s); }
+
+  /// The other product of the last pass: by s = a^(2 - alpha), whose sum divides it.
+  void second_weights(int row, int rows, int columns, const Real* s, Real* to) override {
+    for (int r = 0; r < rows; ++r, s += kTile, to += kTile) {
+      Reg sum = V::zero();
+      for (int c = 0; c < columns; c += V::kLanes) {
+        const Reg x = slope_of_weight(V::load(s + c));
+        sum = V::add(sum, x);
+        V::store(to + c, x);
+      }
+      own_[row + r].second += V::sum(sum);
+    }
+  }
+
+  /// ds = s (dP - delta),  s = a^(2 - alpha)
+  void slopes(int, const Row<Real>& known, const typename State::Given& given, int64_t, int columns, Real* s,
+              Real* dp) const override {
+    weights(known, columns, s);
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg share = slope_of_weight(V::load(s + c));
+      const Reg ds = V::mul(share, V::sub(V::load(dp + c), V::set1(given.delta)));
+      V::store(dp + c, V::pick(V::equal(share, V::zero()), V::zero(), ds));
+    }
+  }
+
+ private:
+  enum class Stage { collect, improve, weigh };
+  enum class Kind { linear, square, any };  // 1 / (alpha - 1) is 1, 2, something else
+  static constexpr Real kEnough = sizeof(Real) == 4 ? Real(1e-7) : Real(1e-16);
+
+  struct Own {  // of a row, while it runs
+    int size = 0, solved = 0;
+    bool overflow = false, unknown = false;
+    double sum = 0, slope = 0, second = 0;
+  };
+
+  Reg raise(Reg x) const {  // x >= 0
+    if (kind_ == Kind::linear) return x;
+    if (kind_ == Kind::square) return V::mul(x, x);
+    const Real power = power_;
+    return V::each(x, [power](Real y) { return y > 0 ? std::pow(y, power) : Real(0); });
+  }
+  Real raised(Real x) const { return kind_ == Kind::linear ? x : kind_ == Kind::square ? x * x : std::pow(x, power_); }
+  /// a^(2 - alpha) of a = x^power is x^(power - 1).
+  Real slope_of(Real x) const {
+    return kind_ == Kind::linear ? Real(1) : kind_ == Kind::square ? x : std::pow(x, power_ - 1);
+  }
+  Reg slope_of_weight(Reg a) const {
+    if (kind_ == Kind::linear)
+      return V::pick(V::greater(a, V::zero()), V::set1(1), V::pick(V::equal(a, a), V::zero(), a));
+    if (kind_ == Kind::square) return V::sqrt(a);
+    const Real power = 1 - by_;
+    return V::each(a, [power](Real y) { return y == 0 ? y : std::pow(y, power); });
+  }
+  Reg excess(const Row<Real>& known, Reg e) const {
+    return V::max(V::fma(V::sub(e, V::set1(known.top)), V::set1(by_), V::set1(-known.floor)), V::zero());
+  }
+  void weights(const Row<Real>& known, int columns, Real* s) const {
+    const bool unknown = known.sum != known.sum;
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg e = V::load(s + c), none = V::set1(State::kNone);
+      const Reg a = unknown ? V::set1(known.sum) : known.top == State::kNone ? V::zero() : raise(excess(known, e));
+      V::store(s + c, V::pick(V::equal(e, none), V::zero(), a));
+    }
+  }
+
+  void collect(int r, int64_t key, int columns, const Real* s) {
+    Own& own = own_[r];
+    Row<Real>& known = State::rows_[r];
+    Reg m = V::set1(State::kNone);
+    uint32_t bad = 0;
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg x = V::load(s + c);
+      m = V::max(m, x);
+      bad |= V::bits(V::poisoned(x));
+    }
+    own.unknown = own.unknown || bad != 0;
+    if (own.unknown) return;
+    const Real tile = V::top(m);
+    if (tile > known.top) {
+      const Real fallen = known.floor - by_ * (tile - known.top);
+      known.floor = fallen > -1 ? fallen : Real(-1);
+      known.top = tile;
+    }
+    if (own.overflow || known.top == State::kNone) return;
+    Real* z = scores_ + r * room_;
+    int32_t* number = keys_ + r * room_;
+    const Reg top = V::set1(known.top), scale = V::set1(by_), floor = V::set1(known.floor);
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg x = V::load(s + c);
+      const auto in = V::greater(V::mul(V::sub(x, top), scale), floor);
+      if (V::bits(in) != 0)
+        own.size += V::compress(in, x, static_cast<int32_t>(key + c), z + own.size, number + own.size);
+    }
+    if (own.size > 2 * own.solved + 32) solve(r, 2);  // seldom enough: each time as many have come as there were
+    if (own.size > most_) own.overflow = true;
+  }
+
+  /// Newton's steps; survivors move to the front.
+  void solve(int r, int steps) {
+    Own& own = own_[r];
+    Row<Real>& known = State::rows_[r];
+    Real* z = scores_ + r * room_;
+    int32_t* number = keys_ + r * room_;
+    for (int step = 0; step < steps && own.size > 0; ++step) {
+      Reg sum = V::zero(), slope = V::zero();
+      for (int i = 0; i < own.size; i += V::kLanes) {
+        const auto real = V::lanes(0, own.size - i);
+        const Reg x = V::pick(real, excess(known, V::load(z + i)), V::zero());
+        take_in(x, sum, slope);
+      }
+      const Real move = (V::sum(sum) - 1) / (power_ * V::sum(slope));
+      const int before = own.size;
+      if (move > 0) known.floor += move;
+      own.size = compact(known, z, number, own.size);
+      const bool settled = kind_ == Kind::linear ? own.size == before : false;
+      if (!(move > kEnough) || settled) break;
+    }
+    own.solved = own.size;
+  }
+  /// sum of x^power and of x^(power - 1)
+  HEED_INLINE void take_in(Reg x, Reg& sum, Reg& slope) const {
+    const Reg some = V::pick(V::greater(x, V::zero()), V::set1(1), V::zero());
+    if (kind_ == Kind::linear) {
+      sum = V::add(sum, x);
+      slope = V::add(slope, some);
+    } else if (kind_ == Kind::square) {
+      sum = V::fma(x, x, sum);
+      slope = V::add(slope, x);
+    } else {
+      const Real power = power_;
+      sum = V::add(sum, raise(x));
+      slope = V::add(slope, V::each(x, [power](Real y) { return y > 0 ? std::pow(y, power - 1) : Real(0); }));
+    }
+  }
+  /// Entries above tau, in order; reads and writes whole registers.
+  int compact(const Row<Real>& known, Real* z, int32_t* number, int size) const {
+    int kept = 0;
+    for (int i = 0; i < size; ++i) {
+      const bool in = by_ * (z[i] - known.top) > known.floor;
+      z[kept] = z[i];
+      number[kept] = number[i];
+      kept += in;
+    }
+    return kept;
+  }
+
+  void improve(int r, int columns, const Real* s) {
+    Own& own = own_[r];
+    if (!own.overflow || own.unknown) return;
+    Reg sum = V::zero(), slope = V::zero();
+    for (int c = 0; c < columns; c += V::kLanes) take_in(excess(State::rows_[r], V::load(s + c)), sum, slope);
+    own.sum += V::sum(sum);
+    own.slope += power_ * V::sum(slope);
+  }
+
+  Real by_, power_;
+  Kind kind_;
+  Stage stage_ = Stage::collect;
+  int most_ = 0, passes_ = 0;
+  int64_t room_ = 0;
+  Real* scores_ = nullptr;
+  int32_t* keys_ = nullptr;
+  Own own_[kRowsMax];
+};
+
+}  // namespace heed::kernels::fused

@@ -1,0 +1,22 @@
+// The table of one instruction set.
+
+#pragma once
+
+#include "heed/kernels/fused/backward.h"
+#include "heed/kernels/fused/kernels.h"
+#include "heed/kernels/fused/report.h"
+
+namespace heed::kernels::fused {
+
+template <class V>
+struct Table {
+  using Real = typename V::Real;
+  static void forward(const Problem<Real>& p, const ParallelFor& f) { Engine<V>(p, f).forward(); }
+  static void report(const Problem<Real>& p, const Wanted<Real>& w, const ParallelFor& f) { Report<V>(p, w, f).run(); }
+  static void backward(const Problem<Real>& p, const Gradients<Real>& g, const ParallelFor& f) {
+    Backward<V>(p, g, f).run();
+  }
+  static constexpr Kernels<Real> kKernels{V::kName, forward, report, backward};
+};
+
+}  // namespace heed::kernels::fused

@@ -1,0 +1,385 @@
+// w . tanh(a + b) = sum w - 2 sum w / (1 + e^2a e^2b): no tanh, and one reciprocal for four features.
+//
+// Folded: with W = max |w| and u = w / W, the query's side e^2a / u makes every term 1 / d, d = 1/u + (e^2a / u) e^2b,
+// and
+//   1/d0 + 1/d1 + 1/d2 + 1/d3 = (n01 e23 + n23 e01) / (e01 e23),   n a sum and e a product of two d.
+// |d| >= 1, so only overflow threatens; the same product over the largest entries tells. Four features of which one has
+// |u| < 1e-6 keep their weights in the numerator (plain). Where the product might overflow: one reciprocal for each
+// feature. Where e^2a or e^2b itself leaves the floats: tanh(a + b), from the sum. (A tile takes one of the three.)
+
+#pragma once
+
+#include <cmath>
+
+#include "heed/kernels/fused/functions.h"
+#include "heed/kernels/fused/score_tile.h"
+
+namespace heed::kernels::fused {
+
+template <class V>
+class AdditiveTile final : public ScoreTile<V> {
+ public:
+  using typename ScoreTile<V>::Real;
+  using Reg = typename V::Reg;
+  using Tile = ScoreTile<V>;
+  using F = Functions<V>;
+
+  static constexpr bool kFloat = sizeof(Real) == 4;
+  /// |a| up to this has an e^2a that is a normal number with a normal reciprocal.
+  static constexpr Real kReach = kFloat ? 43 : 350;
+  /// What a product of four d may reach.
+  static constexpr Real kMost = kFloat ? Real(0x1p125) : Real(0x1p1000);
+
+  explicit AdditiveTile(const typename Tile::Shared& shared) : Tile(shared) {}
+
+  /// What a head's w gives, made once per call: [weights | shares | inverse | plain | total, most, bound].
+  struct Fold {
+    const Real *weights, *shares, *inverse,
+        *plain;               // w;  u = w / most, or 1 if folded;  1/u, or 1;  by fours: not folded
+    Real total, most, bound;  // sum w, max |w|, sum |w|
+  };
+  static int64_t fold_numbers(const Problem<Real>& p) { return 4 * Panels<V>::padded(p.width) + kPad; }
+  static void fold(const Problem<Real>& p, int64_t head, Real* to) {
+    const int64_t width = Panels<V>::padded(p.width);
+    Real *weights = to, *shares = to + width, *inverse = to + 2 * width, *plain = to + 3 * width,
+         *last = to + 4 * width;
+    Real total = 0, most = 0, bound = 0;
+    for (int64_t f = 0; f < width; ++f) {
+      const Real w = f < p.width ? p.to_scores[head * p.to_scores_head + f] * p.scale : Real(0), size = std::fabs(w);
+      weights[f] = w;
+      total += w;
+      bound += size;
+      most = size > most ? size : most;
+    }
+    for (int64_t f = 0; f < width; f += 4) {
+      bool fine = most > 0;
+      for (int64_t i = f; i < f + 4; ++i) {
+        shares[i] = most > 0 ? weights[i] / most : Real(0);
+        fine = fine && std::fabs(shares[i]) > Real(1e-6);
+      }
+      for (int64_t i = f; i < f + 4; ++i) {
+        inverse[i] = fine ? 1 / shares[i] : Real(1);
+        if (fine) shares[i] = 1;
+      }
+      plain[f / 4] = fine ? Real(0) : Real(1);
+    }
+    last[0] = total;
+    last[1] = most;
+    last[2] = bound;
+  }
+
+  /// Keys as the tile wants them.
+  static Reg map_keys(Reg b) { return F::exp(V::add(b, b)); }
+
+  int group() const override { return 12; }
+  bool scales() const override { return true; }
+  Real bound(int64_t head) const override { return folds(head).bound; }
+
+  void begin(int64_t batch, int64_t head, int64_t query, int rows) override {
+    Tile::begin(batch, head, query, rows);
+    const int64_t width = Tile::width_;
+    fold_ = folds(head);
+    plain_ = Tile::room(Slot::query, 2 * kRowsMax * width);
+    folded_ = plain_ + kRowsMax * width;
+    const Real* from = Tile::p_.query.at(batch, head, query);
+    const int64_t stride = Tile::p_.query.row;
+    Tile::copy(from, stride, rows, plain_, [](Reg a) { return map_keys(a); });
+    for (int r = 0; r < rows; ++r) {
+      Reg most = V::zero();
+      for (int64_t f = 0; f < width; f += V::kLanes) {
+        const int64_t at = r * width + f, left = Tile::p_.width - f;
+        V::store(folded_ + at, V::mul(V::load(plain_ + at), V::load(fold_.inverse + f)));
+        const Reg a = left >= V::kLanes ? V::load(from + r * stride + f)
+                                        : V::load_some(from + r * stride + f, left > 0 ? left : 0);
+        most = V::max(most, V::abs(a));
+      }
+      reach_[r] = V::top(most);
+    }
+  }
+
+  void scores(int row, int rows, int64_t panel, int count, Real* s) override {
+    if (Tile::shared_.panels == nullptr) return from_rows(row, rows, panel, count, s);
+    const Panels<V> packed = Tile::panels();
+    for (int i = 0; i < count; ++i, s += kPanel) {
+      const int n = packed.columns(panel + i);
+      const Way way = way_of(row, rows, panel + i);
+      if (way == Way::sums) {
+        sums(row, rows, (panel + i) * kPanel, n, s);
+        continue;
+      }
+      for (int r = 0; r < rows;)
+        r += rows - r >= 4   ? some<4>(way, row + r, packed.at(panel + i), n, s + r * kTile)
+             : rows - r >= 2 ? some<2>(way, row + r, packed.at(panel + i), n, s + r * kTile)
+                             : some<1>(way, row + r, packed.at(panel + i), n, s + r * kTile);
+    }
+  }
+
+  // With r = 1 / (1 + e^2a e^2b):  d tanh = 4 (r - r^2),  dw = sum ds (1 - 2 r). Lanes are features, so nothing is
+  // summed across lanes; 4 w is applied once to each finished row.
+  void begin_keys(int64_t batch, int64_t key_head, int64_t key, int keys) override {
+    Tile::keys_ = keys;
+    const int64_t width = Tile::width_;
+    raw_keys_ = Tile::p_.key_rows.at(batch, key_head, key);
+    key_rows_ = nullptr;
+    key_step_ = width;
+    if (Tile::p_.exp_keys && Tile::p_.width == width) {
+      key_rows_ = Tile::p_.exp_keys.at(batch, key_head, key);
+      key_step_ = Tile::p_.exp_keys.row;
+    } else {
+      Real* rows = Tile::room(Slot::keys, keys * width);
+      Tile::copy(raw_keys_, Tile::p_.key_rows.row, keys, rows, [](Reg b) { return map_keys(b); });
+      for (int j = 0; j < keys; ++j)
+        for (int64_t f = Tile::p_.width; f < width; ++f) rows[j * width + f] = 1;
+      key_rows_ = rows;
+    }
+    Reg most = V::set1(1), least = most;
+    for (int j = 0; j < keys; ++j)
+      for (int64_t f = 0; f < width; f += V::kLanes) {
+        const Reg e = V::load(key_rows_ + j * key_step_ + f);
+        most = V::max(most, e);
+        least = V::min(least, e);
+      }
+    const Real far = std::exp(2 * kReach);
+    keys_in_reach_ = V::top(most) <= far && -V::top(F::negative(least)) >= 1 / far;
+  }
+
+  void slopes(const Real* ds, int ld, Real* query, Real* keys, Real* to_scores) override {
+    const int64_t width = Tile::width_;
+    const int rows = Tile::rows_;
+    bool in_reach = keys_in_reach_;
+    for (int r = 0; r < rows; ++r) in_reach = in_reach && reach_[r] <= kReach;
+    Reg total = V::zero();
+    for (int r = 0; r < rows; ++r)
+      for (int j = 0; j < Tile::keys_; j += V::kLanes)
+        total = V::add(total, V::load_some(ds + r * ld + j, Tile::keys_ - j));
+    const Real all = V::sum(total);
+    for (int64_t f = 0; f < width; f += V::kLanes) {
+      Reg dw = V::zero();
+      for (int r = 0; r < rows;) {
+        if (!in_reach) {
+          dw = careful(r, f, query, keys, ds + r * ld, dw);
+          ++r;
+        } else if (rows - r >= 4) {
+          dw = stripe<4>(plain_ + r * width + f, query + r * width + f, keys + f, key_rows_ + f, ds + r * ld, ld, dw);
+          r += 4;
+        } else {
+          dw = stripe<1>(plain_ + r * width + f, query + r * width + f, keys + f, key_rows_ + f, ds + r * ld, ld, dw);
+          ++r;
+        }
+      }
+      // sum ds (1 - 2 r)
+      V::store(to_scores + f, V::add(V::load(to_scores + f), V::fnma(V::set1(2), dw, V::set1(all))));
+    }
+  }
+
+  void close_query(int64_t head, Real* rows, int64_t count) const override {
+    const Fold fold = folds(head);
+    for (int64_t i = 0; i < count; ++i, rows += Tile::width_)
+      for (int64_t f = 0; f < Tile::width_; f += V::kLanes)
+        V::store(rows + f, V::mul(V::load(rows + f), V::mul(V::set1(4), V::load(fold.weights + f))));
+  }
+  void close_keys(int64_t head, Real* rows, int64_t count) const override { close_query(head, rows, count); }
+
+ private:
+  enum class Way { quads, singles, sums };
+
+  Fold folds(int64_t head) const {
+    const int64_t width = Tile::width_;
+    const Real* at = Tile::shared_.folds + head * fold_numbers(Tile::p_);
+    return {at, at + width, at + 2 * width, at + 3 * width, at[4 * width], at[4 * width + 1], at[4 * width + 2]};
+  }
+  Reg some_of(const Real* row, int64_t f) const {
+    return f + V::kLanes <= Tile::p_.width ? V::load(row + f) : V::load_some(row + f, Tile::p_.width - f);
+  }
+
+  Way way_of(int row, int rows, int64_t panel) const {
+    const int64_t width = Tile::width_;
+    const Real* top = Tile::shared_.ranges +
+                      (Tile::batch_ * Tile::p_.key_heads + Tile::key_head_) * Tile::shared_.ranges_step +
+                      panel * (width + V::kLanes);
+    for (int r = row; r < row + rows; ++r)
+      if (!(reach_[r] <= kReach)) return Way::sums;
+    if (!(top[width] <= kReach)) return Way::sums;
+    Real worst = 0;
+    alignas(64) Real d[V::kLanes];
+    for (int64_t f = 0; f < width; f += V::kLanes) {
+      Reg q = V::zero();
+      for (int r = row; r < row + rows; ++r) q = V::max(q, V::abs(V::load(folded_ + r * width + f)));
+      V::store(d, V::fma(q, V::load(top + f), V::abs(V::load(fold_.inverse + f))));
+      for (int i = 0; i < V::kLanes; i += 4) {
+        const Real product = d[i] * d[i + 1] * (d[i + 2] * d[i + 3]);
+        worst = product > worst || product != product ? product : worst;
+      }
+    }
+    return worst < kMost ? Way::quads : Way::singles;
+  }
+
+  template <int R>
+  int some(Way way, int row, const Real* k, int n, Real* s) const {
+    for (int c = 0; c < n; c += V::kLanes)
+      way == Way::quads ? quads<R>(row, k + c, n, s + c) : singles<R>(row, k + c, n, s + c);
+    return R;
+  }
+
+  template <int R>
+  [[gnu::noinline]] void quads(int row, const Real* k, int n, Real* s) const {
+    const int64_t width = Tile::width_;
+    const Real* q = folded_ + row * width;
+    const int64_t groups = (Tile::p_.width + 3) / 4;
+    Reg sum[R];
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) sum[r] = V::zero();
+    for (int64_t g = 0; g < groups; ++g, k += 4 * n) {
+      const Real *inverse = fold_.inverse + 4 * g, *w = fold_.shares + 4 * g, *e = q + 4 * g;
+      const Reg k0 = V::load(k), k1 = V::load(k + n), k2 = V::load(k + 2 * n), k3 = V::load(k + 3 * n);
+      if (fold_.plain[g] != 0) {
+#pragma GCC unroll 4
+        for (int r = 0; r < R; ++r, e += width) {
+          const Reg d0 = V::fma(V::set1(e[0]), k0, V::set1(1)), d1 = V::fma(V::set1(e[1]), k1, V::set1(1));
+          const Reg d2 = V::fma(V::set1(e[2]), k2, V::set1(1)), d3 = V::fma(V::set1(e[3]), k3, V::set1(1));
+          const Reg n01 = V::fma(V::set1(w[0]), d1, V::mul(V::set1(w[1]), d0)), e01 = V::mul(d0, d1);
+          const Reg n23 = V::fma(V::set1(w[2]), d3, V::mul(V::set1(w[3]), d2)), e23 = V::mul(d2, d3);
+          sum[r] = V::fma(V::fma(n01, e23, V::mul(n23, e01)), V::reciprocal(V::mul(e01, e23)), sum[r]);
+        }
+        continue;
+      }
+#pragma GCC unroll 4
+      for (int r = 0; r < R; ++r, e += width) {
+        const Reg d0 = V::fma(V::set1(e[0]), k0, V::set1(inverse[0])),
+                  d1 = V::fma(V::set1(e[1]), k1, V::set1(inverse[1]));
+        const Reg d2 = V::fma(V::set1(e[2]), k2, V::set1(inverse[2])),
+                  d3 = V::fma(V::set1(e[3]), k3, V::set1(inverse[3]));
+        const Reg n01 = V::add(d0, d1), n23 = V::add(d2, d3), e01 = V::mul(d0, d1), e23 = V::mul(d2, d3);
+        sum[r] = V::fma(V::fma(n01, e23, V::mul(n23, e01)), V::reciprocal(V::mul(e01, e23)), sum[r]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) V::store(s + r * kTile, V::fnma(V::set1(2 * fold_.most), sum[r], V::set1(fold_.total)));
+  }
+
+  template <int R>
+  [[gnu::noinline]] void singles(int row, const Real* k, int n, Real* s) const {
+    const int64_t width = Tile::width_;
+    const Real* q = plain_ + row * width;
+    Reg sum[R];
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) sum[r] = V::zero();
+    for (int64_t f = 0; f < Tile::p_.width; ++f, k += n) {
+      const Reg key = V::load(k), w = V::set1(fold_.weights[f]);
+#pragma GCC unroll 4
+      for (int r = 0; r < R; ++r) {
+        const Reg d = V::min(V::set1(kMost), V::fma(V::set1(q[r * width + f]), key, V::set1(1)));
+        sum[r] = V::fma(w, V::reciprocal(d), sum[r]);
+      }
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) V::store(s + r * kTile, V::fnma(V::set1(2), sum[r], V::set1(fold_.total)));
+  }
+
+  /// From a + b, where exp of one side alone is out of reach.
+  [[gnu::noinline]] void sums(int row, int rows, int64_t key, int columns, Real* s) const {
+    for (int r = 0; r < rows; ++r) {
+      const Real* a = Tile::p_.query.at(Tile::batch_, Tile::head_, Tile::query_ + row + r);
+      for (int c = 0; c < columns; ++c) {
+        if (key + c >= Tile::p_.keys) {
+          s[r * kTile + c] = 0;
+          continue;
+        }
+        const Real* b = Tile::key_row(key + c);
+        Reg sum = V::zero();
+        for (int64_t f = 0; f < Tile::p_.width; f += V::kLanes)
+          sum = V::fma(some_of(Tile::p_.to_scores + Tile::head_ * Tile::p_.to_scores_head, f),
+                       F::tanh(V::add(some_of(a, f), some_of(b, f))), sum);
+        s[r * kTile + c] = V::sum(sum) * Tile::p_.scale;
+      }
+    }
+  }
+
+  /// Few queries: lanes are features, four registers of them share a reciprocal.
+  void from_rows(int row, int rows, int64_t panel, int count, Real* s) {
+    const int64_t first = panel * kPanel, end = first + count * kPanel;
+    const int64_t last = end < Tile::p_.keys ? end : Tile::p_.keys, width = Tile::width_;
+    for (int64_t key = first; key < last; key += kKeyRows) {
+      const int keys = static_cast<int>(last - key < kKeyRows ? last - key : kKeyRows);
+      this->begin_keys(Tile::batch_, Tile::key_head_, key, keys);
+      for (int r = 0; r < rows; ++r) {
+        Real* to = s + r * kTile + (key - first);
+        if (!(reach_[row + r] <= kReach && keys_in_reach_)) {
+          sums(row + r, 1, key, keys, to);
+          continue;
+        }
+        const Real* q = plain_ + (row + r) * width;
+        for (int j = 0; j < keys; ++j) to[j] = fold_.total - 2 * one_pair(q, key_rows_ + j * key_step_);
+      }
+    }
+    for (int r = 0; r < rows; ++r)
+      for (int64_t c = last - first; c % kPad != 0; ++c) s[r * kTile + c] = 0;
+  }
+  static constexpr int kKeyRows = 64;
+
+  /// sum w / (1 + e^2a e^2b)
+  Real one_pair(const Real* q, const Real* k) const {
+    const int64_t width = Tile::width_;
+    const Reg one = V::set1(1), most = V::set1(kFloat ? Real(0x1p62) : Real(0x1p500));
+    Reg sum = V::zero();
+    for (int64_t f = 0; f < width; f += V::kLanes) {
+      const Reg d = V::min(most, V::fma(V::load(q + f), V::load(k + f), one));
+      sum = V::fma(V::load(fold_.weights + f), V::reciprocal(d), sum);
+    }
+    return V::sum(sum);
+  }
+
+  // Out of line: inlined into the whole backward pass, its addresses would no longer fit the registers.
+  template <int R>
+  [[gnu::noinline]] Reg stripe(const Real* q, Real* dq, Real* dk, const Real* k, const Real* ds, int ld, Reg dw) const {
+    const int64_t width = Tile::width_;
+    Reg e[R], de[R];
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      e[r] = V::load(q + r * width);
+      de[r] = V::load(dq + r * width);
+    }
+    for (int j = 0; j < Tile::keys_; ++j, k += key_step_, dk += width) {
+      const Reg key = V::load(k);
+      Reg dkey = V::load(dk);
+#pragma GCC unroll 4
+      for (int r = 0; r < R; ++r) {
+        const Reg x = V::reciprocal(V::min(V::set1(kMost), V::fma(e[r], key, V::set1(1))));
+        const Reg t = V::mul(x, V::set1(ds[r * ld + j])), u = V::fnma(t, x, t);
+        dw = V::add(dw, t);
+        de[r] = V::add(de[r], u);
+        dkey = V::add(dkey, u);
+      }
+      V::store(dk, dkey);
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) V::store(dq + r * width, de[r]);
+    return dw;
+  }
+
+  /// The same from a + b, for one row.
+  [[gnu::noinline]] Reg careful(int row, int64_t f, Real* query, Real* keys, const Real* ds, Reg dw) const {
+    const int64_t width = Tile::width_;
+    if (f >= Tile::p_.width) return dw;
+    const Reg a = some_of(Tile::p_.query.at(Tile::batch_, Tile::head_, Tile::query_ + row), f);
+    Reg de = V::load(query + row * width + f);
+    for (int j = 0; j < Tile::keys_; ++j) {
+      const Reg t = F::tanh(V::add(a, some_of(raw_keys_ + j * Tile::p_.key_rows.row, f)));
+      const Reg slope = V::set1(ds[j]), u = V::mul(V::mul(slope, V::set1(Real(0.25))), V::fnma(t, t, V::set1(1)));
+      dw = V::fma(slope, V::mul(V::set1(Real(0.5)), V::sub(V::set1(1), t)), dw);  // r = (1 - tanh) / 2
+      de = V::add(de, u);
+      V::store(keys + j * width + f, V::add(V::load(keys + j * width + f), u));
+    }
+    V::store(query + row * width + f, de);
+    return dw;
+  }
+
+  Fold fold_{};
+  Real reach_[kRowsMax] = {};
+  Real *plain_ = nullptr, *folded_ = nullptr;
+  const Real *raw_keys_ = nullptr, *key_rows_ = nullptr;
+  int64_t key_step_ = 0;
+  bool keys_in_reach_ = true;
+};
+
+}  // namespace heed::kernels::fused

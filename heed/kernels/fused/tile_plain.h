@@ -1,0 +1,186 @@
+// Scores without a trick, feature by feature. Packed keys are always used: lanes are keys; backward, lanes are
+// features.
+//
+//   hidden     w . act(a + b)          distance   -|q - k|          table   the query's own numbers
+
+#pragma once
+
+#include <cmath>
+
+#include "heed/kernels/fused/functions.h"
+#include "heed/kernels/fused/score_tile.h"
+
+namespace heed::kernels::fused {
+
+/// What hidden and distance share: copies of the block's rows, and of the keys' rows in backward.
+template <class V>
+class PlainTile : public ScoreTile<V> {
+ public:
+  using typename ScoreTile<V>::Real;
+  using Reg = typename V::Reg;
+  using Tile = ScoreTile<V>;
+  using Tile::Tile;
+
+  int group() const override { return 12; }
+
+  void begin(int64_t batch, int64_t head, int64_t query, int rows) override {
+    Tile::begin(batch, head, query, rows);
+    query_rows_ = Tile::room(Slot::query, kRowsMax * Tile::width_);
+    Tile::copy(Tile::p_.query.at(batch, head, query), Tile::p_.query.row, rows, query_rows_, [](Reg x) { return x; });
+  }
+  void begin_keys(int64_t batch, int64_t key_head, int64_t key, int keys) override {
+    Tile::keys_ = keys;
+    key_rows_ = Tile::room(Slot::keys, keys * Tile::width_);
+    Tile::copy(Tile::p_.key_rows.at(batch, key_head, key), Tile::p_.key_rows.row, keys, key_rows_,
+               [](Reg x) { return x; });
+  }
+
+ protected:
+  Real* query_rows_ = nullptr;
+  Real* key_rows_ = nullptr;
+};
+
+template <class V>
+class HiddenTile final : public PlainTile<V> {
+ public:
+  using Tile = ScoreTile<V>;
+  using typename ScoreTile<V>::Real;
+  using Reg = typename V::Reg;
+  using F = Functions<V>;
+  using PlainTile<V>::PlainTile;
+
+  bool scales() const override { return true; }
+  Real bound(int64_t head) const override {
+    Real sum = 0;
+    for (int64_t f = 0; f < Tile::p_.width; ++f) sum += std::fabs(weight(head, f));
+    return sum == 0 ? Real(0) : sum * F::bound(Tile::p_.activation);
+  }
+
+  void scores(int row, int rows, int64_t panel, int count, Real* s) override {
+    const Panels<V> packed = Tile::panels();
+    for (int i = 0; i < count; ++i, s += kPanel) {
+      const int n = packed.columns(panel + i);
+      for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < n; c += V::kLanes) {
+          const Real *q = this->query_rows_ + (row + r) * Tile::width_, *k = packed.at(panel + i) + c;
+          Reg sum = V::zero();
+          for (int64_t f = 0; f < Tile::p_.width; ++f)
+            sum = V::fma(V::set1(weight(Tile::head_, f)),
+                         F::activate(Tile::p_.activation, V::add(V::set1(q[f]), V::load(k + f * n))), sum);
+          V::store(s + r * kTile + c, sum);
+        }
+    }
+  }
+
+  void slopes(const Real* ds, int ld, Real* query, Real* keys, Real* to_scores) override {
+    const int64_t width = Tile::width_;
+    for (int r = 0; r < Tile::rows_; ++r)
+      for (int j = 0; j < Tile::keys_; ++j) {
+        const Real slope = ds[r * ld + j];
+        if (slope == 0) continue;
+        for (int64_t f = 0; f < width; f += V::kLanes) {
+          const Reg x = V::add(V::load(this->query_rows_ + r * width + f), V::load(this->key_rows_ + j * width + f));
+          const Reg t = V::mul(V::set1(slope), F::slope(Tile::p_.activation, x));
+          add(query + r * width + f, t);
+          add(keys + j * width + f, t);
+          add(to_scores + f, V::mul(V::set1(slope), F::activate(Tile::p_.activation, x)));
+        }
+      }
+  }
+
+  void close_query(int64_t head, Real* rows, int64_t count) const override {
+    for (int64_t i = 0; i < count; ++i, rows += Tile::width_)
+      for (int64_t f = 0; f < Tile::width_; ++f) rows[f] *= f < Tile::p_.width ? weight(head, f) : Real(0);
+  }
+  void close_keys(int64_t head, Real* rows, int64_t count) const override { close_query(head, rows, count); }
+
+ private:
+  Real weight(int64_t head, int64_t f) const {
+    return Tile::p_.to_scores[head * Tile::p_.to_scores_head + f] * Tile::p_.scale;
+  }
+  static void add(Real* to, Reg x) { V::store(to, V::add(V::load(to), x)); }
+};
+
+/// The slope of |q - k| is 0 where it has none, at 0: (q - k) / max(|q - k|, 1e-8).
+template <class V>
+class DistanceTile final : public PlainTile<V> {
+ public:
+  using Tile = ScoreTile<V>;
+  using typename ScoreTile<V>::Real;
+  using Reg = typename V::Reg;
+  using PlainTile<V>::PlainTile;
+
+  bool scales() const override { return false; }
+
+  void scores(int row, int rows, int64_t panel, int count, Real* s) override {
+    const Panels<V> packed = Tile::panels();
+    for (int i = 0; i < count; ++i, s += kPanel) {
+      const int n = packed.columns(panel + i);
+      for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < n; c += V::kLanes) {
+          const Real *q = this->query_rows_ + (row + r) * Tile::width_, *k = packed.at(panel + i) + c;
+          Reg sum = V::zero();
+          for (int64_t f = 0; f < Tile::p_.width; ++f) {
+            const Reg apart = V::sub(V::set1(q[f]), V::load(k + f * n));
+            sum = V::fma(apart, apart, sum);
+          }
+          V::store(s + r * kTile + c, V::sub(V::zero(), V::sqrt(sum)));
+        }
+    }
+  }
+
+  void slopes(const Real* ds, int ld, Real* query, Real* keys, Real*) override {
+    const int64_t width = Tile::width_;
+    for (int r = 0; r < Tile::rows_; ++r)
+      for (int j = 0; j < Tile::keys_; ++j) {
+        if (ds[r * ld + j] == 0) continue;
+        const Real *q = this->query_rows_ + r * width, *k = this->key_rows_ + j * width;
+        Reg sum = V::zero();
+        for (int64_t f = 0; f < width; f += V::kLanes) {
+          const Reg apart = V::sub(V::load(q + f), V::load(k + f));
+          sum = V::fma(apart, apart, sum);
+        }
+        const Real far = std::sqrt(V::sum(sum));
+        const Reg by = V::set1(ds[r * ld + j] / (far < Real(1e-8) ? Real(1e-8) : far));
+        for (int64_t f = 0; f < width; f += V::kLanes) {
+          const Reg t = V::mul(by, V::sub(V::load(q + f), V::load(k + f)));
+          Real *dq = query + r * width + f, *dk = keys + j * width + f;
+          V::store(dq, V::sub(V::load(dq), t));
+          V::store(dk, V::add(V::load(dk), t));
+        }
+      }
+  }
+};
+
+template <class V>
+class TableTile final : public ScoreTile<V> {
+ public:
+  using Tile = ScoreTile<V>;
+  using typename ScoreTile<V>::Real;
+  using Tile::Tile;
+
+  int group() const override { return 6; }
+  bool scales() const override { return false; }
+
+  void scores(int row, int rows, int64_t panel, int count, Real* s) override {
+    const int64_t key = panel * kPanel,
+                  end = key + count * kPanel < Tile::p_.keys ? key + count * kPanel : Tile::p_.keys;
+    for (int r = 0; r < rows; ++r) {
+      const Real* from = Tile::p_.query.at(Tile::batch_, Tile::head_, Tile::query_ + row + r);
+      for (int64_t c = 0; c < Panels<V>::padded(end - key); ++c)
+        s[r * kTile + c] = key + c < Tile::p_.width && key + c < end ? from[key + c] : Real(0);
+    }
+  }
+
+  void begin_keys(int64_t, int64_t, int64_t key, int keys) override {
+    Tile::key_ = key;
+    Tile::keys_ = keys;
+  }
+  void slopes(const Real* ds, int ld, Real* query, Real*, Real*) override {
+    for (int r = 0; r < Tile::rows_; ++r)
+      for (int j = 0; j < Tile::keys_ && Tile::key_ + j < Tile::p_.width; ++j)
+        query[r * Tile::width_ + Tile::key_ + j] += ds[r * ld + j];
+  }
+};
+
+}  // namespace heed::kernels::fused
