@@ -66,7 +66,7 @@ class Backward : private Engine<V> {
 
  private:
   using Base::p_;
-  static constexpr int kKeys = 192, kQueries = 96;
+  static constexpr int kKeys = kTile, kQueries = 96;
   static constexpr int64_t kMostBytes = int64_t{32} << 20;
 
   struct Sums {  // where a chunk adds what is not its own
@@ -98,15 +98,14 @@ class Backward : private Engine<V> {
   }
 
   struct Tiles {                   // scratch of one task
-    Real *s, *raw, *before;        // scores of a group of rows: as the alignment sees them, as they were
     Real *weights, *ds;            // of a block of queries, [kQueries][kKeys]
+    Real *raw, *before;            // scores of a group of rows as they were before some steps
     const Real* values = nullptr;  // the block's values side by side; null: rows are read
   };
   static Tiles tiles(int group) {
-    const auto numbers = [](int64_t n) { return static_cast<size_t>(n) * sizeof(Real); };
-    Real* s = static_cast<Real*>(scratch(Slot::tile, numbers(3 * int64_t{group} * kTile)));
-    Real* weights = static_cast<Real*>(scratch(Slot::weights, numbers(2 * kQueries * kKeys)));
-    return {s, s + group * kTile, s + 2 * group * kTile, weights, weights + kQueries * kKeys};
+    const int64_t block = kQueries * kKeys, some = int64_t{group} * kKeys;
+    Real* room = static_cast<Real*>(scratch(Slot::weights, static_cast<size_t>(2 * (block + some)) * sizeof(Real)));
+    return {room, room + block, room + 2 * block, room + 2 * block + some};
   }
 
   /// Values of a block of keys, packed as keys are.
@@ -130,9 +129,9 @@ class Backward : private Engine<V> {
     const Steps<V>& steps = work.steps;
     for (int r = 0; r < work.block.rows; r += work.group) {
       const Block at = work.rows_of(r);
-      work.scores(r, panel, count, t.s, t.raw, t.before);
-      const Real* dc = g_.context + Base::row(at) * width;
       Real *w = t.weights + r * kKeys, *ds = t.ds + r * kKeys;
+      work.scores(r, panel, count, w, t.raw, t.before);
+      const Real* dc = g_.context + Base::row(at) * width;
       if (t.values == nullptr) {
         RowDots<V>::run(dc, width, p_.values.at(at.batch, Base::key_head(at), key), p_.values.row, width, at.rows, keys,
                         ds, kKeys);
@@ -149,12 +148,10 @@ class Backward : private Engine<V> {
       for (int i = 0; i < at.rows; ++i, w += kKeys, ds += kKeys) {
         const int64_t index = Base::row(at) + i;
         if (steps.drops()) steps.drop(at, i, key, n, ds);
-        Real* s = t.s + i * kTile;
         const auto given = [index](const Real* slopes) { return slopes == nullptr ? Real(0) : slopes[index]; };
-        work.state().slopes(r + i, p_.rows[index], {delta_[index], given(g_.lse), given(g_.log_probability)}, key, n, s,
+        work.state().slopes(r + i, p_.rows[index], {delta_[index], given(g_.lse), given(g_.log_probability)}, key, n, w,
                             ds);
-        if (steps.drops()) steps.drop(at, i, key, n, s);
-        for (int c = 0; c < n; c += V::kLanes) V::store(w + c, V::load(s + c));
+        if (steps.drops()) steps.drop(at, i, key, n, w);
         if (place != nullptr && p_.gauss == Gauss::weights) place[index] += work.state().place_slope();
         if (steps.disturbs() && p_.align != AlignKind::hard) {
           const Real slope = steps.calm(at, i, key, n, t.before + i * kTile, ds);
@@ -181,40 +178,50 @@ class Backward : private Engine<V> {
       const int keys = static_cast<int>(Base::least(kKeys, chunk.last - key));
       const int64_t row = (b * p_.key_heads + key_head) * p_.keys + key;
       Real *dk = g_.keys + row * width_, *dv = g_.values + row * width;
-      Base::clear(dk, keys * width_);
-      Base::clear(dv, keys * width);
       Tiles t = tiles(work.group);
       bool ready = false;
       for (int64_t h = key_head * group; h < (key_head + 1) * group; ++h) {
         Real* to_keys = apart ? own : dk;
+        bool fresh = apart || !ready;  // nothing is there yet to be added to
         if (apart) Base::clear(own, keys * width_);
         for (int64_t query = 0; query < p_.queries; query += kQueries) {
           const Block at{b, h, query, static_cast<int>(Base::least(kQueries, p_.queries - query))};
           Range any, all;
           work.steps.ranges(at, any, all);
           if (any.first >= key + keys || any.last <= key) continue;
-          work.begin(at);
+          work.begin(at, true);
           if (!ready) {
             work.tile().begin_keys(b, key_head, key, keys);
             t.values = pack_values(b, key_head, key, keys);
-            ready = true;
           }
           block_slopes(work, t, key, keys, true, sums.place);
-          Product<V, Start::add>::run({t.weights, 1, kKeys}, g_.context + Base::row(at) * width, width, at.rows, dv,
-                                      width, keys, width);
-          work.tile().slopes(t.ds, kKeys, sums.query + Base::row(at) * width_, to_keys, sums.to_scores + h * width_);
+          const Left<Real> by_key{t.weights, 1, kKeys};
+          const Real* dc = g_.context + Base::row(at) * width;
+          if (ready)
+            Product<V, Start::add>::run(by_key, dc, width, at.rows, dv, width, keys, width);
+          else
+            Product<V, Start::zero>::run(by_key, dc, width, at.rows, dv, width, keys, width);
+          ready = true;
+          work.tile().slopes(t.ds, kKeys, sums.query + Base::row(at) * width_, to_keys, fresh,
+                             sums.to_scores + h * width_);
+          fresh = false;
         }
         if (!apart) continue;
+        if (h == key_head * group) Base::clear(dk, keys * width_);
         work.tile().close_keys(h, own, keys);
         for (int64_t i = 0; i < keys * width_; i += V::kLanes)
           V::store(dk + i, V::add(V::load(dk + i), V::load(own + i)));
       }
-      if (!apart) work.tile().close_keys(key_head * group, dk, keys);
+      if (!ready) {
+        Base::clear(dk, keys * width_);
+        Base::clear(dv, keys * width);
+      } else if (!apart) {
+        work.tile().close_keys(key_head * group, dk, keys);
+      }
     }
   }
 
   // ---- biases
-  // --------------------------------------------------------------------------------------------------------
 
   void run_biases() {
     if (g_.full) grid(g_.full, p_.bias.full.batch, p_.bias.full.head, p_.bias.full.key);
@@ -274,7 +281,7 @@ class Backward : private Engine<V> {
             Range any, all;
             work.steps.ranges(at, any, all);
             if (any.first >= key + keys || any.last <= key) continue;
-            work.begin(at);
+            work.begin(at, true);
             if (!ready) t.values = pack_values(b, Base::key_head(at), key, keys);
             ready = true;
             block_slopes(work, t, key, keys, false, nullptr);

@@ -41,7 +41,6 @@ class Engine {
 
  protected:
   // ---- what is made once per call
-  // ------------------------------------------------------------------------------------
 
   template <class F>
   void each(int64_t tasks, F body) const {
@@ -67,6 +66,7 @@ class Engine {
     shared_.ranges_step = count * (width + V::kLanes);
     Real* to = room(panels_, p_.batch * p_.key_heads * shared_.panels_step);
     Real* tops = additive ? room(ranges_, p_.batch * p_.key_heads * shared_.ranges_step) : nullptr;
+    Real* squares = p_.score == ScoreKind::dot ? room(ranges_, p_.batch * p_.key_heads * count) : nullptr;
     each(p_.batch * p_.key_heads * count, [&](int64_t task) {
       const int64_t which = task / count, panel = task % count, b = which / p_.key_heads, h = which % p_.key_heads;
       const int64_t key = panel * kPanel, left = p_.keys - key, known = reachable(b) - key;
@@ -74,9 +74,34 @@ class Engine {
       pack_panel(p_.key_rows.at(b, h, key), n, known < n ? known : n,
                  to + which * shared_.panels_step + panel * kPanel * features,
                  additive ? tops + which * shared_.ranges_step + panel * (width + V::kLanes) : nullptr);
+      if (squares != nullptr)
+        squares[task] = longest_square(to + which * shared_.panels_step + panel * kPanel * features, Panels<V>::padded(n));
     });
     shared_.panels = to;
     shared_.ranges = tops;
+    if (squares == nullptr) return;
+    Real* longest = room(longest_, p_.batch * p_.key_heads);
+    for (int64_t which = 0; which < p_.batch * p_.key_heads; ++which) {
+      Real most = 0;
+      for (int64_t panel = 0; panel < count; ++panel) {
+        const Real square = squares[which * count + panel];
+        most = square > most || square != square ? square : most;
+      }
+      longest[which] = std::sqrt(most);
+    }
+    shared_.longest = longest;
+  }
+  /// Of the keys of a packed panel.
+  Real longest_square(const Real* panel, int64_t n) const {
+    Real most = 0;
+    for (int64_t c = 0; c < n; c += V::kLanes) {
+      Reg sum = V::zero();
+      for (int64_t f = 0; f < p_.width; ++f) sum = V::fma(V::load(panel + f * n + c), V::load(panel + f * n + c), sum);
+      const Real square = V::top(sum), odd = V::sum(V::mul(sum, V::zero()));
+      most = square > most ? square : most;
+      if (odd != 0) most = odd;  // no number
+    }
+    return most;
   }
   /// Keys behind this one are nobody's: what stands there is not looked at.
   int64_t reachable(int64_t batch) const {
@@ -119,7 +144,6 @@ class Engine {
   }
 
   // ---- forward
-  // -------------------------------------------------------------------------------------------------------
 
   Block block_of(int64_t head, int64_t block) const {
     const int64_t query = block * kBlock, left = p_.queries - query;
@@ -221,7 +245,6 @@ class Engine {
   }
 
   // ---- values that are not all numbers
-  // -------------------------------------------------------------------------------
 
   /// Whether 0 times a value is 0 throughout a panel. Asked only where a mask makes weights 0.
   void look_at_values() {
@@ -275,7 +298,7 @@ class Engine {
   const Problem<Real>& p_;
   const ParallelFor& parallel_for_;
   typename ScoreTile<V>::Shared shared_;
-  Buffer panels_, ranges_, folds_, odd_room_;
+  Buffer panels_, ranges_, folds_, longest_, odd_room_;
   uint8_t* odd_ = nullptr;  // [batch][key head][panel]
 };
 

@@ -396,7 +396,7 @@ void compare_slopes(const std::string& words, const Shape& n, const Variant& v) 
       }
     }
     const double eps = std::numeric_limits<Real>::epsilon();
-    const double tolerance = size * (20 * score_error(c, v) + 50 * eps) + (g.place != nullptr ? 1e-8 : 0);
+    const double tolerance = size * (20 * score_error(c, v) + 50 * eps) + (g.place != nullptr ? 1e-8 * size : 0);
     EXPECT_NEAR(ours, expected, tolerance) << "slope by " << name;
   }
 
@@ -419,6 +419,8 @@ TEST_P(EveryKernel, HasTheSlopesOfTheDefinition) {
     compare_slopes<Real>(GetParam(), {2, 4, 2, 11, 21, 17, 16},
                          {.mask = "all", .biased = true, .scale = 0.7, .soft_cap = 3, .dropout = 0.3, .sample = true});
     compare_slopes<Real>(GetParam(), {1, 1, 1, 2, 20, 16, 32}, {});
+    compare_slopes<Real>(GetParam(), {1, 2, 1, 1, 300, 9, 16}, {.mask = "causal", .sigma = 0.5});
+    compare_slopes<Real>(GetParam(), {1, 1, 1, 3, 300, 9, 16}, {.sigma = has(GetParam(), "additive") ? 60.0 : 2.0});
     compare_slopes<Real>(GetParam(), {1, 1, 1, 30, 400, 8, 16}, {.mask = "causal"});
   });
 }

@@ -49,7 +49,7 @@ struct Grid {  // [batch][head][query][key]; a stride of 0 stands for every inde
 };
 
 /// What an alignment remembers of a row: from it and the scores, weights can be computed again.
-///   softmax and its kin: best score, sum exp(e - best); threshold, top_k: also what stays
+///   softmax and its kin: best score times log2(e), sum 2^(e log2(e) - top); threshold, top_k: also what stays
 ///   sparsemax, entmax: best score and tau;  hard: the chosen key
 template <typename Real>
 struct Row {

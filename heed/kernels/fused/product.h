@@ -25,37 +25,56 @@ struct Product {
   using Real = typename V::Real;
   using Reg = typename V::Reg;
 
-  /// Any number of rows; width is a multiple of the lanes.
-  static void run(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c, ptrdiff_t ldc, int rows,
-                  int64_t width, const Real* factor = nullptr) {
-    for (; rows >= 6; rows -= 6, a.at += 6 * a.row, c += 6 * ldc) {
-      columns<6>(a, b, ldb, steps, c, ldc, width, factor);
-      if constexpr (kStart == Start::scaled) factor += 6;
-    }
-    switch (rows) {
-      case 5:
-        return columns<5>(a, b, ldb, steps, c, ldc, width, factor);
-      case 4:
-        return columns<4>(a, b, ldb, steps, c, ldc, width, factor);
-      case 3:
-        return columns<3>(a, b, ldb, steps, c, ldc, width, factor);
-      case 2:
-        return columns<2>(a, b, ldb, steps, c, ldc, width, factor);
-      case 1:
-        return columns<1>(a, b, ldb, steps, c, ldc, width, factor);
-      default:
-        return;
+  /// Any number of rows; width is a multiple of the lanes. Blocks of six rows by kAcross registers follow each other down
+  /// the rows, so that a strip of b serves them all, or along the columns where a is the larger of the two.
+  [[gnu::noinline]] static void run(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c, ptrdiff_t ldc,
+                                    int rows, int64_t width, const Real* factor = nullptr) {
+    const bool down = rows <= width;
+    int r = 0;
+    int64_t n = 0;
+    while (r < rows && n < width) {
+      const int64_t across = width - n >= kStrip ? kStrip : V::kLanes;
+      const Left<Real> left{a.at + r * a.row, a.row, a.step};
+      const Real* by = factor == nullptr ? nullptr : factor + r;
+      if (across == kStrip)
+        some<V::kAcross>(left, b + n, ldb, steps, c + r * ldc + n, ldc, rows - r, by);
+      else
+        some<1>(left, b + n, ldb, steps, c + r * ldc + n, ldc, rows - r, by);
+      if (down) {
+        r += kRows;
+        if (r < rows) continue;
+        r = 0;
+        n += across;
+      } else {
+        n += across;
+        if (n < width) continue;
+        n = 0;
+        r += kRows;
+      }
     }
   }
 
  private:
-  template <int R>
-  [[gnu::always_inline]] static void columns(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c,
-                                             ptrdiff_t ldc, int64_t width, const Real* factor) {
-    constexpr int64_t kStep = V::kAcross * V::kLanes;
-    int64_t n = 0;
-    for (; n + kStep <= width; n += kStep) block<R, V::kAcross>(a, b + n, ldb, steps, c + n, ldc, factor);
-    for (; n < width; n += V::kLanes) block<R, 1>(a, b + n, ldb, steps, c + n, ldc, factor);
+  static constexpr int kRows = 6;
+  static constexpr int64_t kStrip = V::kAcross * V::kLanes;
+
+  template <int N>
+  [[gnu::always_inline]] static void some(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c,
+                                          ptrdiff_t ldc, int rows, const Real* factor) {
+    switch (rows) {
+      default:
+        return block<6, N>(a, b, ldb, steps, c, ldc, factor);
+      case 5:
+        return block<5, N>(a, b, ldb, steps, c, ldc, factor);
+      case 4:
+        return block<4, N>(a, b, ldb, steps, c, ldc, factor);
+      case 3:
+        return block<3, N>(a, b, ldb, steps, c, ldc, factor);
+      case 2:
+        return block<2, N>(a, b, ldb, steps, c, ldc, factor);
+      case 1:
+        return block<1, N>(a, b, ldb, steps, c, ldc, factor);
+    }
   }
 
   template <int R, int N>
@@ -73,6 +92,7 @@ struct Product {
         if constexpr (kStart == Start::scaled) sum[r][n] = V::mul(sum[r][n], V::set1(factor[r]));
       }
     const Real* p = a.at;
+#pragma GCC unroll 4  // so that the processor foresees the end of a short sum
     for (int64_t i = 0; i < steps; ++i, p += a.step, b += ldb) {
       Reg x[N];
 #pragma GCC unroll 4

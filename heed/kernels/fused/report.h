@@ -53,8 +53,8 @@ class Report : private Engine<V> {
   Real log_weight(Work& work, const Block& wanted, int64_t key) const {
     const Block at = around(wanted, work);
     const int r = static_cast<int>(wanted.query - at.query);
-    work.begin(at);
-    alignas(64) Real s[12 * kTile];
+    work.begin(at, true);
+    alignas(64) Real s[kLongTile];
     work.scores(0, key / kPanel, 1, s);
     const Real score = s[r * kTile + key % kPanel];
     if (score == RowState<V>::kNone) return score;
@@ -100,7 +100,7 @@ class Report : private Engine<V> {
         const int first = static_cast<int>(wanted.query - at.query);
         Real* to = w_.weights + ((b * heads + which) * rows + i) * p_.keys;
         for (int64_t j = 0; j < run * p_.keys; ++j) to[j] = 0;
-        work.begin(at);
+        work.begin(at, true);
         sweep(work, first, run, [&](int r, int64_t key, int columns, Real* s) {
           work.state().weigh(r, p_.rows[Base::row(at) + r], key, columns, s);
           Real* row = to + (r - first) * p_.keys + key;
@@ -125,7 +125,7 @@ class Report : private Engine<V> {
           w_.top_keys[(index + r) * top + i] = -1;
         }
       }
-      work.begin(at);
+      work.begin(at, true);
       alignas(64) Real copy[kTile];
       sweep(work, 0, at.rows, [&](int r, int64_t key, int columns, Real* s) {
         const Row<Real>& known = p_.rows[index + r];
@@ -174,7 +174,7 @@ class Report : private Engine<V> {
       const int count = static_cast<int>((last - key + kPanel - 1) / kPanel);
       for (int64_t block = 0; block * kBlock < p_.queries; ++block) {
         const Block at = Base::block_of(head, block);
-        work.begin(at);
+        work.begin(at, true);
         if (work.any.first >= last || work.any.last <= key) continue;
         for (int r = 0; r < at.rows; r += work.group) {
           work.scores(r, key / kPanel, count, s);

@@ -64,7 +64,9 @@ class RowState {
     weigh(row, known, key, kPad, s);
     return std::log(s[0]);
   }
-  virtual Real lse(const Row<Real>& known) const { return known.sum > 0 ? known.top + std::log(known.sum) : kNone; }
+  virtual Real lse(const Row<Real>& known) const {
+    return known.sum == 0 ? kNone : (known.top + std::log2(known.sum)) * Real(kLn2);
+  }
 
   /// Slopes: s holds scores and becomes weights; dp holds slopes of the weights and becomes those of the scores.
   struct Given {                       // of a row
@@ -87,13 +89,20 @@ class RowState {
     const Reg factor = V::set1(by);
     for (int64_t i = 0; i < n; i += V::kLanes) V::store(x + i, V::fma(factor, V::load(y + i), V::load(x + i)));
   }
+  /// columns is a multiple of kPad.
   static Real largest(const Real* s, int columns) {
-    Reg m = V::load(s);
-    for (int c = V::kLanes; c < columns; c += V::kLanes) m = V::max(m, V::load(s + c));
-    return V::top(m);
+    Reg m = V::load(s), n = V::load(s + kPad - V::kLanes);
+    int c = V::kLanes;
+    for (; c + 2 * V::kLanes <= columns; c += 2 * V::kLanes) {
+      m = V::max(m, V::load(s + c));
+      n = V::max(n, V::load(s + c + V::kLanes));
+    }
+    if (c < columns) m = V::max(m, V::load(s + c));
+    return V::top(V::max(m, n));
   }
-  static Reg exp_below(Reg s, Reg top) { return V::exp2(V::mul(V::sub(s, top), V::set1(Real(kLog2E)))); }
-  static Real exp_of(Real x) { return std::exp2(x * Real(kLog2E)); }
+  // Softmax and its kin count their reference in powers of 2: e log2(e) - top is rounded once, whatever top is.
+  static Reg exp_below(Reg s, Reg minus_top) { return V::exp2_below(V::fma(s, V::set1(Real(kLog2E)), minus_top)); }
+  static Real exp_below(Real s, Real top) { return std::exp2(std::fma(s, Real(kLog2E), -top)); }
 
   const Problem<Real>& p_;
   const Steps<V>& steps_;

@@ -26,7 +26,8 @@ class ScoreTile {
     int64_t panels_step = 0;       // from one key head to the next
     const Real* ranges = nullptr;  // [batch][key head][panel][padded width + 1]: largest entries, for range guards
     int64_t ranges_step = 0;
-    const Real* folds = nullptr;  // additive: what each head's w gives
+    const Real* folds = nullptr;    // additive: what each head's w gives
+    const Real* longest = nullptr;  // dot: the length of the longest key, [batch][key head]
   };
 
   explicit ScoreTile(const Shared& shared) : shared_(shared), p_(shared.p), width_(Panels<V>::padded(shared.p.width)) {}
@@ -34,8 +35,8 @@ class ScoreTile {
 
   /// Rows of a register block: groups of so many are fastest.
   virtual int group() const = 0;
-  /// |score| is at most this, before scale and cap are looked at by anyone else.
-  virtual Real bound(int64_t /*head*/) const { return std::numeric_limits<Real>::infinity(); }
+  /// No |score| of the block is larger; infinity where nothing is known.
+  virtual Real bound() const { return std::numeric_limits<Real>::infinity(); }
   /// Whether Problem::scale is in the scores already.
   virtual bool scales() const = 0;
 
@@ -51,9 +52,10 @@ class ScoreTile {
   virtual void scores(int row, int rows, int64_t panel, int count, Real* s) = 0;
 
   /// Backward: slopes of scores of the whole block, ds[row * ld + column] for keys key ... key + keys - 1, are carried
-  /// over to the query [rows][padded width], the keys [keys][padded width] and w [padded width], and added there.
+  /// over to the query [rows][padded width], the keys [keys][padded width] and w [padded width], and added there. fresh:
+  /// what stands at the keys is not theirs, and is written over.
   virtual void begin_keys(int64_t batch, int64_t key_head, int64_t key, int keys) = 0;
-  virtual void slopes(const Real* ds, int ld, Real* query, Real* keys, Real* to_scores) = 0;
+  virtual void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real* to_scores) = 0;
   /// The factor that slopes() left out, once for each finished row.
   virtual void close_query(int64_t /*head*/, Real* /*rows*/, int64_t /*count*/) const {}
   virtual void close_keys(int64_t /*head*/, Real* /*rows*/, int64_t /*count*/) const {}
@@ -76,6 +78,9 @@ class ScoreTile {
         V::store(to + f, V::pick(V::lanes(0, left), map(V::load_some(from + f, left)), V::zero()));
       }
     }
+  }
+  void clear_keys(Real* keys) const {
+    for (int64_t i = 0; i < keys_ * width_; i += V::kLanes) V::store(keys + i, V::zero());
   }
   static Real* room(Slot slot, int64_t numbers) {
     return static_cast<Real*>(scratch(slot, static_cast<size_t>(numbers) * sizeof(Real)));

@@ -54,7 +54,7 @@ class FilterState : public SoftmaxState<V> {
   /// The normaliser takes in a tile; scores stay as they are.
   void count(Row<Real>& known, int columns, const Real* s) {
     this->grow(known, State::largest(s, columns));
-    const Reg top = V::set1(known.top == State::kNone ? Real(0) : known.top);
+    const Reg top = this->minus_top(known);
     Reg sum = V::zero();
     for (int c = 0; c < columns; c += V::kLanes) sum = V::add(sum, State::exp_below(V::load(s + c), top));
     known.sum += V::sum(sum);
@@ -122,7 +122,7 @@ class ThresholdState final : public FilterState<V> {
  private:
   void find_best(Row<Real>& known, int64_t key, int columns, const Real* s) const {
     const Real tile = State::largest(s, columns);
-    for (int c = 0; c < columns && tile > known.top; ++c)
+    for (int c = 0; c < columns && tile * Real(kLog2E) > known.top; ++c)
       if (s[c] == tile) {
         known.key = static_cast<int32_t>(key + c);
         break;
@@ -144,7 +144,7 @@ class TopKState final : public FilterState<V> {
   void begin(const Block& at, Real bound) override {
     FilterState<V>::begin(at, bound);
     k_ = State::p_.k < State::p_.keys ? State::p_.k : State::p_.keys;
-    room_ = (2 * k_ + 64 + kTile * 12 + kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
+    room_ = (2 * k_ + 64 + kLongTile + kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
     const auto numbers = static_cast<size_t>(at.rows * room_);
     scores_ = static_cast<Real*>(scratch(Slot::copy, numbers * sizeof(Real)));
     keys_ = static_cast<int32_t*>(scratch(Slot::numbers, numbers * sizeof(int32_t)));
@@ -187,7 +187,7 @@ class TopKState final : public FilterState<V> {
         known.key = keys[i];
       }
     for (int i = 0; i < size; ++i) {
-      const Real weight = State::exp_of(scores[i] - known.top) / known.sum;
+      const Real weight = State::exp_below(scores[i], known.top) / known.sum;
       kept += weight;
       this->add_row(context, State::p_.value_width,
                     values.at(State::at_.batch, State::at_.head / State::p_.group(), keys[i]),

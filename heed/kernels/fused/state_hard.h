@@ -33,7 +33,7 @@ class HardState final : public SoftmaxState<V> {
         panel(row + r, known, key + c, columns - c < kPanel ? columns - c : kPanel, s + c);
       if (!State::p_.with_lse) continue;
       this->grow(known, State::largest(s, columns));
-      const Reg top = V::set1(known.top == State::kNone ? Real(0) : known.top);
+      const Reg top = this->minus_top(known);
       Reg sum = V::zero();
       for (int c = 0; c < columns; c += V::kLanes) sum = V::add(sum, State::exp_below(V::load(s + c), top));
       known.sum += V::sum(sum);
@@ -49,7 +49,7 @@ class HardState final : public SoftmaxState<V> {
     if (later.kept != later.kept) mine.kept = later.kept;
     const Real top = later.top > mine.top ? later.top : mine.top;
     if (top == State::kNone) return;
-    mine.sum = mine.sum * State::exp_of(mine.top - top) + later.sum * State::exp_of(later.top - top);
+    mine.sum = mine.sum * std::exp2(mine.top - top) + later.sum * std::exp2(later.top - top);
     mine.top = top;
   }
 

@@ -23,7 +23,7 @@ class SoftmaxState : public RowState<V> {
     State::begin(at, bound);
     bounded_ = bound <= 40;
     if (bounded_)
-      for (int r = 0; r < at.rows; ++r) State::rows_[r].top = bound;
+      for (int r = 0; r < at.rows; ++r) State::rows_[r].top = bound * Real(kLog2E);
   }
   bool rescales() const override { return !bounded_; }
 
@@ -31,8 +31,9 @@ class SoftmaxState : public RowState<V> {
     for (int r = 0; r < rows; ++r, s += kTile) {
       Row<Real>& known = State::rows_[row + r];
       if (!bounded_) factor[r] = grow(known, State::largest(s, columns));
-      const Reg top = V::set1(known.top == State::kNone ? Real(0) : known.top);
+      const Reg top = minus_top(known);
       Reg sum = V::zero();
+#pragma GCC unroll 2
       for (int c = 0; c < columns; c += V::kLanes) {
         const Reg p = State::exp_below(V::load(s + c), top);
         sum = V::add(sum, p);
@@ -47,7 +48,7 @@ class SoftmaxState : public RowState<V> {
     Row<Real>& mine = State::rows_[row];
     const Real top = later.top > mine.top ? later.top : mine.top;
     if (top == State::kNone) return;
-    const Real a = State::exp_of(mine.top - top), b = State::exp_of(later.top - top);
+    const Real a = std::exp2(mine.top - top), b = std::exp2(later.top - top);
     State::scale_row(context, State::p_.value_width, a);
     State::add_row(context, State::p_.value_width, later_context, b);
     mine.sum = mine.sum * a + later.sum * b;
@@ -65,7 +66,7 @@ class SoftmaxState : public RowState<V> {
   }
 
   Real log_weight(int row, const Row<Real>& known, int64_t key, Real score) const override {
-    Real log = score - known.top - std::log(known.sum);
+    Real log = (std::fma(score, Real(kLog2E), -known.top) - std::log2(known.sum)) * Real(kLn2);
     if (State::p_.gauss == Gauss::weights) {
       const Real off = Real(key) - State::p_.place[index(row)];
       log -= off * off / (2 * State::p_.sigma * State::p_.sigma);
@@ -100,18 +101,20 @@ class SoftmaxState : public RowState<V> {
  protected:
   /// The running maximum takes in a tile's; returns what earlier sums must be multiplied by.
   Real grow(Row<Real>& known, Real tile) {
-    if (!(tile > known.top)) return 1;
-    const Real factor = State::exp_of(known.top - tile);  // 0 before the first kept key
+    const Real top = tile * Real(kLog2E);
+    if (!(top > known.top)) return 1;
+    const Real factor = std::exp2(known.top - top);  // 0 before the first kept key
     known.sum *= factor;
-    known.top = tile;
+    known.top = top;
     return factor;
   }
+  static Reg minus_top(const Row<Real>& known) { return V::set1(known.top == State::kNone ? Real(0) : -known.top); }
   void normalise(const Row<Real>& known, int columns, Real* s) const {
     if (known.sum == 0) {
       for (int c = 0; c < columns; c += V::kLanes) V::store(s + c, V::zero());
       return;
     }
-    const Reg top = V::set1(known.top), share = V::set1(1 / known.sum), none = V::set1(State::kNone);
+    const Reg top = minus_top(known), share = V::set1(1 / known.sum), none = V::set1(State::kNone);
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg e = V::load(s + c);
       V::store(s + c, V::pick(V::equal(e, none), V::zero(), V::mul(State::exp_below(e, top), share)));
@@ -146,7 +149,7 @@ class StraightThroughState final : public SoftmaxState<V> {
     for (int r = 0; r < rows; ++r) {
       Row<Real>& known = State::rows_[row + r];
       const Real tile = State::largest(s + r * kTile, columns);
-      if (!(tile > known.top)) continue;
+      if (!(tile * Real(kLog2E) > known.top)) continue;
       for (int c = 0; c < columns; ++c)
         if (s[r * kTile + c] == tile) {
           known.key = static_cast<int32_t>(key + c);

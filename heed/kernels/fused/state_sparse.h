@@ -33,7 +33,7 @@ class SparseState final : public RowState<V> {
     State::begin(at, bound);
     stage_ = Stage::collect;
     most_ = static_cast<int>(State::p_.candidates < State::p_.keys ? State::p_.candidates : State::p_.keys);
-    room_ = (most_ + 12 * kTile + 2 * kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
+    room_ = (most_ + kLongTile + 2 * kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
     const auto numbers = static_cast<size_t>(at.rows * room_);
     scores_ = static_cast<Real*>(scratch(Slot::copy, numbers * sizeof(Real)));
     keys_ = static_cast<int32_t*>(scratch(Slot::numbers, numbers * sizeof(int32_t)));
@@ -226,19 +226,29 @@ class SparseState final : public RowState<V> {
     int32_t* number = keys_ + r * room_;
     for (int step = 0; step < steps && own.size > 0; ++step) {
       Reg sum = V::zero(), slope = V::zero();
-      for (int i = 0; i < own.size; i += V::kLanes) {
-        const auto real = V::lanes(0, own.size - i);
-        const Reg x = V::pick(real, excess(known, V::load(z + i)), V::zero());
-        take_in(x, sum, slope);
-      }
-      const Real move = (V::sum(sum) - 1) / (power_ * V::sum(slope));
+      for (int i = 0; i < own.size; i += V::kLanes)
+        take_in(V::pick(V::lanes(0, own.size - i), excess(known, V::load(z + i)), V::zero()), sum, slope);
+      const Real all = V::sum(sum), by = V::sum(slope);
+      Real move = (all - 1) / (power_ * by);
       const int before = own.size;
+      const Real exact = at_once(all, by, own.size);
+      if (exact > move && known.floor + exact < by_ * (smallest(z, own.size) - known.top)) move = exact;
       if (move > 0) known.floor += move;
       own.size = compact(known, z, number, own.size);
-      const bool settled = kind_ == Kind::linear ? own.size == before : false;
-      if (!(move > kEnough) || settled) break;
+      if (!(move > kEnough) || move == exact || (kind_ == Kind::linear && own.size == before)) break;
     }
     own.solved = own.size;
+  }
+  /// alpha = 1.5, and nobody else drops out: the sum is a parabola in tau, and its root is known.
+  Real at_once(Real squares, Real sum, int size) const {
+    if (kind_ != Kind::square) return 0;
+    const Real inside = sum * sum - static_cast<Real>(size) * (squares - 1);
+    return inside < 0 ? Real(0) : (sum - std::sqrt(inside)) / static_cast<Real>(size);
+  }
+  static Real smallest(const Real* z, int size) {
+    Reg m = V::set1(z[0]);
+    for (int i = 0; i < size; i += V::kLanes) m = V::min(m, V::pick(V::lanes(0, size - i), V::load(z + i), m));
+    return -V::top(F::negative(m));
   }
   /// sum of x^power and of x^(power - 1)
   HEED_INLINE void take_in(Reg x, Reg& sum, Reg& slope) const {
@@ -258,11 +268,11 @@ class SparseState final : public RowState<V> {
   /// Entries above tau, in order; reads and writes whole registers.
   int compact(const Row<Real>& known, Real* z, int32_t* number, int size) const {
     int kept = 0;
-    for (int i = 0; i < size; ++i) {
-      const bool in = by_ * (z[i] - known.top) > known.floor;
-      z[kept] = z[i];
-      number[kept] = number[i];
-      kept += in;
+    const Reg top = V::set1(known.top), scale = V::set1(by_), floor = V::set1(known.floor);
+    for (int i = 0; i < size; i += V::kLanes) {
+      const Reg x = V::load(z + i);
+      const auto in = V::both(V::greater(V::mul(V::sub(x, top), scale), floor), V::lanes(0, size - i));
+      kept += V::compress(in, x, number + i, z + kept, number + kept);
     }
     return kept;
   }

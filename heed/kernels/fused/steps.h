@@ -39,7 +39,7 @@ class Steps {
         activation_(p.score == ScoreKind::dot ? p.activation : Activation::identity),
         scale_(scaled ? 1 : p.scale) {}
 
-  // ---- which keys --------------------------------------------------------------------------------------------------
+  // ---- which keys ----
 
   Range range(int64_t batch, int64_t head, int64_t query) const {
     const Keep& m = p_.mask;
@@ -70,7 +70,7 @@ class Steps {
     }
   }
 
-  // ---- activation, scale, soft cap ---------------------------------------------------------------------------------
+  // ---- activation, scale, soft cap ----
 
   bool bends() const { return activation_ != Activation::identity || scale_ != 1 || p_.soft_cap > 0; }
 
@@ -107,7 +107,7 @@ class Steps {
     }
   }
 
-  // ---- biases and mask ---------------------------------------------------------------------------------------------
+  // ---- biases and mask ----
 
   /// s holds keys key ... key + columns - 1; `all`: keys that every row keeps.
   void admit(const Block& at, const Range& all, int64_t key, int columns, Real* s) const {
@@ -127,7 +127,7 @@ class Steps {
     }
   }
 
-  // ---- local_p and Gumbel ------------------------------------------------------------------------------------------
+  // ---- local_p and Gumbel ----
 
   bool disturbs() const {
     return p_.gauss == Gauss::add || p_.gauss == Gauss::multiply || p_.perturb || p_.temperature != 1;
@@ -185,7 +185,7 @@ class Steps {
     return V::sum(place);
   }
 
-  // ---- noise -------------------------------------------------------------------------------------------------------
+  // ---- noise ----
 
   /// u of 64 keys.
   void uniforms(Purpose purpose, const Block& at, int r, int64_t key, Real* u) const {

@@ -73,7 +73,7 @@ class AdditiveTile final : public ScoreTile<V> {
 
   int group() const override { return 12; }
   bool scales() const override { return true; }
-  Real bound(int64_t head) const override { return folds(head).bound; }
+  Real bound() const override { return fold_.bound; }
 
   void begin(int64_t batch, int64_t head, int64_t query, int rows) override {
     Tile::begin(batch, head, query, rows);
@@ -118,41 +118,20 @@ class AdditiveTile final : public ScoreTile<V> {
   // summed across lanes; 4 w is applied once to each finished row.
   void begin_keys(int64_t batch, int64_t key_head, int64_t key, int keys) override {
     Tile::keys_ = keys;
-    const int64_t width = Tile::width_;
-    raw_keys_ = Tile::p_.key_rows.at(batch, key_head, key);
-    key_rows_ = nullptr;
-    key_step_ = width;
-    if (Tile::p_.exp_keys && Tile::p_.width == width) {
-      key_rows_ = Tile::p_.exp_keys.at(batch, key_head, key);
-      key_step_ = Tile::p_.exp_keys.row;
-    } else {
-      Real* rows = Tile::room(Slot::keys, keys * width);
-      Tile::copy(raw_keys_, Tile::p_.key_rows.row, keys, rows, [](Reg b) { return map_keys(b); });
-      for (int j = 0; j < keys; ++j)
-        for (int64_t f = Tile::p_.width; f < width; ++f) rows[j * width + f] = 1;
-      key_rows_ = rows;
-    }
-    Reg most = V::set1(1), least = most;
-    for (int j = 0; j < keys; ++j)
-      for (int64_t f = 0; f < width; f += V::kLanes) {
-        const Reg e = V::load(key_rows_ + j * key_step_ + f);
-        most = V::max(most, e);
-        least = V::min(least, e);
-      }
-    const Real far = std::exp(2 * kReach);
-    keys_in_reach_ = V::top(most) <= far && -V::top(F::negative(least)) >= 1 / far;
+    keys_rows_ = exp_rows(Slot::keys, batch, key_head, key, keys);
   }
 
-  void slopes(const Real* ds, int ld, Real* query, Real* keys, Real* to_scores) override {
+  void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real* to_scores) override {
     const int64_t width = Tile::width_;
     const int rows = Tile::rows_;
-    bool in_reach = keys_in_reach_;
+    bool in_reach = keys_rows_.in_reach;
     for (int r = 0; r < rows; ++r) in_reach = in_reach && reach_[r] <= kReach;
     Reg total = V::zero();
     for (int r = 0; r < rows; ++r)
       for (int j = 0; j < Tile::keys_; j += V::kLanes)
         total = V::add(total, V::load_some(ds + r * ld + j, Tile::keys_ - j));
     const Real all = V::sum(total);
+    if (fresh && !in_reach) Tile::clear_keys(keys);
     for (int64_t f = 0; f < width; f += V::kLanes) {
       Reg dw = V::zero();
       for (int r = 0; r < rows;) {
@@ -160,10 +139,12 @@ class AdditiveTile final : public ScoreTile<V> {
           dw = careful(r, f, query, keys, ds + r * ld, dw);
           ++r;
         } else if (rows - r >= 4) {
-          dw = stripe<4>(plain_ + r * width + f, query + r * width + f, keys + f, key_rows_ + f, ds + r * ld, ld, dw);
+          dw = stripe<4>(plain_ + r * width + f, query + r * width + f, keys + f, keys_rows_.rows + f, ds + r * ld, ld,
+                         fresh && r == 0, dw);
           r += 4;
         } else {
-          dw = stripe<1>(plain_ + r * width + f, query + r * width + f, keys + f, key_rows_ + f, ds + r * ld, ld, dw);
+          dw = stripe<1>(plain_ + r * width + f, query + r * width + f, keys + f, keys_rows_.rows + f, ds + r * ld, ld,
+                         fresh && r == 0, dw);
           ++r;
         }
       }
@@ -182,6 +163,36 @@ class AdditiveTile final : public ScoreTile<V> {
 
  private:
   enum class Way { quads, singles, sums };
+
+  struct KeyRows {  // exp(2 b), row by row
+    const Real *raw, *rows;
+    int64_t step;
+    bool in_reach;
+  };
+  KeyRows exp_rows(Slot slot, int64_t batch, int64_t key_head, int64_t key, int keys) const {
+    const int64_t width = Tile::width_;
+    KeyRows found{Tile::p_.key_rows.at(batch, key_head, key), nullptr, width, false};
+    if (Tile::p_.exp_keys && Tile::p_.width == width) {
+      found.rows = Tile::p_.exp_keys.at(batch, key_head, key);
+      found.step = Tile::p_.exp_keys.row;
+    } else {
+      Real* rows = Tile::room(slot, keys * width);
+      Tile::copy(found.raw, Tile::p_.key_rows.row, keys, rows, [](Reg b) { return map_keys(b); });
+      for (int j = 0; j < keys; ++j)
+        for (int64_t f = Tile::p_.width; f < width; ++f) rows[j * width + f] = 1;
+      found.rows = rows;
+    }
+    Reg most = V::set1(1), least = most;
+    for (int j = 0; j < keys; ++j)
+      for (int64_t f = 0; f < width; f += V::kLanes) {
+        const Reg e = V::load(found.rows + j * found.step + f);
+        most = V::max(most, e);
+        least = V::min(least, e);
+      }
+    const Real far = std::exp(2 * kReach);
+    found.in_reach = V::top(most) <= far && -V::top(F::negative(least)) >= 1 / far;
+    return found;
+  }
 
   Fold folds(int64_t head) const {
     const int64_t width = Tile::width_;
@@ -301,15 +312,19 @@ class AdditiveTile final : public ScoreTile<V> {
     const int64_t last = end < Tile::p_.keys ? end : Tile::p_.keys, width = Tile::width_;
     for (int64_t key = first; key < last; key += kKeyRows) {
       const int keys = static_cast<int>(last - key < kKeyRows ? last - key : kKeyRows);
-      this->begin_keys(Tile::batch_, Tile::key_head_, key, keys);
+      const KeyRows found = Tile::key_row(key) == keys_rows_.raw && keys <= Tile::keys_
+                                ? keys_rows_
+                                : exp_rows(Slot::second, Tile::batch_, Tile::key_head_, key, keys);
       for (int r = 0; r < rows; ++r) {
         Real* to = s + r * kTile + (key - first);
-        if (!(reach_[row + r] <= kReach && keys_in_reach_)) {
+        if (!(reach_[row + r] <= kReach && found.in_reach)) {
           sums(row + r, 1, key, keys, to);
           continue;
         }
         const Real* q = plain_ + (row + r) * width;
-        for (int j = 0; j < keys; ++j) to[j] = fold_.total - 2 * one_pair(q, key_rows_ + j * key_step_);
+        int j = 0;
+        for (; j + 4 <= keys; j += 4) pairs<4>(q, found.rows + j * found.step, found.step, to + j);
+        for (; j < keys; ++j) pairs<1>(q, found.rows + j * found.step, found.step, to + j);
       }
     }
     for (int r = 0; r < rows; ++r)
@@ -317,21 +332,29 @@ class AdditiveTile final : public ScoreTile<V> {
   }
   static constexpr int kKeyRows = 64;
 
-  /// sum w / (1 + e^2a e^2b)
-  Real one_pair(const Real* q, const Real* k) const {
-    const int64_t width = Tile::width_;
-    const Reg one = V::set1(1), most = V::set1(kFloat ? Real(0x1p62) : Real(0x1p500));
-    Reg sum = V::zero();
-    for (int64_t f = 0; f < width; f += V::kLanes) {
-      const Reg d = V::min(most, V::fma(V::load(q + f), V::load(k + f), one));
-      sum = V::fma(V::load(fold_.weights + f), V::reciprocal(d), sum);
+  /// sum w - 2 sum w / (1 + e^2a e^2b)
+  template <int N>
+  void pairs(const Real* q, const Real* k, int64_t step, Real* to) const {
+    const Reg one = V::set1(1), most = V::set1(kMost);
+    Reg sum[N];
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) sum[n] = V::zero();
+    for (int64_t f = 0; f < Tile::width_; f += V::kLanes) {
+      const Reg e = V::load(q + f), w = V::load(fold_.weights + f);
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) {
+        const Reg d = V::min(most, V::fma(e, V::load(k + n * step + f), one));
+        sum[n] = V::fma(w, V::reciprocal(d), sum[n]);
+      }
     }
-    return V::sum(sum);
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) to[n] = fold_.total - 2 * V::sum(sum[n]);
   }
 
   // Out of line: inlined into the whole backward pass, its addresses would no longer fit the registers.
   template <int R>
-  [[gnu::noinline]] Reg stripe(const Real* q, Real* dq, Real* dk, const Real* k, const Real* ds, int ld, Reg dw) const {
+  [[gnu::noinline]] Reg stripe(const Real* q, Real* dq, Real* dk, const Real* k, const Real* ds, int ld, bool fresh,
+                               Reg dw) const {
     const int64_t width = Tile::width_;
     Reg e[R], de[R];
 #pragma GCC unroll 4
@@ -339,9 +362,9 @@ class AdditiveTile final : public ScoreTile<V> {
       e[r] = V::load(q + r * width);
       de[r] = V::load(dq + r * width);
     }
-    for (int j = 0; j < Tile::keys_; ++j, k += key_step_, dk += width) {
+    for (int j = 0; j < Tile::keys_; ++j, k += keys_rows_.step, dk += width) {
       const Reg key = V::load(k);
-      Reg dkey = V::load(dk);
+      Reg dkey = fresh ? V::zero() : V::load(dk);
 #pragma GCC unroll 4
       for (int r = 0; r < R; ++r) {
         const Reg x = V::reciprocal(V::min(V::set1(kMost), V::fma(e[r], key, V::set1(1))));
@@ -364,7 +387,7 @@ class AdditiveTile final : public ScoreTile<V> {
     const Reg a = some_of(Tile::p_.query.at(Tile::batch_, Tile::head_, Tile::query_ + row), f);
     Reg de = V::load(query + row * width + f);
     for (int j = 0; j < Tile::keys_; ++j) {
-      const Reg t = F::tanh(V::add(a, some_of(raw_keys_ + j * Tile::p_.key_rows.row, f)));
+      const Reg t = F::tanh(V::add(a, some_of(keys_rows_.raw + j * Tile::p_.key_rows.row, f)));
       const Reg slope = V::set1(ds[j]), u = V::mul(V::mul(slope, V::set1(Real(0.25))), V::fnma(t, t, V::set1(1)));
       dw = V::fma(slope, V::mul(V::set1(Real(0.5)), V::sub(V::set1(1), t)), dw);  // r = (1 - tanh) / 2
       de = V::add(de, u);
@@ -377,9 +400,7 @@ class AdditiveTile final : public ScoreTile<V> {
   Fold fold_{};
   Real reach_[kRowsMax] = {};
   Real *plain_ = nullptr, *folded_ = nullptr;
-  const Real *raw_keys_ = nullptr, *key_rows_ = nullptr;
-  int64_t key_step_ = 0;
-  bool keys_in_reach_ = true;
+  KeyRows keys_rows_{};
 };
 
 }  // namespace heed::kernels::fused

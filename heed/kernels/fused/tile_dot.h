@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cmath>
+
 #include "heed/kernels/fused/product.h"
 #include "heed/kernels/fused/score_tile.h"
 
@@ -14,7 +16,7 @@ class DotTile final : public ScoreTile<V> {
   using ScoreTile<V>::ScoreTile;
   using Tile = ScoreTile<V>;
 
-  int group() const override { return 6; }
+  int group() const override { return kGroup; }
   bool scales() const override { return Tile::p_.activation == Activation::identity; }
 
   void begin(int64_t batch, int64_t head, int64_t query, int rows) override {
@@ -23,6 +25,22 @@ class DotTile final : public ScoreTile<V> {
     const auto by = V::set1(scales() ? Tile::p_.scale : Real(1));
     Tile::copy(Tile::p_.query.at(batch, head, query), Tile::p_.query.row, rows, query_rows_,
                [by](typename V::Reg x) { return V::mul(x, by); });
+  }
+
+  /// |q . k| <= |q| |k|
+  Real bound() const override {
+    if (Tile::shared_.longest == nullptr) return Tile::bound();
+    Real most = 0;
+    for (int r = 0; r < Tile::rows_; ++r) {
+      auto sum = V::zero();
+      for (int64_t f = 0; f < Tile::width_; f += V::kLanes) {
+        const auto x = V::load(query_rows_ + r * Tile::width_ + f);
+        sum = V::fma(x, x, sum);
+      }
+      const Real square = V::sum(sum);
+      most = square > most || square != square ? square : most;
+    }
+    return std::sqrt(most) * Tile::shared_.longest[Tile::batch_ * Tile::p_.key_heads + Tile::key_head_];
   }
 
   void scores(int row, int rows, int64_t panel, int count, Real* s) override {
@@ -55,10 +73,14 @@ class DotTile final : public ScoreTile<V> {
     key_step_ = Tile::width_;
   }
 
-  void slopes(const Real* ds, int ld, Real* query, Real* keys, Real*) override {
+  void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real*) override {
     const int64_t width = Tile::width_;
     Product<V, Start::add>::run({ds, ld, 1}, key_rows_, key_step_, Tile::keys_, query, width, Tile::rows_, width);
-    Product<V, Start::add>::run({ds, 1, ld}, query_rows_, width, Tile::rows_, keys, width, Tile::keys_, width);
+    const Left<Real> by_key{ds, 1, ld};
+    if (fresh)
+      Product<V, Start::zero>::run(by_key, query_rows_, width, Tile::rows_, keys, width, Tile::keys_, width);
+    else
+      Product<V, Start::add>::run(by_key, query_rows_, width, Tile::rows_, keys, width, Tile::keys_, width);
   }
 
   void close_query(int64_t, Real* rows, int64_t count) const override {

@@ -50,9 +50,9 @@ class HiddenTile final : public PlainTile<V> {
   using PlainTile<V>::PlainTile;
 
   bool scales() const override { return true; }
-  Real bound(int64_t head) const override {
+  Real bound() const override {
     Real sum = 0;
-    for (int64_t f = 0; f < Tile::p_.width; ++f) sum += std::fabs(weight(head, f));
+    for (int64_t f = 0; f < Tile::p_.width; ++f) sum += std::fabs(weight(Tile::head_, f));
     return sum == 0 ? Real(0) : sum * F::bound(Tile::p_.activation);
   }
 
@@ -72,8 +72,9 @@ class HiddenTile final : public PlainTile<V> {
     }
   }
 
-  void slopes(const Real* ds, int ld, Real* query, Real* keys, Real* to_scores) override {
+  void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real* to_scores) override {
     const int64_t width = Tile::width_;
+    if (fresh) Tile::clear_keys(keys);
     for (int r = 0; r < Tile::rows_; ++r)
       for (int j = 0; j < Tile::keys_; ++j) {
         const Real slope = ds[r * ld + j];
@@ -129,8 +130,9 @@ class DistanceTile final : public PlainTile<V> {
     }
   }
 
-  void slopes(const Real* ds, int ld, Real* query, Real* keys, Real*) override {
+  void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real*) override {
     const int64_t width = Tile::width_;
+    if (fresh) Tile::clear_keys(keys);
     for (int r = 0; r < Tile::rows_; ++r)
       for (int j = 0; j < Tile::keys_; ++j) {
         if (ds[r * ld + j] == 0) continue;
@@ -176,7 +178,8 @@ class TableTile final : public ScoreTile<V> {
     Tile::key_ = key;
     Tile::keys_ = keys;
   }
-  void slopes(const Real* ds, int ld, Real* query, Real*, Real*) override {
+  void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real*) override {
+    if (fresh) Tile::clear_keys(keys);
     for (int r = 0; r < Tile::rows_; ++r)
       for (int j = 0; j < Tile::keys_ && Tile::key_ + j < Tile::p_.width; ++j)
         query[r * Tile::width_ + Tile::key_ + j] += ds[r * ld + j];

@@ -39,21 +39,13 @@ struct Avx2 {
     const Reg r = _mm256_rcp_ps(x);
     return mul(r, fnma(x, r, set1(2)));
   }
-  /// 0 below the normal numbers; what is no number stays none.
-  static Reg exp2(Reg x) {
-    x = max(set1(-127), min(set1(128), x));
-    const Reg n = _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), f = sub(x, n);
-    Reg p = fma(set1(kExp2[5]), f, set1(kExp2[4]));
-    p = fma(p, f, set1(kExp2[3]));
-    p = fma(p, f, set1(kExp2[2]));
-    p = fma(p, f, set1(kExp2[1]));
-    p = fma(p, f, set1(kExp2[0]));
-    const __m256i e = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
-    return mul(p, _mm256_castsi256_ps(_mm256_slli_epi32(e, 23)));
-  }
-  /// |x| <= 126, or no number. Adding 1.5 2^23 + 127 rounds, and leaves the exponent in the last bits.
-  static Reg exp2_inside(Reg x) {
-    const Reg shift = set1(0x1.8p23F + 127), t = add(x, shift), f = sub(x, sub(t, shift));
+  /// 0 below the normal numbers; what is no number stays none. A large number added to x leaves the nearest whole
+  /// number in its last bits, and shifted to the exponent it is a power of 2.
+  static Reg exp2(Reg x) { return exp2_below(min(set1(128), x)); }
+  /// The same for x <= 128.
+  static Reg exp2_below(Reg x) {
+    x = max(set1(-127), x);
+    const Reg t = add(x, set1(kRound)), f = sub(x, sub(t, set1(kRound)));
     Reg p = fma(set1(kExp2[5]), f, set1(kExp2[4]));
     p = fma(p, f, set1(kExp2[3]));
     p = fma(p, f, set1(kExp2[2]));
@@ -104,15 +96,18 @@ struct Avx2 {
     return _mm256_castsi256_ps(_mm256_cmpgt_epi32(wide, _mm256_setzero_si256()));
   }
   static int compress(Mask m, Reg x, int32_t number, float* to, int32_t* numbers) {
-    alignas(32) float t[kLanes];
-    store(t, x);
-    int n = 0;
-    for (uint32_t some = bits(m); some != 0; some &= some - 1) {
-      const int i = __builtin_ctz(some);
-      to[n] = t[i];
-      numbers[n++] = number + i;
-    }
-    return n;
+    const uint32_t some = bits(m);
+    store(to, _mm256_permutevar8x32_ps(x, order(some)));
+    const __m256i at = _mm256_add_epi32(_mm256_set1_epi32(number), _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(numbers), _mm256_permutevar8x32_epi32(at, order(some)));
+    return __builtin_popcount(some);
+  }
+  static int compress(Mask m, Reg x, const int32_t* from, float* to, int32_t* numbers) {
+    const uint32_t some = bits(m);
+    const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    store(to, _mm256_permutevar8x32_ps(x, order(some)));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(numbers), _mm256_permutevar8x32_epi32(at, order(some)));
+    return __builtin_popcount(some);
   }
   template <typename F>
   static Reg each(Reg x, F f) {
@@ -149,6 +144,22 @@ struct Avx2 {
 
  private:
   static __m256i whole(Mask m) { return _mm256_castps_si256(m); }
+
+  /// For each choice of lanes, the chosen ones first: a byte for each.
+  struct Orders {
+    uint64_t of[256];
+  };
+  static constexpr Orders make_orders() {
+    Orders all{};
+    for (uint32_t some = 0; some < 256; ++some)
+      for (uint32_t lane = 0, next = 0; lane < 8; ++lane)
+        if ((some >> lane & 1) != 0) all.of[some] |= static_cast<uint64_t>(lane) << (8 * next++);
+    return all;
+  }
+  static __m256i order(uint32_t some) {
+    static constexpr Orders kOrders = make_orders();
+    return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<long long>(kOrders.of[some])));
+  }
 };
 
 }  // namespace heed::kernels::fused

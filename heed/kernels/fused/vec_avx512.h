@@ -45,16 +45,17 @@ struct Avx512 {
     const Reg r = _mm512_rcp14_ps(x);
     return mul(r, fnma(x, r, set1(2)));
   }
-  static Reg exp2(Reg x) { return exp2_inside(max(set1(-200), min(set1(200), x))); }
-  static Reg exp2_inside(Reg x) {
-    const Reg n = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC), f = sub(x, n);
-    Reg p = fma(set1(kExp2[5]), f, set1(kExp2[4]));
-    p = fma(p, f, set1(kExp2[3]));
-    p = fma(p, f, set1(kExp2[2]));
-    p = fma(p, f, set1(kExp2[1]));
-    p = fma(p, f, set1(kExp2[0]));
-    return _mm512_scalef_ps(p, n);
+  /// 2^(x - floor x) by a polynomial, times 2^floor x, which is what scalef makes of x itself. 0 at -inf.
+  static Reg exp2(Reg x) {
+    const Reg f = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    Reg p = fma(set1(kExp2Above[5]), f, set1(kExp2Above[4]));
+    p = fma(p, f, set1(kExp2Above[3]));
+    p = fma(p, f, set1(kExp2Above[2]));
+    p = fma(p, f, set1(kExp2Above[1]));
+    p = fma(p, f, set1(kExp2Above[0]));
+    return _mm512_scalef_ps(p, x);
   }
+  static Reg exp2_below(Reg x) { return exp2(x); }
   static Reg log2(Reg x) {
     const Reg over = mul(x, set1(1.41421356F));  // its exponent is that of the nearest power below sqrt 2
     const Reg e = _mm512_getexp_ps(over), m = _mm512_scalef_ps(x, sub(zero(), e));
@@ -85,6 +86,11 @@ struct Avx512 {
   static int compress(Mask m, Reg x, int32_t number, float* to, int32_t* numbers) {
     store(to, _mm512_maskz_compress_ps(m, x));
     _mm512_storeu_si512(numbers, _mm512_maskz_compress_epi32(m, int_iota(static_cast<uint32_t>(number))));
+    return __builtin_popcount(m);
+  }
+  static int compress(Mask m, Reg x, const int32_t* from, float* to, int32_t* numbers) {
+    store(to, _mm512_maskz_compress_ps(m, x));
+    _mm512_storeu_si512(numbers, _mm512_maskz_compress_epi32(m, _mm512_loadu_si512(from)));
     return __builtin_popcount(m);
   }
   template <typename F>

@@ -60,8 +60,7 @@ struct Portable {
   static Reg exp2(Reg x) {
     return each(x, [](Real y) { return std::exp2(y); });
   }
-  /// The same where |x| <= 126, or no number.
-  static Reg exp2_inside(Reg x) { return exp2(x); }
+  static Reg exp2_below(Reg x) { return exp2(x); }
   static Reg log2(Reg x) {
     return each(x, [](Real y) { return std::log2(y); });
   }
@@ -102,6 +101,16 @@ struct Portable {
       if (m[i]) {
         to[n] = x[i];
         numbers[n++] = number + i;
+      }
+    return n;
+  }
+  /// The same with numbers that are given, from[i] for lane i.
+  static int compress(Mask m, Reg x, const int32_t* from, Real* to, int32_t* numbers) {
+    int n = 0;
+    for (int i = 0; i < kLanes; ++i)
+      if (m[i]) {
+        to[n] = x[i];
+        numbers[n++] = from[i];
       }
     return n;
   }

@@ -94,11 +94,11 @@ class Worker {
   ScoreTile<V>& tile() { return *tile_; }
   RowState<V>& state() { return *state_; }
 
-  /// Moves to a block of queries.
-  void begin(const Block& at) {
+  /// Moves to a block of queries. known: its rows are finished, and no bound is asked for.
+  void begin(const Block& at, bool known = false) {
     block = at;
     (*tile_).begin(at.batch, at.head, at.query, at.rows);
-    (*state_).begin(at, steps.bound((*tile_).bound(at.head)));
+    (*state_).begin(at, known ? std::numeric_limits<Real>::infinity() : steps.bound((*tile_).bound()));
     steps.ranges(at, any, all);
     for (int r = 0, g = 0; r < at.rows; r += group, ++g) steps.ranges(rows_of(r), any_of[g], all_of[g]);
   }
