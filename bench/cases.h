@@ -1,0 +1,227 @@
+// Attention problems of the fused kernels on torch's tensors, each with its twin in double for the error.
+
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "bench/race.h"
+#include <ATen/ATen.h>
+
+#include "heed/kernels/fused/fused.h"
+#include "heed/kernels/fused/multi.h"
+
+namespace heed::bench {
+
+namespace fused = kernels::fused;
+using at::Tensor;
+using fused::AlignKind;
+using fused::ScoreKind;
+
+/// Over all tensors together, each weighed by its own size.
+inline Error error_of(const std::vector<Tensor>& got, const std::vector<Tensor>& expected) {
+  Error worst{0, 0};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const auto apart = got[i].to(at::kDouble) - expected[i];
+    const auto norm = [](const Tensor& x) { return x.norm().item<double>(); };
+    const auto largest = [](const Tensor& x) { return x.abs().max().item<double>(); };
+    worst.norm = std::max(worst.norm, norm(apart) / std::max(1e-300, norm(expected[i])));
+    worst.most = std::max(worst.most, largest(apart) / std::max(1e-300, largest(expected[i])));
+  }
+  return worst;
+}
+
+struct Sizes {
+  int64_t batch = 1, heads = 1, queries = 0, keys = 0, width = 0, value_width = 0;
+};
+
+struct Inputs {
+  Tensor query, keys, values;  // [B, H, L, D]
+  Tensor to_scores;            // [D]; multi-dimensional: [W, D]
+  Tensor pull;                 // the slope of the context, [B, H, Lq, Dv]
+
+  /// Query and keys N(0, sigma^2), values and slopes N(0, 1), to_scores N(0, 1 / D).
+  static Inputs normal(const Sizes& n, double sigma = 1, bool matrix = false) {
+    const auto w = matrix ? at::randn({n.value_width, n.width}) : at::randn({n.width});
+    return {sigma * at::randn({n.batch, n.heads, n.queries, n.width}),
+            sigma * at::randn({n.batch, n.heads, n.keys, n.width}),
+            at::randn({n.batch, n.heads, n.keys, n.value_width}), w / std::sqrt(static_cast<double>(n.width)),
+            at::randn({n.batch, n.heads, n.queries, n.value_width})};
+  }
+  Inputs first_queries(int64_t count) const {
+    Inputs some = *this;
+    some.query = query.narrow(2, 0, count);
+    some.pull = pull.narrow(2, 0, count);
+    return some;
+  }
+  Inputs in_double() const {
+    const auto twin = [](const Tensor& x) { return x.defined() ? x.to(at::kDouble).contiguous() : x; };
+    return {twin(query), twin(keys), twin(values), twin(to_scores), twin(pull)};
+  }
+  /// Without the head axis, one batch row for each head, as the formulas in plain libtorch take them.
+  std::vector<Tensor> flat() const {
+    std::vector<Tensor> all{query.flatten(0, 1), keys.flatten(0, 1), values.flatten(0, 1)};
+    if (to_scores.defined()) all.push_back(to_scores);
+    return all;
+  }
+  /// For scores without parameters.
+  Inputs bare() const { return {query, keys, values, {}, pull}; }
+};
+
+struct Setting {
+  ScoreKind score = ScoreKind::dot;  // dot is scaled by 1 / sqrt(D)
+  AlignKind align = AlignKind::softmax;
+  double alpha = 1.5;  // entmax
+  bool causal = false, sample = false, with_lse = true;
+  bool exp_keys = false;  // additive: given, as a prepared memory has them
+};
+
+template <typename Real>
+fused::Rows<const Real> rows_of(const Tensor& x) {
+  return {x.template data_ptr<Real>(), x.stride(0), x.stride(1), x.stride(2)};
+}
+
+/// The kernels' view of the inputs, and room for results and slopes.
+template <typename Real>
+class Bound {
+ public:
+  Bound(const Inputs& in, const Setting& s) : in_(in) {
+    p.batch = in.query.size(0), p.heads = p.key_heads = in.query.size(1);
+    p.queries = in.query.size(2), p.keys = in.keys.size(2), p.width = in.query.size(3);
+    p.value_width = in.values.size(3);
+    p.query = rows_of<Real>(in.query), p.key_rows = rows_of<Real>(in.keys), p.values = rows_of<Real>(in.values);
+    p.score = s.score, p.align = s.align, p.alpha = static_cast<Real>(s.alpha);
+    p.mask.causal = s.causal;
+    p.perturb = s.sample, p.with_lse = s.with_lse, p.seed = 7;
+    if (s.score == ScoreKind::additive)
+      p.to_scores = in.to_scores.template data_ptr<Real>();
+    else
+      p.scale = static_cast<Real>(1 / std::sqrt(static_cast<double>(p.width)));
+    if (s.exp_keys) {
+      exp_keys_ = (2 * in.keys).exp();
+      p.exp_keys = rows_of<Real>(exp_keys_);
+    }
+    context = at::empty_like(in.pull);
+    rows.resize(static_cast<size_t>(p.batch * p.heads * p.queries));
+    p.context = context.template data_ptr<Real>(), p.rows = rows.data();
+  }
+  Bound(const Bound&) = delete;
+  Bound& operator=(const Bound&) = delete;
+
+  void forward(const ParallelFor& parallel_for = in_order) { fused::forward(p, parallel_for); }
+  void backward(const ParallelFor& parallel_for = in_order) {
+    if (slopes.empty()) make_slopes();
+    fused::backward(p, g_, parallel_for);
+  }
+
+  fused::Problem<Real> p;
+  Tensor context;
+  std::vector<fused::Row<Real>> rows;
+  std::vector<Tensor> slopes;  // of query, keys, values, to_scores
+
+ private:
+  void make_slopes() {
+    const auto type = in_.query.scalar_type();
+    slopes = {at::zeros(in_.query.sizes(), type), at::zeros_like(in_.keys), at::zeros_like(in_.values)};
+    if (p.to_scores) slopes.push_back(at::zeros({p.heads, p.width}, type));
+    g_.context = in_.pull.template data_ptr<Real>();
+    g_.query = slopes[0].template data_ptr<Real>();
+    g_.keys = slopes[1].template data_ptr<Real>();
+    g_.values = slopes[2].template data_ptr<Real>();
+    if (p.to_scores) g_.to_scores = slopes[3].template data_ptr<Real>();
+  }
+
+  Inputs in_;
+  Tensor exp_keys_;
+  fused::Gradients<Real> g_;
+};
+
+/// A problem in float, and what it should have given.
+class Case {
+ public:
+  Case(Inputs inputs, const Setting& s) : in(std::move(inputs)), setting(s), single(in, s) {}
+
+  std::function<void()> forward() {
+    return [this] { single.forward(); };
+  }
+  std::function<void()> backward() {
+    return [this] { single.backward(); };
+  }
+  std::function<void()> both() {
+    return [this] {
+      single.forward();
+      single.backward();
+    };
+  }
+  /// Of the context, by its first queries; a row of which another key was drawn, in a draw too close for float, is
+  /// left out and counted.
+  std::function<Error()> context_error() {
+    return [this] {
+      const int64_t count = std::min<int64_t>(512, in.query.size(2));
+      Bound<double> twin(in.first_queries(count).in_double(), setting);
+      twin.forward();
+      auto got = single.context.narrow(2, 0, count).contiguous();
+      const auto& p = single.p;
+      for (int64_t bh = 0; bh < p.batch * p.heads; ++bh)
+        for (int64_t i = 0; i < count; ++i)
+          if (single.rows[static_cast<size_t>(bh * p.queries + i)].key !=
+                  twin.rows[static_cast<size_t>(bh * count + i)].key &&
+              setting.align == AlignKind::hard) {
+            ++drawn_otherwise;
+            got.flatten(0, 2)[bh * count + i].copy_(twin.context.flatten(0, 2)[bh * count + i]);
+          }
+      return error_of({got}, {twin.context});
+    };
+  }
+  std::function<Error()> slopes_error() {
+    return [this] {
+      Bound<double> twin(in.in_double(), setting);
+      twin.forward();
+      twin.backward();
+      return error_of(single.slopes, twin.slopes);
+    };
+  }
+
+  const Inputs in;
+  const Setting setting;
+  Bound<float> single;
+  int64_t drawn_otherwise = 0;
+};
+
+/// The same for the multi-dimensional kernels, forward. to_scores undefined: the elementwise form.
+class MultiCase {
+ public:
+  explicit MultiCase(Inputs inputs) : in_(std::move(inputs)) {}
+
+  std::function<void()> forward() {
+    context_ = at::empty_like(in_.pull), top_ = at::empty_like(in_.pull), sum_ = at::empty_like(in_.pull);
+    return [this, p = problem<float>(in_, context_, top_, sum_)] { fused::multi_forward(p); };
+  }
+  std::function<Error()> error() {
+    return [this] {
+      const auto in = in_.in_double();
+      auto context = at::empty_like(in.pull), top = at::empty_like(in.pull), sum = at::empty_like(in.pull);
+      fused::multi_forward(problem<double>(in, context, top, sum));
+      return error_of({context_}, {context});
+    };
+  }
+  const Inputs& in() const { return in_; }
+
+ private:
+  template <typename Real>
+  static fused::MultiProblem<Real> problem(const Inputs& in, Tensor& context, Tensor& top, Tensor& sum) {
+    fused::MultiProblem<Real> p;
+    p.batch = in.query.size(0), p.heads = p.key_heads = in.query.size(1);
+    p.queries = in.query.size(2), p.keys = in.keys.size(2), p.width = in.query.size(3), p.channels = in.values.size(3);
+    p.query = rows_of<Real>(in.query), p.key_rows = rows_of<Real>(in.keys), p.values = rows_of<Real>(in.values);
+    if (in.to_scores.defined()) p.to_scores = in.to_scores.data_ptr<Real>();
+    p.context = context.data_ptr<Real>(), p.top = top.data_ptr<Real>(), p.sum = sum.data_ptr<Real>();
+    return p;
+  }
+
+  Inputs in_;
+  Tensor context_, top_, sum_;
+};
+
+}  // namespace heed::bench

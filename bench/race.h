@@ -1,0 +1,175 @@
+// A race: contestants take turns in every round, so that a slow second hits all of them.
+//
+// A time is given as the least of all rounds, which other programs disturb least, and as the median. A figure is made
+// of times, factor * over / under, from the least times of each; beside it stand the median of the same figure round by
+// round, and its noise: how far the figure from the even rounds is from that of the odd ones. A bar that is nearer to
+// the figure than the noise is not decided.
+
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "heed/base/check.h"
+
+namespace heed::bench {
+
+constexpr double kAbsent = std::numeric_limits<double>::quiet_NaN();
+
+inline double seconds(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+inline double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x.empty() ? kAbsent : x[x.size() / 2];
+}
+
+/// Against double: |x - r| / |r|, and the largest difference over the largest |r|.
+struct Error {
+  double norm = kAbsent, most = kAbsent;
+};
+
+struct Contestant {
+  std::string name;
+  std::function<void()> run;
+  std::function<Error()> error{};  // after a run; absent: not asked
+  std::vector<double> times{};     // of each round, in seconds; kAbsent where it sat out
+  Error found{};
+
+  /// Of the rounds in which it ran; parity 0 or 1: the even or the odd ones.
+  double least(int parity = -1) const {
+    double best = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < times.size(); ++i)
+      if ((parity < 0 || static_cast<int>(i % 2) == parity) && times[i] < best) best = times[i];
+    return std::isinf(best) ? kAbsent : best;
+  }
+  std::vector<double> ran() const {
+    std::vector<double> some;
+    for (const double t : times)
+      if (!std::isnan(t)) some.push_back(t);
+    return some;
+  }
+};
+
+struct Figure {
+  std::string name;
+  double factor = 1;
+  std::vector<std::string> over{}, under{};  // names of contestants, whose times are multiplied
+  std::string unit{};
+  double bar = kAbsent;
+  bool at_least = true;  // else at most
+  std::string needs{};   // the instruction set that the bar is asked of; "": any
+  std::string note{};
+  double value = kAbsent, middle = kAbsent, noise = kAbsent;  // the results
+
+  bool has_bar() const { return !std::isnan(bar); }
+  bool passed() const { return at_least ? value >= bar : value <= bar; }
+  /// "pass", "miss", with what there is to say about it.
+  std::string verdict(const std::string& running_on) const {
+    if (!has_bar()) return "";
+    std::string words = passed() ? "pass" : "miss";
+    if (std::abs(value / bar - 1) < noise) words += ", within the noise";
+    if (!needs.empty() && needs != running_on) words += "; the bar needs " + needs + ", this is " + running_on;
+    return words;
+  }
+};
+
+/// How long to measure.
+struct Pace {
+  int rounds = 15;    // at least
+  double enough = 1;  // seconds: quick contestants run more rounds, up to most_rounds
+  int most_rounds = 400;
+  double slow = 0.3;  // a contestant that takes more seconds than this runs slow_rounds times
+  int slow_rounds = 15;
+};
+
+class Race {
+ public:
+  std::string name, title;
+  std::vector<Contestant> contestants;
+  std::vector<Figure> figures;
+  std::string note, running_on;  // the instruction set
+
+  Race(std::string short_name, std::string long_name) : name(std::move(short_name)), title(std::move(long_name)) {}
+
+  void add(std::string who, std::function<void()> run, std::function<Error()> error = {}) {
+    contestants.push_back({std::move(who), std::move(run), std::move(error)});
+  }
+  const Contestant& at(const std::string& who) const {
+    for (const auto& c : contestants)
+      if (c.name == who) return c;
+    fail("bench: the race ", name, " has no contestant ", who);
+  }
+
+  /// Every contestant once without a clock, errors, then the rounds.
+  void run(const Pace& pace) {
+    std::vector<int> every;
+    double round_time = 0;
+    for (auto& c : contestants) {
+      double first = seconds(c.run);
+      if (first < pace.slow) first = seconds(c.run);  // the first fills caches and finds memory
+      round_time += std::min(first, pace.slow);
+      every.push_back(first > pace.slow ? pace.rounds / pace.slow_rounds | 1 : 1);  // odd: even and odd rounds
+      if (c.error) c.found = c.error();
+    }
+    const int rounds = std::clamp(static_cast<int>(pace.enough / round_time), pace.rounds, pace.most_rounds);
+    for (int round = 0; round < rounds; ++round)
+      for (size_t i = 0; i < contestants.size(); ++i)
+        contestants[i].times.push_back(round % every[i] == 0 ? seconds(contestants[i].run) : kAbsent);
+  }
+
+  void add(Figure figure) {
+    const auto of = [&](const std::function<double(const Contestant&)>& time) {
+      double value = figure.factor;
+      for (const auto& who : figure.over) value *= time(at(who));
+      for (const auto& who : figure.under) value /= time(at(who));
+      return value;
+    };
+    figure.value = of([](const Contestant& c) { return c.least(); });
+    std::vector<double> rounds;
+    for (size_t i = 0; i < contestants[0].times.size(); ++i) {
+      const double value = of([&](const Contestant& c) { return c.times[i]; });
+      if (!std::isnan(value)) rounds.push_back(value);
+    }
+    figure.middle = median(rounds);
+    const double even = of([](const Contestant& c) { return c.least(0); });
+    const double odd = of([](const Contestant& c) { return c.least(1); });
+    figure.noise = std::abs(even - odd) / figure.value;
+    figures.push_back(std::move(figure));
+  }
+
+  void print() const {
+    std::printf("\n%s\n", title.c_str());
+    std::printf("  %-40s %10s %10s %8s %6s  %8s %8s\n", "contestant", "least ms", "median ms", "spread", "rounds",
+                "error", "most");
+    for (const auto& c : contestants) {
+      const auto ran = c.ran();
+      std::printf("  %-40s %10.3f %10.3f %7.1f%% %6d", c.name.c_str(), 1e3 * c.least(), 1e3 * median(ran),
+                  100 * (median(ran) / c.least() - 1), static_cast<int>(ran.size()));
+      if (!std::isnan(c.found.norm)) std::printf("  %8.1e %8.1e", c.found.norm, c.found.most);
+      std::printf("\n");
+    }
+    for (const auto& f : figures) {
+      std::printf("  = %-62s %10.4g %-18s (median %.4g, noise %.1f%%)", f.name.c_str(), f.value, f.unit.c_str(),
+                  f.middle, 100 * f.noise);
+      if (f.has_bar())
+        std::printf("  bar: %s %.4g  %s", f.at_least ? "at least" : "at most", f.bar, f.verdict(running_on).c_str());
+      if (!f.note.empty()) std::printf("  %s", f.note.c_str());
+      std::printf("\n");
+    }
+    if (!note.empty()) std::printf("  %s\n", note.c_str());
+    std::fflush(stdout);
+  }
+};
+
+}  // namespace heed::bench
