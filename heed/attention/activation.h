@@ -9,6 +9,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/words.h"
+#include "heed/kernels/fused/problem.h"
 
 namespace heed {
 
@@ -27,6 +28,19 @@ class Activation {
     if (name_ == "silu") return at::silu(x);
     check(name_ == "identity", "activation: '", name_, "' has a name but no formula");
     return x;
+  }
+
+  /// How a kernel calls it.
+  kernels::fused::Activation in_kernels() const {
+    using Kind = kernels::fused::Activation;
+    if (name_ == "tanh") return Kind::tanh;
+    if (name_ == "relu") return Kind::relu;
+    if (name_ == "sigmoid") return Kind::sigmoid;
+    if (name_ == "elu") return Kind::elu;
+    if (name_ == "gelu") return Kind::gelu;
+    if (name_ == "silu") return Kind::silu;
+    check(name_ == "identity", "activation: '", name_, "' has a name but no kernel");
+    return Kind::identity;
   }
 
  private:

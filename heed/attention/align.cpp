@@ -2,6 +2,10 @@
 
 namespace heed {
 
+TiledAlignment Alignment::tiled(const Parameters&, const Scored&) const {
+  fail("alignment: it names a kernel, but not what that needs");
+}
+
 Tensor Draw::uniform(const Tensor& scores) const {
   if (given.defined()) return given.expand_as(scores);
   return draws.uniform(kernels::kAlignment, scores.sizes(), scores.options());

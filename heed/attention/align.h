@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "heed/attention/parameters.h"
+#include "heed/attention/tiled.h"
 #include "heed/base/catalogue.h"
 #include "heed/bridge/draws.h"
 
@@ -92,6 +93,11 @@ class Alignment {
                         const Draw&) const {
     return {};
   }
+
+  /// The kernel that computes it, and what that needs besides scores: those of `in`, and its mask, are undefined.
+  /// Without one it is composed.
+  virtual Kernel kernel(Dimensionality) const { return {.missing = "none computes it"}; }
+  virtual TiledAlignment tiled(const Parameters&, const Scored& in) const;
 
   virtual Offers offers() const { return {}; }
   /// Whether prepare_keys makes anything of them.

@@ -3,6 +3,7 @@
 #include "heed/attention/checked.h"
 #include "heed/attention/composed.h"
 #include "heed/attention/definition.h"
+#include "heed/attention/fused.h"
 
 namespace heed {
 namespace {
@@ -51,21 +52,36 @@ Attended empty_answer(const Checked& c, const Mechanism& mechanism) {
 
 namespace {
 
+/// What stands against the fused path in this call, or "".
+std::string against_fused(const Checked& c, const Mechanism& mechanism) {
+  const bool hollow = c.keys.size(3) == 0 || c.values.size(3) == 0;
+  const std::string missing = hollow ? "keys or values have no features" : no_kernel(mechanism, c.call, c.query);
+  check(missing.empty() || c.call.path != Path::fused, "attend: no fused kernel for ", mechanism.words(), ": ", missing,
+        "; use Path::fastest or Path::composed");
+  if (!missing.empty()) return "no kernel for " + mechanism.words() + ": " + missing;
+  if (c.call.path != Path::fastest && c.call.path != Path::fused) return words(c.call.path) + " was asked for";
+  if (c.call.path == Path::fastest && c.query.scalar_type() != at::kFloat)
+    return "double runs on the portable kernels; only when asked for";
+  return "";
+}
+
 /// One key of each head is enough to see how wide a prepared key is.
-Plan plan_of(const Checked& c, const Mechanism& mechanism) {
+Tensor one_prepared_key(const Checked& c, const Mechanism& mechanism) {
   const at::NoGradGuard no_grad;
   auto one = c.keys.slice(2, 0, 1).slice(0, 0, 1);
   if (one.numel() == 0) one = at::zeros({1, c.keys.size(1), 1, c.keys.size(3)}, c.keys.options());
-  const auto prepared = mechanism.score().prepare_keys(c.parameters.of("score"), repeat_heads(one, c.query.size(1)));
-  Plan plan =
-      plan_blocks(mechanism, c.call, c.query.sizes(), prepared, c.sizes, c.keys.size(2), c.query.element_size());
-  if (c.call.path == Path::reference) {
-    plan.path = Path::reference;
-    plan.block_rows = c.query.size(0);
-    plan.block_queries = c.query.size(2);
-    plan.bytes = c.query.size(0) * c.query.size(1) * c.query.size(2) * c.keys.size(2) * c.sizes.width() * 8 * 2;
-  }
-  explain(plan, mechanism, c.call);
+  return mechanism.score().prepare_keys(c.parameters.of("score"), repeat_heads(one, c.query.size(1)));
+}
+
+Plan fused_plan(const Checked& c, const Mechanism& mechanism) {
+  constexpr int64_t kRowBytes = 24;  // what forward leaves for backward, see kernels::fused::Row
+  Plan plan;
+  plan.path = Path::fused;
+  plan.kernel = kernel_name(mechanism, c.query.scalar_type());
+  plan.block_rows = c.query.size(0);
+  plan.block_queries = c.query.size(2);
+  const int64_t packed_keys = c.keys.numel() * c.query.element_size();
+  plan.bytes = c.query.size(0) * c.query.size(1) * c.query.size(2) * c.sizes.width() * kRowBytes + packed_keys;
   return plan;
 }
 
@@ -77,9 +93,23 @@ bool one_for_each_head(const std::vector<ParameterSpec>& specs, const Parameters
 
 }  // namespace
 
-void explain(Plan& plan, const Mechanism& mechanism, const Call& call) {
-  plan.rejected.emplace_back(Path::fused, "no kernel for " + mechanism.words());
-  if (plan.path != Path::composed) plan.rejected.emplace_back(Path::composed, words(plan.path) + " was asked for");
+Plan plan_of(const Checked& c, const Mechanism& mechanism, const Tensor& prepared_keys) {
+  const Call& call = c.call;
+  const std::string against = against_fused(c, mechanism);
+  Plan plan = against.empty() ? fused_plan(c, mechanism)
+                              : plan_blocks(mechanism, call, c.query.sizes(),
+                                            prepared_keys.defined() ? prepared_keys : one_prepared_key(c, mechanism),
+                                            c.sizes, c.keys.size(2), c.query.element_size());
+  if (call.path == Path::reference) {
+    plan.path = Path::reference;
+    plan.block_rows = c.query.size(0);
+    plan.block_queries = c.query.size(2);
+    plan.bytes = c.query.size(0) * c.query.size(1) * c.query.size(2) * c.keys.size(2) * c.sizes.width() * 8 * 2;
+  }
+  if (!against.empty()) plan.rejected.emplace_back(Path::fused, against);
+  if (plan.path != Path::composed)
+    plan.rejected.emplace_back(
+        Path::composed, call.path == Path::fastest ? "slower than the kernel" : words(plan.path) + " was asked for");
   if (plan.path != Path::stored)
     plan.rejected.emplace_back(Path::stored, "keeps every pair for backward; only when asked for");
   if (plan.path != Path::reference)
@@ -87,6 +117,15 @@ void explain(Plan& plan, const Mechanism& mechanism, const Call& call) {
   const Offers offers = mechanism.align().offers();
   plan.sampled = call.noise.sample && (offers.draws || offers.policy);
   plan.seed = plan.sampled || call.noise.dropout > 0 ? call.noise.seed : 0;
+  return plan;
+}
+
+Attended run_plan(const Plan& plan, const Prepared& prepared, const Mechanism& mechanism, const Parameters& parameters,
+                  const Call& call) {
+  Attended result = plan.path == Path::fused ? run_fused(prepared, mechanism, parameters, call)
+                                             : run_blocks(prepared, mechanism, parameters, call, plan);
+  result.plan = plan;
+  return result;
 }
 
 Prepared prepare(const Checked& c, const Mechanism& mechanism) {
@@ -117,7 +156,7 @@ Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, c
   Attended result = empty ? empty_answer(c, mechanism)
                     : plan.path == Path::reference
                         ? run_definition(c, mechanism)
-                        : run_blocks(prepare(c, mechanism), mechanism, c.parameters, c.call, plan);
+                        : run_plan(plan, prepare(c, mechanism), mechanism, c.parameters, c.call);
   result.plan = plan;
   return without_axes(result, mechanism, /*heads=*/c.heads);
 }
@@ -164,8 +203,12 @@ std::string words(Path path) {
 
 std::string Plan::words() const {
   std::ostringstream text;
-  text << heed::words(path) << ": blocks of batch rows x queries = " << block_rows << " x " << block_queries
-       << ", about " << (bytes + (1 << 20) - 1) / (1 << 20) << " MiB at once";
+  text << heed::words(path) << ": ";
+  if (path == Path::fused)
+    text << "kernel " << kernel;
+  else
+    text << "blocks of batch rows x queries = " << block_rows << " x " << block_queries;
+  text << ", about " << (bytes + (1 << 20) - 1) / (1 << 20) << " MiB at once";
   for (const auto& [other, reason] : rejected) text << "; not " << heed::words(other) << ": " << reason;
   return text.str();
 }

@@ -1,7 +1,7 @@
 #include "heed/attention/attention.h"
 
 #include "heed/attention/checked.h"
-#include "heed/attention/composed.h"
+#include "heed/attention/fused.h"
 
 namespace heed {
 namespace {
@@ -195,6 +195,10 @@ Memory AttentionImpl::prepare(const Tensor& keys, const Tensor& values, const Ma
       Growing(copied(mechanism.score().prepare_keys(parameters.of("score"),
                                                     per_head ? repeat_heads(side.keys, options_.heads) : side.keys),
                      keys));
+  if (keys.scalar_type() == at::kFloat && no_kernel(mechanism, {}, keys).empty()) {
+    const at::NoGradGuard no_grad;
+    memory.kernel_keys = Growing(mechanism.score().kept_for_kernel(parameters.of("score"), memory.keys.rows()));
+  }
   memory.values = Growing(copied(side.values, values));
   if (side.keep.defined()) memory.keep = Growing(side.keep);
   if (mask.key_count.defined()) memory.key_count = mask.key_count.clone();
@@ -215,6 +219,7 @@ Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Ten
   const Memory more = prepare(keys, values, mask);
   Memory grown = memory;
   grown.keys = memory.keys.with(more.keys.rows());
+  if (memory.kernel_keys.defined()) grown.kernel_keys = memory.kernel_keys.with(more.kernel_keys.rows());
   grown.values = memory.values.with(more.values.rows());
   if (memory.align_keys.defined()) grown.align_keys = memory.align_keys.with(more.align_keys.rows());
   if (memory.keep.defined() || more.keep.defined()) {
@@ -238,8 +243,6 @@ Attended AttentionImpl::forward(const Tensor& query, const Memory& memory, const
   Call call = with_noise(given);
   check(call.path != Path::reference,
         "attention: the reference path starts from unprojected keys; call forward(query, keys, values)");
-  check(call.path != Path::fused, "attention: no fused kernel for ", o.mechanism.words(),
-        "; use Path::fastest or Path::composed");
   const auto& values = memory.values.rows();
   const int64_t B = values.size(0), Lk = memory.length();
   const int64_t Lq = query.defined() ? query.size(-2) : o.mechanism.score().own_queries();
@@ -258,25 +261,26 @@ Attended AttentionImpl::forward(const Tensor& query, const Memory& memory, const
   if (own_count.defined())  // S as it would be had the keys come with the call
     prepared.reach.key_count =
         (call_count.defined() ? at::minimum(own_count, call_count) : own_count).view({-1, 1, 1, 1, 1});
-  const bool masked = call.mask.any() || whole.most_keys < Lk;
   auto heads = q.unsqueeze(1);
-  if (masked) heads = without_unreached(heads, prepared.reach.rows);
+  if (call.mask.any()) heads = without_unreached(heads, prepared.reach.rows);
   if (o.heads > 1)
     heads =
         query.defined() && o.query > 0 ? split(heads.squeeze(1), "query", o.heads) : heads.expand({B, o.heads, Lq, 0});
   const auto parameters = own(head_);
   prepared.query = o.mechanism.score().prepare_query(parameters.of("score"), heads);
   prepared.align_query = o.mechanism.align().prepare_query(parameters.of("align"), heads);
-  // What only this call masks is zeroed here, behind the projections: it cannot reach the answer.
+  // What only this call masks is zeroed here, behind the projections: it cannot reach the answer. What the memory masks
+  // was zeroed before them.
+  const bool masked = given.mask.any() || whole.most_keys < Lk;
   prepared.keys = masked ? without_unreached(memory.keys.rows(), prepared.reach.keys) : memory.keys.rows();
   prepared.align_keys = memory.align_keys.rows();
+  if (!masked) prepared.kernel_keys = memory.kernel_keys.rows();
   prepared.values = masked ? without_unreached(values, prepared.reach.values) : values;
   prepared.reach.keys = reachable(memory);  // a policy chooses among the keys of the memory, once for all calls
-  Plan plan = plan_blocks(o.mechanism, call, heads.sizes(), prepared.keys, head_, Lk, q.element_size());
-  explain(plan, o.mechanism, call);
   const bool empty = B == 0 || Lq == 0 || Lk == 0;
   const Checked c{heads, prepared.keys, values, parameters, call, head_, o.heads > 1};
-  Attended result = empty ? empty_answer(c, o.mechanism) : run_blocks(prepared, o.mechanism, parameters, call, plan);
+  const Plan plan = plan_of(c, o.mechanism, prepared.keys);
+  Attended result = empty ? empty_answer(c, o.mechanism) : run_plan(plan, prepared, o.mechanism, parameters, call);
   result.plan = plan;
   return finish(without_axes(result, o.mechanism, o.heads > 1));
 }

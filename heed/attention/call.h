@@ -39,8 +39,8 @@ struct Want {
   Tensor links{};            // int64 [n, 4] = batch row, head, query, key: the log-weight there
 };
 
-/// fused: kernels. composed: blocks, recomputed in backward, O(N) memory. stored: everything at once.
-/// reference: the definition, in double on the CPU, without a gradient.
+/// fused: kernels, on the CPU; fastest takes them for float. composed: blocks, recomputed in backward, O(N) memory.
+/// stored: everything at once. reference: the definition, in double on the CPU, without a gradient.
 enum class Path { fastest, fused, composed, stored, reference };
 std::string words(Path path);
 
@@ -58,6 +58,7 @@ struct Call {
 /// Which path is taken and why not another.
 struct Plan {
   Path path = Path::composed;
+  std::string kernel;                                  // fused: "avx2: additive x softmax"
   std::vector<std::pair<Path, std::string>> rejected;  // with the reason
   int64_t block_rows = 0, block_queries = 0;           // batch rows x queries of one block
   int64_t bytes = 0;                                   // held at once beside inputs and outputs, about

@@ -216,8 +216,6 @@ Checked check_call(const Tensor& query, const Tensor& keys, const Tensor& values
     check(missing.empty(), "attend: the reference path has ", missing);
     check(q.device().is_cpu(), "attend: the reference path runs on the CPU, the query is on ", q.device());
   }
-  check(call.path != Path::fused, "attend: no fused kernel for ", mechanism.words(),
-        "; use Path::fastest or Path::composed");
   return c;
 }
 

@@ -33,8 +33,13 @@ Prepared prepare(const Checked& checked, const Mechanism& mechanism);
 /// and gather would throw.
 Attended empty_answer(const Checked& checked, const Mechanism& mechanism);
 
-/// Adds to a plan what was rejected and why, and what was drawn.
-void explain(Plan& plan, const Mechanism& mechanism, const Call& call);
+/// The path of a call, what was rejected and why, and what will be drawn. The one place where a path is chosen.
+/// prepared_keys: where there are any already.
+Plan plan_of(const Checked& checked, const Mechanism& mechanism, const Tensor& prepared_keys = {});
+
+/// Fused or in blocks. Outputs have all axes.
+Attended run_plan(const Plan& plan, const Prepared& prepared, const Mechanism& mechanism, const Parameters& parameters,
+                  const Call& call);
 
 /// Drops W where it is 1 by definition, and the head axis unless the caller had one.
 Attended without_axes(Attended result, const Mechanism& mechanism, bool heads);

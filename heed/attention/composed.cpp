@@ -7,44 +7,30 @@
 #include <array>
 #include <numeric>
 
+#include "heed/attention/slots.h"
 #include "heed/bridge/recompute.h"
 
 namespace heed {
 namespace {
 
-/// What a block reads, in the order in which it goes through recompute(); the parameters follow.
-enum Slot {
-  kQuery,
-  kKeys,
-  kAlignQuery,
-  kAlignKeys,
-  kValues,
-  kKeep,
-  kMaskCount,
-  kReachCount,
-  kFull,
-  kPerKey,
-  kRelative,
-  kAlibi,
-  kUniforms,
-  kSlots
-};
 /// Where the batch and query axes of a slot are; -1: it has none and goes to every block whole.
 struct Axes {
   int batch, query;
 };
-constexpr std::array<Axes, kSlots> kAxes{
-    {{0, 2}, {0, -1}, {0, 2}, {0, -1}, {0, -1}, {0, 2}, {0, -1}, {0, -1}, {0, 2}, {0, -1}, {-1, -1}, {-1, -1}, {0, 2}}};
-
-/// What a block returns.
-enum Out { kContext, kWeights, kLse, kEntropy, kColumnMass, kTopWeights, kTopKeys, kLinks, kLogProbability, kOuts };
-
-/// What the blocks of one call have in common.
-struct Work {
-  Mechanism mechanism;
-  Parameters parameters;  // names and sizes; the tensors come through the slots
-  Call call;              // without tensors
-};
+constexpr std::array<Axes, kSlots> kAxes{{{0, 2},
+                                          {0, -1},
+                                          {0, 2},
+                                          {0, -1},
+                                          {0, -1},
+                                          {0, 2},
+                                          {0, -1},
+                                          {0, -1},
+                                          {0, 2},
+                                          {0, -1},
+                                          {-1, -1},
+                                          {-1, -1},
+                                          {0, 2},
+                                          {0, -1}}};
 
 /// What is special to one block.
 struct Block {
@@ -117,9 +103,7 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
   check_shape(mechanism.score_name() + ": scores are ", raw, expected);
   const auto scores = biased(raw, call, place, in);
 
-  Mask mask = call.mask;
-  mask.keep = in[kKeep];
-  mask.key_count = in[kMaskCount];
+  const Mask mask = mask_from(call.mask, in);
   // A kept score of -inf counts as masked.
   const auto keep = kept(mask, place, count, scores.device()).logical_and(scores.detach() != -INFINITY);
   const auto gone = keep.logical_not();
@@ -227,7 +211,8 @@ Tensor repeat_heads(const Tensor& x, int64_t heads) {
 
 std::pair<Tensor, Tensor> top_of(const Tensor& weights, int64_t count) {
   const int64_t some = std::min(count, weights.size(kKeyAxis));
-  const auto order = std::get<1>(weights.detach().sort(/*stable=*/true, kKeyAxis, /*descending=*/true));
+  const auto found_first = weights.detach().masked_fill(weights.detach() == 0, -INFINITY);  // also of negative ones
+  const auto order = std::get<1>(found_first.sort(/*stable=*/true, kKeyAxis, /*descending=*/true));
   auto keys = order.narrow(kKeyAxis, 0, some);
   const auto found = weights.gather(kKeyAxis, keys);
   keys = keys.masked_fill(found.detach() == 0, -1);
@@ -255,30 +240,10 @@ Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const 
   const int64_t row_parts = (B + plan.block_rows - 1) / plan.block_rows;
   const int64_t query_parts = (Lq + plan.block_queries - 1) / plan.block_queries;
 
-  Tensors in(kSlots);
-  in[kQuery] = prepared.query;
-  in[kKeys] = prepared.keys;
-  in[kAlignQuery] = prepared.align_query;
-  in[kAlignKeys] = prepared.align_keys;
-  in[kValues] = prepared.values;
-  in[kKeep] = call.mask.keep;
-  in[kMaskCount] = call.mask.key_count;
-  in[kReachCount] = prepared.reach.key_count;
-  in[kFull] = call.bias.full;
-  in[kPerKey] = call.bias.per_key;
-  in[kRelative] = call.bias.relative;
-  in[kAlibi] = call.bias.alibi;
-  in[kUniforms] = call.noise.uniforms;
-
-  // Tensors travel through the slots alone: what a step captured besides would escape autograd.
-  Work work{mechanism, parameters, call};
-  work.parameters = parameters.with_values(Tensors(parameters.size()), 0);
-  work.call.mask.keep.reset();
-  work.call.mask.key_count.reset();
-  work.call.bias = Bias{};
-  work.call.noise.uniforms.reset();
-  work.call.want.links.reset();
-  const auto tensors = parameters.values();
+  const Tensors in = slots_of(prepared, parameters, call);
+  const Tensors tensors(in.begin() + kSlots, in.end());
+  Work work = without_tensors(mechanism, parameters, call);
+  work.call.want.links.reset();  // each block has its own
 
   const SortedLinks links = sort_links(call.want.links, plan, row_parts, query_parts);
   std::vector<int64_t> rows_in_order(call.want.rows.size());
@@ -322,19 +287,13 @@ Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const 
     }
   }
 
-  Attended result;
-  result.context = joined_along(whole[kContext], 0);
-  result.weights = joined_along(whole[kWeights], 0);
+  Tensors outs;
+  for (const auto& pieces : whole) outs.push_back(joined_along(pieces, 0));
+  Attended result = attended_from(outs);
   if (!call.want.rows.empty() && result.weights.defined())
     result.weights = in_callers_order(result.weights, 2, rows_in_order);
-  result.lse = joined_along(whole[kLse], 0);
-  result.entropy = joined_along(whole[kEntropy], 0);
-  result.column_mass = joined_along(whole[kColumnMass], 0);
-  result.top_weights = joined_along(whole[kTopWeights], 0);
-  result.top_keys = joined_along(whole[kTopKeys], 0);
-  result.log_probability = joined_along(whole[kLogProbability], 0);
   if (!links.order.empty())
-    result.link_log_weights = in_callers_order(joined_along(whole[kLinks], 0), 0, links.order);
+    result.link_log_weights = in_callers_order(result.link_log_weights, 0, links.order);
   else if (call.want.links.defined())
     result.link_log_weights = at::zeros({0, parameters.sizes().width()}, prepared.values.options());
   const Draw draw{call.noise.sample, {call.noise.seed, call.noise.stream, call.noise.first_row, 0}, {}};

@@ -11,6 +11,7 @@ namespace heed {
 struct Prepared {
   Tensor query, align_query;        // [B, H, Lq, *]: what score and alignment made of it
   Tensor keys, align_keys, values;  // [B, Hk or H, Lk, *]
+  Tensor kernel_keys;               // what a memory keeps for kernels, or undefined
   Reach reach;
 };
 

@@ -46,5 +46,14 @@ TEST(OnCuda, EveryMechanismGivesTheSame) {
     for (const std::string mask : {"none", "all"}) expect_same_there(words, mask);
 }
 
+TEST(OnCuda, NoCallTakesACpuKernel) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+  const auto x = at::randn({1, 6, 8}, at::TensorOptions().device(at::kCUDA));
+  EXPECT_EQ(attend(x, x, x).plan.path, Path::composed);
+  Call call;
+  call.path = Path::fused;
+  EXPECT_THROW(attend(x, x, x, {}, {}, call), Error);
+}
+
 }  // namespace
 }  // namespace heed::testing

@@ -2,6 +2,7 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/testing.h"
+#include "heed/kernels/fused/fused.h"
 
 namespace heed::testing {
 namespace {
@@ -130,8 +131,22 @@ TEST_F(Calls, WithWrongBiasesNoiseAndWants) {
   call.want.entropy = true;
   expect_refused({"alignment/sigmoid", "entropy"}, "dot + sigmoid");
   call.want = Want{};
+}
+
+TEST_F(Calls, WithAPathThatThereIsNot) {
   call.path = Path::fused;
-  expect_refused({"no fused kernel"});
+  expect_refused({"no fused kernel for dot + uniform", "alignment/uniform", "Path::composed"}, "dot + uniform");
+  expect_refused({"score/general", "every channel", "Path::fastest"}, "general + softmax, multi(lift)",
+                 {{"score.from_query", at::zeros({6, 4, 4})}});
+  call.noise = {.sample = true, .uniforms = at::full({2, 3, 5}, 0.5)};
+  expect_refused({"no fused kernel for dot + hard", "noise.uniforms"}, "dot + hard");
+  call.noise = Noise{};
+  call.want.weights = true;
+  expect_refused({"additive + softmax, multi", "context and lse"}, "additive + softmax, multi",
+                 {{"score.from_query", at::zeros({8, 4})},
+                  {"score.from_keys", at::zeros({8, 4})},
+                  {"score.bias", at::zeros({8})},
+                  {"score.to_scores", at::zeros({6, 8})}});
 }
 
 TEST_F(Calls, WithWrongParameters) {
@@ -166,12 +181,47 @@ TEST(Errors, OfModulesNameTheNumbers) {
 
 TEST(Plans, SayWhichPathAndWhyNotAnother) {
   const auto x = at::randn({1, 4096, 8});
-  const Plan plan = why(x, x, x);
+  const auto uniform = Mechanism::parse("scaled_dot + uniform");
+  const Plan plan = why(x, x, x, uniform);
   EXPECT_EQ(plan.path, Path::composed);
   EXPECT_LT(plan.block_queries, 4096);
   EXPECT_LE(plan.bytes, 16 << 20);
-  EXPECT_NE(plan.words().find("not fused: no kernel for scaled_dot + softmax"), std::string::npos) << plan.words();
-  EXPECT_EQ(attend(x.narrow(1, 0, 3), x, x).plan.path, Path::composed);
+  EXPECT_NE(plan.words().find("not fused: no kernel for scaled_dot + uniform: alignment/uniform"), std::string::npos)
+      << plan.words();
+  EXPECT_EQ(attend(x.narrow(1, 0, 3), x, x, uniform).plan.path, Path::composed);
+}
+
+TEST(Plans, TakeAKernelWhereThereIsOne) {
+  const auto x = at::randn({1, 6, 8});
+  const Plan plan = why(x, x, x);
+  EXPECT_EQ(plan.path, Path::fused);
+  EXPECT_EQ(plan.kernel, kernels::fused::instruction_set() + ": dot x softmax");
+  EXPECT_NE(plan.words().find("fused: kernel " + plan.kernel), std::string::npos) << plan.words();
+  EXPECT_NE(plan.words().find("not composed: slower"), std::string::npos) << plan.words();
+  EXPECT_EQ(attend(x, x, x).plan.kernel, plan.kernel);
+}
+
+TEST(Plans, TakeAKernelForDoublesOnlyWhenAsked) {
+  const auto x = at::randn({1, 6, 8}, kDouble);
+  const Plan plan = why(x, x, x);
+  EXPECT_EQ(plan.path, Path::composed);
+  EXPECT_NE(plan.words().find("not fused: double runs on the portable kernels"), std::string::npos) << plan.words();
+  Call call;
+  call.path = Path::fused;
+  EXPECT_EQ(attend(x, x, x, {}, {}, call).plan.kernel, "portable: dot x softmax");
+  call.path = Path::composed;
+  const auto floats = x.to(at::kFloat);
+  const Plan asked = attend(floats, floats, floats, {}, {}, call).plan;
+  EXPECT_EQ(asked.path, Path::composed);
+  EXPECT_NE(asked.words().find("not fused: composed was asked for"), std::string::npos) << asked.words();
+}
+
+// The meta device stands for any that is no CPU.
+TEST(Plans, KeepKernelsToTheCpu) {
+  const auto x = at::empty({1, 6, 8}, at::TensorOptions().device(at::kMeta));
+  const Plan plan = why(x, x, x);
+  EXPECT_EQ(plan.path, Path::composed);
+  EXPECT_NE(plan.words().find("the kernels run on the CPU, the query is on meta"), std::string::npos) << plan.words();
 }
 
 TEST(Mechanisms, SayTheirWordsAgain) {

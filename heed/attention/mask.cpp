@@ -1,5 +1,6 @@
 #include "heed/attention/mask.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace heed {
@@ -25,28 +26,77 @@ Tensor kept(const Mask& mask, const Place& block, int64_t block_queries, const a
   return keep;
 }
 
-Reach reach(const Mask& mask, const Place& whole, const at::Device& device) {
-  const at::NoGradGuard no_grad;
-  const auto flags = at::TensorOptions().dtype(at::kBool).device(device);
-  const auto ordinal = at::arange(1, whole.keys + 1, flags.dtype(at::kLong));
-  const auto scored = ordinal <= whole.most_keys;  // [Lk]
-  const bool same_for_all =
-      mask.causal == Causal::none && mask.left < 0 && mask.right < 0 && !(mask.keep.defined() && mask.keep.size(2) > 1);
-  const int64_t most = same_for_all ? whole.queries : 256;  // at a time: Lq x Lk is never stored
+namespace {
+
+/// Keys that some query may attend, and queries that may attend some key that can be scored.
+struct Reached {
+  Tensor keys, rows;  // [B|1, H|1, Lk], [B|1, H|1, Lq]
+};
+
+/// Where every query has its own row of keep: block by block, Lq x Lk is never stored.
+Reached by_looking(const Mask& mask, const Place& whole, const Tensor& scored) {
+  constexpr int64_t kAtOnce = 256;
   Place block = whole;
   block.most_keys = whole.keys;
-  Tensor keys = at::zeros({1, 1, whole.keys}, flags);
+  Reached found{at::zeros({1, 1, whole.keys}, scored.options()), {}};
   std::vector<Tensor> rows;
-  for (int64_t i = 0; i < whole.queries; i += most) {
-    const int64_t count = std::min(most, whole.queries - i);
+  for (int64_t i = 0; i < whole.queries; i += kAtOnce) {
+    const int64_t count = std::min(kAtOnce, whole.queries - i);
     Mask part = mask;
-    if (mask.keep.defined() && mask.keep.size(2) > 1) part.keep = mask.keep.narrow(2, i, count);
+    part.keep = mask.keep.narrow(2, i, count);
     block.first_query = i;
-    const auto keep = kept(part, block, count, device).squeeze(-1);  // [B|1, H|1, count|1, Lk]
-    keys = keys.logical_or(keep.any(2));
-    const auto row = keep.logical_and(scored).any(3, /*keepdim=*/true);
-    rows.push_back(row.expand({row.size(0), row.size(1), count, 1}));
+    const auto keep = kept(part, block, count, scored.device()).squeeze(-1);  // [B|1, H|1, count, Lk]
+    found.keys = found.keys.logical_or(keep.any(2));
+    rows.push_back(keep.logical_and(scored).any(3));
   }
+  found.rows = at::cat(rows, 2);
+  return found;
+}
+
+/// Where the same keys are kept for all queries.
+Reached at_once(const Mask& mask, const Place& whole, const Tensor& scored) {
+  Place all = whole;
+  all.most_keys = whole.keys;
+  const auto keys = kept(mask, all, whole.queries, scored.device()).squeeze(-1).squeeze(2);  // [B|1, H|1, Lk]
+  const auto row = keys.logical_and(scored).any(-1, /*keepdim=*/true);
+  return {keys, row.expand({row.size(0), row.size(1), whole.queries})};
+}
+
+/// The same with causal and window, which leave a query one run of keys and a key one run of queries.
+Reached by_counting(const Mask& mask, const Place& whole, const Tensor& scored) {
+  const auto numbers = scored.options().dtype(at::kLong);
+  const int64_t first = first_place(mask, whole), far = whole.keys + whole.queries + first;
+  const int64_t left = mask.left >= 0 ? std::min(mask.left, far) : far;
+  const int64_t right = mask.causal != Causal::none ? 0 : mask.right >= 0 ? std::min(mask.right, far) : far;
+  const auto key = at::arange(whole.keys, numbers), place = at::arange(first, first + whole.queries, numbers);
+  Mask same = mask;
+  same.causal = Causal::none;
+  same.left = same.right = -1;
+  const auto kept_for_all = at_once(same, whole, scored).keys;
+  const auto in_reach = (key - right).clamp_min(first) <= (key + left).clamp_max(first + whole.queries - 1);
+  // How many are kept before key j; a query has some if the count grows along its run.
+  const auto before = at::constant_pad_nd(kept_for_all.logical_and(scored).cumsum(-1), {1, 0});  // [B|1, H|1, Lk + 1]
+  const auto begin = (place - left).clamp(0, whole.keys), end = (place + right + 1).clamp(0, whole.keys);
+  return {kept_for_all.logical_and(in_reach), before.index_select(-1, end) > before.index_select(-1, begin)};
+}
+
+}  // namespace
+
+Reach reach(const Mask& mask, const Place& whole, const at::Device& device) {
+  const at::NoGradGuard no_grad;
+  const auto numbers = at::TensorOptions().dtype(at::kLong).device(device);
+  if (!mask.any() && whole.keys <= whole.most_keys) {
+    const auto all = at::ones({1, 1, std::max(whole.keys, whole.queries), 1}, numbers.dtype(at::kBool));
+    const auto keys = all.narrow(2, 0, whole.keys);
+    return {keys, keys, all.narrow(2, 0, whole.queries), at::full({1, 1, 1, 1, 1}, whole.keys, numbers)};
+  }
+  const auto ordinal = at::arange(1, whole.keys + 1, numbers);
+  const auto scored = ordinal <= whole.most_keys;  // [Lk]
+  const bool own_rows = mask.keep.defined() && mask.keep.size(2) > 1;
+  const bool runs = mask.causal != Causal::none || mask.left >= 0 || mask.right >= 0;
+  const auto [keys, rows] = own_rows ? by_looking(mask, whole, scored)
+                            : runs   ? by_counting(mask, whole, scored)
+                                     : at_once(mask, whole, scored);
   Tensor count = mask.key_count;
   if (!count.defined()) {
     const auto places = keys.any(1).to(at::kLong) * ordinal;  // [B|1, Lk]
@@ -54,11 +104,12 @@ Reach reach(const Mask& mask, const Place& whole, const at::Device& device) {
   }
   return {.keys = keys.unsqueeze(-1),
           .values = keys.logical_and(scored).unsqueeze(-1),
-          .rows = rows.empty() ? at::zeros({1, 1, 0, 1}, flags) : at::cat(rows, 2),
+          .rows = rows.unsqueeze(-1),
           .key_count = count.view({-1, 1, 1, 1, 1})};
 }
 
 Tensor without_unreached(const Tensor& x, const Tensor& reached) {
+  if (x.device().is_cpu() && reached.all().item<bool>()) return x;  // elsewhere the question would cost a wait
   auto some = reached;
   const int64_t heads = reached.size(1), own = x.size(1);
   if (heads > own) some = reached.unflatten(1, {own, heads / own}).any(2);

@@ -43,7 +43,7 @@ int64_t first_place(const Mask& mask, const Place& block);
 /// already cut to the block.
 Tensor kept(const Mask& mask, const Place& block, int64_t block_queries, const at::Device& device);
 
-/// What a mask leaves of a whole call, found block by block and without a gradient.
+/// What a mask leaves of a whole call, found without a gradient and without an Lq x Lk of its own.
 struct Reach {
   Tensor keys;       // bool [B|1, H|1, Lk, 1]: some query may attend it, by the mask
   Tensor values;     // bool [B|1, H|1, Lk, 1]: the same, and it can be scored

@@ -36,11 +36,12 @@ class Growing {
 };
 
 struct Memory {
-  Growing keys;        // as the score prepared them
-  Growing align_keys;  // as the alignment prepared them, or undefined
-  Growing values;      // [B, Hk, Lk, Dv]
-  Growing keep;        // bool [B|1, H|1, Lk, 1]: may be attended at all; undefined: all may
-  Tensor key_count{};  // int64 [B]: up to the last key that is no padding, if a key_count was given
+  Growing keys;         // as the score prepared them
+  Growing align_keys;   // as the alignment prepared them, or undefined
+  Growing kernel_keys;  // what the score keeps of them for its kernel, without a gradient, or undefined
+  Growing values;       // [B, Hk, Lk, Dv]
+  Growing keep;         // bool [B|1, H|1, Lk, 1]: may be attended at all; undefined: all may
+  Tensor key_count{};   // int64 [B]: up to the last key that is no padding, if a key_count was given
 
   int64_t length() const { return values.defined() ? values.rows().size(2) : 0; }
   int64_t batch() const { return values.defined() ? values.rows().size(0) : 0; }

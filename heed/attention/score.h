@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "heed/attention/parameters.h"
+#include "heed/attention/tiled.h"
 #include "heed/base/catalogue.h"
 
 namespace heed {
@@ -38,6 +39,12 @@ class Score {
 
   /// On prepared ones, for any block of queries and all keys.
   virtual Tensor score(const Parameters&, const Tensor& query, const Tensor& keys) const = 0;
+
+  /// The kernel that computes it, and on prepared ones what its tiles need. Without one it is composed.
+  virtual Kernel kernel(Dimensionality) const { return {.missing = "none computes it"}; }
+  virtual TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const;
+  /// What a memory may keep beside the prepared keys to spare a kernel work; it has no gradient. Undefined: nothing.
+  virtual Tensor kept_for_kernel(const Parameters&, const Tensor& /*prepared_keys*/) const { return {}; }
 
   /// Numbers held at once for one pair, forward and backward: what sizes the blocks.
   virtual int64_t floats_per_pair(const Tensor& /*prepared_keys*/) const { return 2; }

@@ -11,6 +11,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "heed/attention/attend.h"
+#include "heed/attention/fused.h"
 
 namespace heed::testing {
 
@@ -47,15 +48,26 @@ inline std::vector<std::string> every_mechanism() {
   return all;
 }
 
+/// Those of them that a kernel can run, for context and lse at least.
+inline std::vector<std::string> every_mechanism_with_a_kernel() {
+  std::vector<std::string> some;
+  for (const auto& words : every_mechanism())
+    if (no_kernel(Mechanism::parse(words), {}, at::empty({0})).empty()) some.push_back(words);
+  return some;
+}
+
 /// A name that gtest accepts.
-inline std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
+inline std::string name_of(const std::string& words) {
   std::string name;
-  for (const char c : info.param)
+  for (const char c : words)
     if (std::isalnum(static_cast<unsigned char>(c)))
       name += c;
     else if (!name.empty() && name.back() != '_')
       name += '_';
   return name;
+}
+inline std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
+  return name_of(info.param);
 }
 
 inline const std::vector<std::string> kMasks{"none", "keep", "key_count", "top_left", "bottom_right", "window", "all"};
@@ -136,19 +148,30 @@ inline Case make_case(const std::string& words, const std::string& mask = "none"
   c.call.noise.sample = true;
   c.call.noise.seed = 11;
   c.call.noise.stream = 3;
+  c.call.path = Path::composed;
   c.call.block_bytes = 1;
   c.call.block_bytes = 3 * why(c.query, c.keys, c.values, c.mechanism, c.parameters, c.call).bytes;
   return c;
 }
 
-/// Asks for all that the alignment has.
-inline Want everything(const Mechanism& mechanism) {
+/// Whether weights, entropy and what is made of them can be wanted: kernels for every channel bring context and lse.
+inline bool brings_weights(const Mechanism& mechanism, Path path) {
+  return path != Path::fused || mechanism.dimensionality() == Dimensionality::single;
+}
+
+/// Asks for all that the alignment has, on this path.
+inline Want everything(const Mechanism& mechanism, Path path = Path::composed) {
   const Offers offers = mechanism.align().offers();
   Want want;
-  want.weights = true;
   want.lse = offers.lse;
-  want.entropy = offers.entropy;
+  want.weights = brings_weights(mechanism, path);
+  want.entropy = want.weights && offers.entropy;
   return want;
+}
+
+/// Asks for what a kernel has a backward for.
+inline Want what_kernels_differentiate(const Mechanism& mechanism) {
+  return {.lse = mechanism.align().offers().lse};
 }
 
 /// Fixed numbers in the shape of x, so that every output counts differently.
@@ -156,11 +179,12 @@ inline Tensor waves(const Tensor& x, double shift = 0) {
   return at::cos(at::arange(x.numel(), kDouble) + shift).view(x.sizes()).to(x.options());
 }
 
-/// A number into which every output enters.
-inline Tensor loss_of(const Attended& a) {
+/// A number into which every output enters; or, for the backward of kernels, only those they have one for.
+inline Tensor loss_of(const Attended& a, Path path = Path::composed) {
   Tensor loss = (a.context * waves(a.context)).sum();
   double shift = 1;
-  for (const auto& x : {a.weights, a.lse, a.entropy, a.log_probability}) {
+  const bool all = path != Path::fused;
+  for (const auto& x : {all ? a.weights : Tensor(), a.lse, all ? a.entropy : Tensor(), a.log_probability}) {
     if (x.defined()) loss = loss + (x * waves(x, shift)).masked_fill(x == -INFINITY, 0.0).sum();
     shift += 1;
   }

@@ -1,47 +1,31 @@
 #include "heed/bridge/recompute.h"
 
-#include <memory>
 #include <utility>
 
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 namespace heed {
 namespace {
 
-using torch::autograd::AutogradContext;
+class Recompute final : public OwnBackward {
+ public:
+  explicit Recompute(Step step) : step_(std::move(step)) {}
 
-/// A function inside an IValue, where an autograd node can hold it.
-struct Held : torch::CustomClassHolder {
-  explicit Held(Step s) : step(std::move(s)) {}
-  Step step;
+  Tensors forward(const Tensors& inputs) override { return step_(inputs); }
+
+  Tensors backward(const Tensors& inputs, const Tensors& slopes, const std::vector<bool>& wanted) override {
+    Tensors all = inputs;
+    all.insert(all.end(), slopes.begin(), slopes.end());
+    const Step back = slopes_of(step_, wanted);
+    return at::GradMode::is_enabled() ? recompute(back, all) : back(all);
+  }
+
+ private:
+  Step step_;
 };
 
-/// Which slots of a list are defined, and the list without the others. A custom Function of libtorch
-/// 1.13 reads the device of every tensor it is given or returns, so absent ones must stay outside.
-struct Slots {
-  std::vector<bool> defined;
+}  // namespace
 
-  static Slots of(const Tensors& all) {
-    Slots slots;
-    for (const auto& x : all) slots.defined.push_back(x.defined());
-    return slots;
-  }
-  Tensors pack(const Tensors& all) const {
-    Tensors some;
-    for (size_t i = 0; i < all.size(); ++i)
-      if (defined[i]) some.push_back(all[i]);
-    return some;
-  }
-  Tensors unpack(const Tensors& some) const {
-    Tensors all(defined.size());
-    for (size_t i = 0, next = 0; i < all.size(); ++i)
-      if (defined[i]) all[i] = some[next++];
-    return all;
-  }
-};
-
-/// The step (inputs, slopes of the outputs) -> slopes of the inputs that are `wanted`.
 Step slopes_of(const Step& step, const std::vector<bool>& wanted) {
   return [step, wanted](const Tensors& given) {
     const auto count = static_cast<std::ptrdiff_t>(wanted.size());
@@ -75,49 +59,8 @@ Step slopes_of(const Step& step, const std::vector<bool>& wanted) {
   };
 }
 
-/// All slots are defined in here. `now` runs at once; `step`, the same function, is kept for backward.
-struct Recompute : torch::autograd::Function<Recompute> {
-  static Tensors forward(AutogradContext* context, const Step& now, const Step& step,
-                         at::TensorList inputs) {  // grad mode is off in here
-    context->saved_data["step"] = at::IValue::make_capsule(c10::make_intrusive<Held>(step));
-    context->save_for_backward(inputs.vec());
-    context->set_materialize_grads(false);
-    return now(inputs.vec());
-  }
-
-  static Tensors backward(AutogradContext* context, const Tensors& slopes) {
-    const auto held = context->saved_data["step"].toCapsule();
-    const Step& step = c10::static_intrusive_pointer_cast<Held>(held)->step;
-    Tensors all = context->get_saved_variables();
-    std::vector<bool> wanted;
-    for (const auto& x : all) wanted.push_back(x.requires_grad());
-    all.insert(all.end(), slopes.begin(), slopes.end());
-    const Step back = slopes_of(step, wanted);
-    Tensors result = at::GradMode::is_enabled() ? recompute(back, all) : back(all);
-    result.insert(result.begin(), 2, at::Tensor());  // the two functions have no slope
-    return result;
-  }
-};
-
-}  // namespace
-
 Tensors recompute(const Step& step, const Tensors& inputs) {
-  bool needed = false;
-  for (const auto& x : inputs) needed = needed || (x.defined() && x.requires_grad());
-  if (!needed || !at::GradMode::is_enabled()) return step(inputs);
-
-  const Slots in = Slots::of(inputs);
-  Slots out;
-  const Step again = [step, in](const Tensors& some) {
-    const Tensors all = step(in.unpack(some));
-    return Slots::of(all).pack(all);
-  };
-  const Step now = [&step, &in, &out](const Tensors& some) {
-    const Tensors all = step(in.unpack(some));
-    out = Slots::of(all);
-    return out.pack(all);
-  };
-  return out.unpack(Recompute::apply(now, again, at::TensorList(in.pack(inputs))));
+  return run(c10::make_intrusive<Recompute>(step), inputs);
 }
 
 }  // namespace heed

@@ -12,13 +12,16 @@
 #include <functional>
 #include <vector>
 
-#include <torch/types.h>
+#include "heed/bridge/own_backward.h"
 
 namespace heed {
 
-using Tensors = std::vector<at::Tensor>;
 using Step = std::function<Tensors(const Tensors&)>;
 
 Tensors recompute(const Step& step, const Tensors& inputs);
+
+/// The step (inputs, slopes of the outputs) -> slopes of the inputs that are `wanted`, by autograd through `step`. With
+/// grad mode on it can itself be differentiated.
+Step slopes_of(const Step& step, const std::vector<bool>& wanted);
 
 }  // namespace heed

@@ -1,6 +1,6 @@
 #include "heed/bridge/reference.h"
 
-#include <ATen/Parallel.h>
+#include "heed/bridge/parallel.h"
 
 namespace heed {
 namespace {
@@ -33,11 +33,7 @@ at::Tensor to_tensor(const Array<double>& array, const at::TensorOptions& option
 }
 
 kernels::reference::Answer<double> define(const kernels::reference::Problem<double>& problem) {
-  return kernels::reference::attend<double>(problem, [](int64_t tasks, const std::function<void(int64_t)>& body) {
-    at::parallel_for(0, tasks, 1, [&](int64_t from, int64_t to) {
-      for (int64_t i = from; i < to; ++i) body(i);
-    });
-  });
+  return kernels::reference::attend<double>(problem, on_torch_threads);
 }
 
 }  // namespace heed

@@ -48,6 +48,14 @@ class Entmax final : public Alignment {
     return {.weights = passing_on(weights, best)};
   }
 
+  Kernel kernel(Dimensionality d) const override {
+    if (learned_) return {.missing = "alpha is learned, and no kernel has a slope by it"};
+    return single_kernel(d, "entmax");
+  }
+  TiledAlignment tiled(const Parameters&, const Scored&) const override {
+    return {.kind = kernels::fused::AlignKind::entmax, .alpha = alpha_};
+  }
+
  private:
   /// x^exponent on the support, 0 elsewhere; no slope is taken where the base would be 0.
   static Tensor power(const Tensor& x, const Tensor& exponent, const Tensor& support) {

@@ -22,6 +22,12 @@ class GumbelSoftmax final : public Alignment {
     soft.lse.reset();  // of noisy scores: not what a caller would mean
     return soft;
   }
+  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "softmax"); }
+  TiledAlignment tiled(const Parameters&, const Scored& in) const override {
+    using kernels::fused::AlignKind;
+    if (!in.draw.sample) return {.kind = AlignKind::straight_through, .constant = true};
+    return {.kind = AlignKind::softmax, .perturb = true, .temperature = temperature_};
+  }
 
   Offers offers() const override { return {.draws = true}; }
 

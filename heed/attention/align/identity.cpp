@@ -11,6 +11,10 @@ class Identity final : public Alignment {
  public:
   explicit Identity(const Options&) {}
   Aligned align(const Parameters&, const Scored& in) const override { return {.weights = in.scores}; }
+  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "identity"); }
+  TiledAlignment tiled(const Parameters&, const Scored&) const override {
+    return {.kind = kernels::fused::AlignKind::identity};
+  }
   Offers offers() const override { return {.entropy = false, .log_weights = false, .compares = false}; }
 };
 

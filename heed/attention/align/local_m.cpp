@@ -17,15 +17,23 @@ class LocalM final : public Alignment {
   }
 
   Aligned align(const Parameters&, const Scored& in) const override {
-    const auto last = (in.key_count - 1).clamp_min(0);
-    const auto centre = clamp_ ? at::minimum(in.query_index, last) : in.query_index;
-    const auto inside = (in.key_index - centre).abs() <= window_;  // [B|1, 1, Lq, Lk, 1]
+    const auto inside = (in.key_index - centre(in)).abs() <= window_;  // [B|1, 1, Lq, Lk, 1]
     return normalised(in.scores, in.keep.logical_and(inside));
+  }
+  Kernel kernel(Dimensionality) const override { return {.name = "softmax"}; }
+  TiledAlignment tiled(const Parameters&, const Scored& in) const override {
+    return {.centre = centre(in).squeeze(-1).squeeze(-1).to(at::kLong), .reach = window_};
   }
   Offers offers() const override { return {.lse = true}; }
   bool positional() const override { return true; }
 
  private:
+  /// [B|1, 1, Lq, 1, 1]
+  Tensor centre(const Scored& in) const {
+    const auto last = (in.key_count - 1).clamp_min(0);
+    return clamp_ ? at::minimum(in.query_index, last) : in.query_index.unsqueeze(0).unsqueeze(0);
+  }
+
   int64_t window_;
   bool clamp_;
 };

@@ -31,12 +31,10 @@ class LocalP final : public Alignment {
   }
 
   Aligned align(const Parameters&, const Scored& in) const override {
-    const auto place = in.key_count * at::sigmoid(in.query).unsqueeze(-1);  // p, [B, H, Lq, 1, 1]
-    const auto centre = at::minimum(place.detach().floor(), (in.key_count - 1).clamp_min(0));
-    const auto keep = in.keep.logical_and((in.key_index - centre).abs() <= window_);
+    const auto place = this->place(in);
+    const auto keep = in.keep.logical_and((in.key_index - centre(place, in)).abs() <= window_);
     if (window_ == 0) return normalised(in.scores, keep);
-    const double sigma = static_cast<double>(window_) / 2;
-    const auto far = (in.key_index - place).square() / (2 * sigma * sigma);  // [B, H, Lq, Lk, 1]
+    const auto far = (in.key_index - place).square() / (2 * sigma() * sigma());  // [B, H, Lq, Lk, 1]
     if (form_ == "renorm") return normalised(in.scores - far, keep);
     if (form_ == "score_gauss") return normalised(in.scores * at::exp(-far), keep);
     Aligned soft = normalised(in.scores, keep);
@@ -44,10 +42,32 @@ class LocalP final : public Alignment {
     soft.log_weights = soft.log_weights - far;
     return soft;
   }
+
+  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "softmax"); }
+  TiledAlignment tiled(const Parameters&, const Scored& in) const override {
+    using kernels::fused::Gauss;
+    const auto row = [](const Tensor& x) { return x.squeeze(-1).squeeze(-1); };  // [B, H, Lq]
+    const auto place = this->place(in);
+    // A place that is no number is far from every key.
+    const auto middle = centre(place, in).nan_to_num(-1.0 - static_cast<double>(window_)).to(at::kLong);
+    const Gauss gauss = window_ == 0             ? Gauss::none
+                        : form_ == "renorm"      ? Gauss::add
+                        : form_ == "score_gauss" ? Gauss::multiply
+                                                 : Gauss::weights;
+    return {.centre = row(middle), .reach = window_, .gauss = gauss, .sigma = sigma(), .place = row(place)};
+  }
+
   Offers offers() const override { return {.lse = true}; }
   bool positional() const override { return true; }
 
  private:
+  double sigma() const { return static_cast<double>(window_) / 2; }
+  /// p, [B, H, Lq, 1, 1]
+  static Tensor place(const Scored& in) { return in.key_count * at::sigmoid(in.query).unsqueeze(-1); }
+  static Tensor centre(const Tensor& place, const Scored& in) {
+    return at::minimum(place.detach().floor(), (in.key_count - 1).clamp_min(0));
+  }
+
   int64_t window_;
   std::string form_;
 };

@@ -9,6 +9,10 @@ class Softmax final : public Alignment {
  public:
   explicit Softmax(const Options&) {}
   Aligned align(const Parameters&, const Scored& in) const override { return normalised(in.scores, in.keep); }
+  Kernel kernel(Dimensionality) const override { return {.name = "softmax"}; }
+  TiledAlignment tiled(const Parameters&, const Scored&) const override {
+    return {.kind = kernels::fused::AlignKind::softmax};
+  }
   Offers offers() const override { return {.lse = true}; }
 };
 

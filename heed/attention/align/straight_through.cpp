@@ -24,6 +24,11 @@ class StraightThrough final : public Alignment {
     // One-hot: its entropy is 0, and constant.
     return {.weights = weights, .entropy = at::zeros_like(weights.detach().select(kKeyAxis, 0))};
   }
+  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "straight_through"); }
+  TiledAlignment tiled(const Parameters&, const Scored& in) const override {
+    return {
+        .kind = kernels::fused::AlignKind::straight_through, .perturb = in.draw.sample, .temperature = temperature_};
+  }
 
   Offers offers() const override { return {.draws = true}; }
 

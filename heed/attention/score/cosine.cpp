@@ -37,6 +37,11 @@ class Cosine final : public Score {
     if (!learned_) return sharpness_ * cosines;
     return at::exp(p.spread("log_sharpness", /*between=*/2)) * cosines;
   }
+  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "dot"); }
+  TiledScore tiled(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
+    if (!learned_) return {.scale = sharpness_, .query = query, .keys = keys};
+    return {.query = query * at::exp(p.spread("log_sharpness", /*between=*/1)), .keys = keys};
+  }
 
  private:
   /// x over its length, group by group; of a short one, x / 1e-8 without a gradient.

@@ -24,6 +24,25 @@ class HiddenLayer : public Score {
     return project(act_(sum), p["to_scores"]);  // [B, H, Lq, Lk, W]
   }
 
+  Kernel kernel(Dimensionality d) const final {
+    if (d == Dimensionality::single) return {.name = factors() ? "additive" : "hidden"};
+    return {.name = heed::words(d)};
+  }
+  TiledScore tiled(const Parameters& p, const Tensor& query, const Tensor& keys) const final {
+    using kernels::fused::ScoreKind;
+    TiledScore all{.kind = factors() ? ScoreKind::additive : ScoreKind::hidden,
+                   .activation = act_.in_kernels(),
+                   .query = query,
+                   .keys = keys,
+                   .to_scores = p.get("to_scores")};
+    if (p.sizes().dimensionality == Dimensionality::single) all.to_scores = all.to_scores.squeeze(-2);
+    return all;
+  }
+  Tensor kept_for_kernel(const Parameters& p, const Tensor& prepared_keys) const final {
+    const bool single = p.sizes().dimensionality == Dimensionality::single;
+    return single && factors() ? at::exp(2 * prepared_keys.detach()) : Tensor();
+  }
+
   int64_t floats_per_pair(const Tensor& keys) const override { return 4 * keys.size(-1); }
 
  protected:
@@ -33,6 +52,9 @@ class HiddenLayer : public Score {
   }
 
  private:
+  /// tanh(q + k) = 1 - 2 / (1 + exp(2 q) exp(2 k)): the exponentials are of each alone.
+  bool factors() const { return act_.in_kernels() == kernels::fused::Activation::tanh; }
+
   static constexpr double kBound = 5;  // by the paper
   static bool elementwise(const Sizes& s) { return s.dimensionality == Dimensionality::elementwise; }
 

@@ -33,6 +33,10 @@ class Location final : public Score {
     const auto some = all.narrow(-1, 0, known);
     return at::constant_pad_nd(some, {0, Lk - known}).transpose(-1, -2);  // [B, H, Lq, Lk, W]
   }
+  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "table"); }
+  TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
+    return {.kind = kernels::fused::ScoreKind::table, .query = query.narrow(-1, 0, std::min(keys.size(-2), most_))};
+  }
 
   bool positional() const override { return true; }
   int64_t most_keys() const override { return most_; }

@@ -23,9 +23,15 @@ class ScaledDot final : public Score {
   }
   Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
     const int64_t width = p.sizes().width();
-    const int64_t features = keys.size(-1) / std::max<int64_t>(width, 1);
-    return products(query, keys, width) / std::sqrt(static_cast<double>(std::max<int64_t>(features, 1)));
+    return products(query, keys, width) * scale(keys.size(-1) / std::max<int64_t>(width, 1));
   }
+  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "dot"); }
+  TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
+    return {.scale = scale(keys.size(-1)), .query = query, .keys = keys};
+  }
+
+ private:
+  static double scale(int64_t features) { return 1 / std::sqrt(static_cast<double>(std::max<int64_t>(features, 1))); }
 };
 
 const Catalogue<Score>::Entry scaled_dot_entry{"scaled_dot",

@@ -195,12 +195,7 @@ class Backward : private Engine<V> {
             t.values = pack_values(b, key_head, key, keys);
           }
           block_slopes(work, t, key, keys, true, sums.place);
-          const Left<Real> by_key{t.weights, 1, kKeys};
-          const Real* dc = g_.context + Base::row(at) * width;
-          if (ready)
-            Product<V, Start::add>::run(by_key, dc, width, at.rows, dv, width, keys, width);
-          else
-            Product<V, Start::zero>::run(by_key, dc, width, at.rows, dv, width, keys, width);
+          value_slopes(at, t.weights, keys, !ready, dv);
           ready = true;
           work.tile().slopes(t.ds, kKeys, sums.query + Base::row(at) * width_, to_keys, fresh,
                              sums.to_scores + h * width_);
@@ -218,6 +213,20 @@ class Backward : private Engine<V> {
       } else if (!apart) {
         work.tile().close_keys(key_head * group, dk, keys);
       }
+    }
+  }
+
+  /// dv += P^T dO
+  void value_slopes(const Block& at, const Real* weights, int keys, bool fresh, Real* dv) const {
+    const int64_t width = p_.value_width;
+    const Real* dc = g_.context + Base::row(at) * width;
+    if (fresh && at.rows == 1) {  // written in order, and not read
+      for (int j = 0; j < keys; ++j, dv += width)
+        for (int64_t c = 0; c < width; c += V::kLanes) V::store(dv + c, V::mul(V::set1(weights[j]), V::load(dc + c)));
+    } else if (fresh) {
+      Product<V, Start::zero>::run({weights, 1, kKeys}, dc, width, at.rows, dv, width, keys, width);
+    } else {
+      Product<V, Start::add>::run({weights, 1, kKeys}, dc, width, at.rows, dv, width, keys, width);
     }
   }
 

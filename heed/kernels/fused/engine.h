@@ -22,10 +22,10 @@ class Engine {
     const bool few =
         p.queries * p.group() < kFewQueries && (p.score == ScoreKind::dot || p.score == ScoreKind::additive);
     if (!few && p.score != ScoreKind::table) pack();
-    if (p.mask.any() && p.queries > 1) look_at_values();
   }
 
   void forward() {
+    if (p_.mask.any() && p_.queries > 1) look_at_values();
     const int64_t blocks = (p_.queries + kBlock - 1) / kBlock, all = p_.batch * p_.heads * blocks;
     const int64_t parts = Work(shared_).state().splits() ? key_parts(all) : 1;
     if (parts > 1) return forward_split(blocks, parts);
@@ -75,7 +75,8 @@ class Engine {
                  to + which * shared_.panels_step + panel * kPanel * features,
                  additive ? tops + which * shared_.ranges_step + panel * (width + V::kLanes) : nullptr);
       if (squares != nullptr)
-        squares[task] = longest_square(to + which * shared_.panels_step + panel * kPanel * features, Panels<V>::padded(n));
+        squares[task] =
+            longest_square(to + which * shared_.panels_step + panel * kPanel * features, Panels<V>::padded(n));
     });
     shared_.panels = to;
     shared_.ranges = tops;
@@ -199,6 +200,8 @@ class Engine {
           Real* to = context + r * width;
           if (!finite(at, first, last))
             row_by_row(at, weights, values, last - first, to, state.rescales() ? factor : nullptr);
+          else if (at.rows == 1 && width > V::kAcross * V::kLanes)
+            RowSum<V>::run(weights.at, values, v.row, last - first, to, width, state.rescales() ? factor[0] : Real(1));
           else if (state.rescales())
             Product<V, Start::scaled>::run(weights, values, v.row, last - first, to, width, at.rows, width, factor);
           else

@@ -25,8 +25,8 @@ struct Product {
   using Real = typename V::Real;
   using Reg = typename V::Reg;
 
-  /// Any number of rows; width is a multiple of the lanes. Blocks of six rows by kAcross registers follow each other down
-  /// the rows, so that a strip of b serves them all, or along the columns where a is the larger of the two.
+  /// Any number of rows; width is a multiple of the lanes. Blocks of six rows by kAcross registers follow each other
+  /// down the rows, so that a strip of b serves them all, or along the columns where a is the larger of the two.
   [[gnu::noinline]] static void run(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c, ptrdiff_t ldc,
                                     int rows, int64_t width, const Real* factor = nullptr) {
     const bool down = rows <= width;
@@ -108,6 +108,36 @@ struct Product {
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 4
       for (int n = 0; n < N; ++n) V::store(c + r * ldc + n * V::kLanes, sum[r][n]);
+  }
+};
+
+/// c[n] = factor c[n] + sum_i a[i] b[i][n] for a single row: four rows of b at a time are read from end to end, where
+/// the micro-kernel would walk down strips of them.
+template <class V>
+struct RowSum {
+  using Real = typename V::Real;
+  using Reg = typename V::Reg;
+
+  static void run(const Real* a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c, int64_t width, Real factor) {
+    int64_t i = 0;
+    if (factor != 1)
+      for (int64_t n = 0; n < width; n += V::kLanes) V::store(c + n, V::mul(V::load(c + n), V::set1(factor)));
+    for (; i + 4 <= steps; i += 4) some<4>(a + i, b + i * ldb, ldb, c, width);
+    for (; i < steps; ++i) some<1>(a + i, b + i * ldb, ldb, c, width);
+  }
+
+ private:
+  template <int N>
+  [[gnu::always_inline]] static void some(const Real* a, const Real* b, ptrdiff_t ldb, Real* c, int64_t width) {
+    Reg by[N];
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) by[n] = V::set1(a[n]);
+    for (int64_t f = 0; f < width; f += V::kLanes) {
+      Reg sum = V::load(c + f);
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) sum = V::fma(by[n], V::load(b + n * ldb + f), sum);
+      V::store(c + f, sum);
+    }
   }
 };
 

@@ -132,6 +132,7 @@ class AdditiveTile final : public ScoreTile<V> {
         total = V::add(total, V::load_some(ds + r * ld + j, Tile::keys_ - j));
     const Real all = V::sum(total);
     if (fresh && !in_reach) Tile::clear_keys(keys);
+    if (in_reach && rows == 1) return one_row(ds, all, query, keys, fresh, to_scores);
     for (int64_t f = 0; f < width; f += V::kLanes) {
       Reg dw = V::zero();
       for (int r = 0; r < rows;) {
@@ -378,6 +379,39 @@ class AdditiveTile final : public ScoreTile<V> {
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) V::store(dq + r * width, de[r]);
     return dw;
+  }
+
+  /// One query: four keys at a time, along the features, so that all memory is read and written in order.
+  void one_row(const Real* ds, Real all, Real* query, Real* keys, bool fresh, Real* to_scores) const {
+    for (int64_t f = 0; f < Tile::width_; f += V::kLanes)
+      V::store(to_scores + f, V::add(V::load(to_scores + f), V::set1(all)));
+    int j = 0;
+    for (; j + 4 <= Tile::keys_; j += 4) along<4>(ds, j, query, keys, fresh, to_scores);
+    for (; j < Tile::keys_; ++j) along<1>(ds, j, query, keys, fresh, to_scores);
+  }
+  template <int N>
+  void along(const Real* ds, int key, Real* query, Real* keys, bool fresh, Real* to_scores) const {
+    const int64_t width = Tile::width_, step = keys_rows_.step;
+    const Real* k = keys_rows_.rows + key * step;
+    Real* dk = keys + key * width;
+    Reg slope[N];
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) slope[n] = V::set1(ds[key + n]);
+    for (int64_t f = 0; f < width; f += V::kLanes) {
+      const Reg e = V::load(plain_ + f);
+      Reg dq = V::load(query + f), dw = V::zero();
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) {
+        const Reg x = V::reciprocal(V::min(V::set1(kMost), V::fma(e, V::load(k + n * step + f), V::set1(1))));
+        const Reg t = V::mul(x, slope[n]), u = V::fnma(t, x, t);
+        Real* to = dk + n * width + f;
+        V::store(to, fresh ? u : V::add(V::load(to), u));
+        dw = V::add(dw, t);
+        dq = V::add(dq, u);
+      }
+      V::store(query + f, dq);
+      V::store(to_scores + f, V::fnma(V::set1(2), dw, V::load(to_scores + f)));
+    }
   }
 
   /// The same from a + b, for one row.

@@ -1,0 +1,302 @@
+// The fused path against the composed one: slopes, instruction sets, sizes beyond one tile, and what autograd may do.
+
+#include "heed/attention/fused.h"
+
+#include "heed/attention/attention.h"
+#include "heed/attention/testing.h"
+#include "heed/kernels/fused/fused.h"
+
+namespace heed::testing {
+namespace {
+
+namespace fused = kernels::fused;
+
+class EveryKernel : public ::testing::TestWithParam<std::string> {
+ protected:
+  ~EveryKernel() override { fused::use_instruction_set(before_); }
+  std::string words() const { return GetParam(); }
+  const std::string before_ = fused::instruction_set();
+};
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryKernel, ::testing::ValuesIn(every_mechanism_with_a_kernel()), test_name);
+
+struct Found {
+  Attended attended;
+  std::vector<Tensor> slopes;
+};
+
+/// An answer and the slopes of what kernels have a backward for.
+Found run(const Case& c, Path path) {
+  Case mine = c;
+  mine.call.path = path;
+  const auto a = mine.run();
+  return {a, gradients(loss_of(a, Path::fused), mine.tensors())};
+}
+
+/// Where one side has no slope, the other must be 0.
+void expect_same_slopes(const Case& c, const Found& ours, const Found& expected, double tolerance) {
+  const auto leaves = c.leaves();
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const auto filled = [&](const Tensor& x) { return x.defined() ? x : at::zeros_like(leaves[i].second); };
+    const auto x = filled(ours.slopes[i]), y = filled(expected.slopes[i]);
+    EXPECT_TRUE(close(x, y, tolerance * (1 + largest(y)))) << leaves[i].first;
+  }
+}
+
+void expect_same(const Case& c, const Found& ours, const Found& expected, double tolerance) {
+  const double size = 1 + largest(expected.attended.context);
+  EXPECT_TRUE(close(ours.attended.context, expected.attended.context, tolerance * size));
+  EXPECT_TRUE(close(ours.attended.lse, expected.attended.lse, tolerance * 10));
+  EXPECT_TRUE(close(ours.attended.log_probability, expected.attended.log_probability, tolerance * 10));
+  expect_same_slopes(c, ours, expected, tolerance * 10);
+}
+
+TEST_P(EveryKernel, HasTheSlopesOfTheComposedPath) {
+  bool sample = false;
+  for (const auto& mask : kMasks) {
+    SCOPED_TRACE(mask + (sample ? ", sampled" : ", decided"));
+    auto c = make_case(words(), mask);
+    c.call.want = what_kernels_differentiate(c.mechanism);
+    c.call.noise.sample = sample;
+    c.call.noise.dropout = sample ? 0.2 : 0;
+    sample = !sample;
+    expect_same(c, run(c, Path::fused), run(c, Path::composed), 1e-11);
+  }
+}
+
+/// More queries than a block and more keys than a tile has, with a mask of all kinds.
+Case long_case(const std::string& words, const at::TensorOptions& options) {
+  auto c = make_case(words, "none", {2, 2, 1, 53, 150}, /*biased=*/true, options);
+  at::manual_seed(5);
+  c.call.mask.keep = at::rand({2, 1, 53, 150}) > 0.3;
+  c.call.mask.key_count = at::tensor(std::vector<int64_t>{150, 97});
+  c.call.mask.causal = Causal::bottom_right;
+  c.call.mask.left = 120;
+  c.call.block_bytes = 16 << 20;
+  c.call.want = what_kernels_differentiate(c.mechanism);
+  return c;
+}
+
+TEST_P(EveryKernel, AgreesBeyondOneTile) {
+  const auto c = long_case(words(), kDouble);
+  expect_same(c, run(c, Path::fused), run(c, Path::composed), 1e-11);
+}
+
+TEST_P(EveryKernel, AgreesInFloatOnEveryInstructionSet) {
+  const auto moved = [](const Case& c) {  // the same numbers, in double
+    auto wide = c;
+    const auto leaf = [](const Tensor& x) { return x.defined() ? x.detach().to(at::kDouble).requires_grad_() : x; };
+    for (const auto& [name, tensor] : c.parameters) wide.parameters.set(name, leaf(tensor));
+    for (Tensor* x : {&wide.query, &wide.keys, &wide.values, &wide.call.bias.full, &wide.call.bias.per_key,
+                      &wide.call.bias.relative, &wide.call.bias.alibi})
+      *x = leaf(*x);
+    return wide;
+  };
+  const auto floats = at::TensorOptions().dtype(at::kFloat);
+  for (const bool many : {false, true}) {
+    auto c = many ? long_case(words(), floats) : make_case(words(), "keep", {}, /*biased=*/true, floats);
+    c.call.want = what_kernels_differentiate(c.mechanism);
+    const auto wide = moved(c);
+    const auto expected = run(wide, Path::composed);
+    for (const auto& set : fused::instruction_sets()) {
+      SCOPED_TRACE(set + (many ? ", many" : ", few"));
+      fused::use_instruction_set(set);
+      const auto ours = run(c, Path::fused);
+      EXPECT_EQ(ours.attended.plan.kernel.rfind(set + ":", 0), 0U) << ours.attended.plan.kernel;
+      expect_same(c, ours, expected, 2e-5);
+    }
+  }
+}
+
+TEST(Fused, GivesTheSameBitsOnAnyNumberOfThreads) {
+  const int before = at::get_num_threads();
+  for (const std::string words : {"additive + softmax", "scaled_dot + entmax(1.5)", "cosine(5) + local_p(30)",
+                                  "additive(relu) + top_k(20)", "dot + hard", "additive + softmax, multi"}) {
+    SCOPED_TRACE(words);
+    const auto c = long_case(words, at::TensorOptions().dtype(at::kFloat));
+    at::set_num_threads(1);
+    const auto one = run(c, Path::fused);
+    at::set_num_threads(3);
+    const auto three = run(c, Path::fused);
+    EXPECT_TRUE(same_bits(one.attended.context, three.attended.context));
+    EXPECT_TRUE(same_bits(one.attended.lse, three.attended.lse));
+    for (size_t i = 0; i < one.slopes.size(); ++i) EXPECT_TRUE(same_bits(one.slopes[i], three.slopes[i])) << i;
+  }
+  at::set_num_threads(before);
+}
+
+TEST(Fused, SendsSlopesThroughWhateverIsWanted) {
+  for (const std::string words : {"additive + softmax", "cosine(2, learned) + entmax(1.5)", "general + local_p(2)"}) {
+    SCOPED_TRACE(words);
+    auto c = make_case(words, "keep");
+    c.call.want = everything(c.mechanism);
+    c.call.want.column_mass = true;
+    c.call.want.top = 2;
+    c.call.want.links = at::tensor(std::vector<int64_t>{1, 1, 4, 2, 0, 0, 0, 3}).view({2, 4});
+    const auto slopes = [&](Path path) {
+      c.call.path = path;
+      const auto a = c.run();
+      auto loss = loss_of(a) + (a.column_mass * waves(a.column_mass)).sum() + (a.top_weights.square()).sum();
+      loss = loss + a.link_log_weights.masked_fill(a.link_log_weights == -INFINITY, 0.0).sum();
+      return Found{a, gradients(loss, c.tensors())};
+    };
+    const auto ours = slopes(Path::fused);
+    EXPECT_FALSE(ours.attended.top_keys.requires_grad());
+    expect_same_slopes(c, ours, slopes(Path::stored), 1e-10);
+  }
+}
+
+TEST(Fused, AsksForNoMoreThanIsNeeded) {
+  auto c = make_case("additive + local_p(2)");
+  const auto all = run(c, Path::fused);
+  const auto leaves = c.leaves();
+  for (size_t only = 0; only < leaves.size(); ++only) {
+    for (const auto& [name, tensor] : leaves) Tensor(tensor).requires_grad_(false);
+    Tensor(leaves[only].second).requires_grad_();
+    c.call.path = Path::fused;
+    const auto found = gradients(loss_of(c.run(), Path::fused), {leaves[only].second})[0];
+    EXPECT_TRUE(close(found, all.slopes[only])) << leaves[only].first;
+  }
+}
+
+// x attends to itself: query, keys and values are one tensor, and its slope is the sum of three.
+TEST(Fused, DifferentiatesOneTensorInThreeRoles) {
+  const auto x = at::randn({2, 3, 6, 4}, kDouble).requires_grad_();
+  const auto slope = [&](Path path) {
+    Call call;
+    call.path = path;
+    const auto context = attend(x, x, x, Mechanism::parse("euclidean + softmax"), {}, call).context;
+    return gradients((context * waves(context)).sum(), {x})[0];
+  };
+  EXPECT_TRUE(close(slope(Path::fused), slope(Path::stored)));
+}
+
+// Heads split out of features, features that do not stand side by side, one row for all.
+TEST(Fused, ReadsTensorsAsTheyLie) {
+  at::manual_seed(6);
+  const auto q = at::randn({2, 5, 3, 4}).transpose(1, 2), k = at::randn({2, 4, 7, 3}).permute({0, 3, 2, 1}),
+             v = at::randn({1, 1, 7, 5}).expand({2, 3, 7, 5});
+  Call call;
+  call.mask.keep = (at::rand({7, 5, 1, 1}) > 0.3).permute({2, 3, 1, 0});
+  call.bias.full = at::randn({7, 5}).t().expand({2, 1, 5, 7});
+  const auto context = [&](Path path) {
+    call.path = path;
+    return attend(q, k, v, {}, {}, call).context;
+  };
+  EXPECT_TRUE(close(context(Path::fused), context(Path::composed), 1e-5));
+}
+
+TEST(Fused, ForgivesAChangeOfItsAnswerInPlace) {
+  const auto slopes = [&](Path path, bool in_place) {
+    auto c = make_case("scaled_dot + softmax");
+    c.call.path = path;
+    auto context = c.run().context;
+    context = in_place ? context.mul_(2) : context * 2;
+    return gradients((context * waves(context)).sum(), c.tensors());
+  };
+  const auto ours = slopes(Path::fused, true), expected = slopes(Path::composed, false);
+  for (size_t i = 0; i < ours.size(); ++i) EXPECT_TRUE(close(ours[i], expected[i])) << i;
+}
+
+TEST(Fused, NoticesAnInputThatWasChangedInPlace) {
+  const auto x = at::randn({1, 3, 4}).requires_grad_();
+  const auto y = x * 1;
+  const auto context = attend(y, y, y).context;
+  y.add_(1);
+  EXPECT_THROW(context.sum().backward(), std::exception);
+}
+
+TEST(Fused, CanBeDifferentiatedMoreThanOnce) {
+  const auto x = at::randn({1, 3, 4}).requires_grad_();
+  const auto loss = attend(x, x, x).context.square().sum();
+  const auto first = torch::autograd::grad({loss}, {x}, {}, /*retain_graph=*/true)[0];
+  EXPECT_TRUE(same_bits(torch::autograd::grad({loss}, {x})[0], first));
+}
+
+// An offset that queries and keys have in common does not cost the distance its digits.
+TEST(Fused, MeasuresDistancesFarFromTheOrigin) {
+  at::manual_seed(8);
+  const auto q = at::randn({1, 4, 3}) + 300, k = at::randn({1, 6, 3}) + 300, v = at::randn({1, 6, 2});
+  const auto context = [&](Path path, at::ScalarType type) {
+    Call call;
+    call.path = path;
+    return attend(q.to(type), k.to(type), v.to(type), Mechanism::parse("euclidean + softmax"), {}, call).context;
+  };
+  EXPECT_TRUE(close(context(Path::fused, at::kFloat), context(Path::composed, at::kDouble), 2e-5));
+}
+
+class EveryMemory : public ::testing::TestWithParam<std::tuple<std::string, int64_t>> {
+ protected:
+  Attention make() const {
+    at::manual_seed(3);
+    Attention attention(AttentionOptions{.query = 6,
+                                         .keys = 6,
+                                         .values = 4,
+                                         .hidden = 16 * std::get<1>(GetParam()),
+                                         .heads = std::get<1>(GetParam()),
+                                         .key_heads = std::get<1>(GetParam()) > 1 ? 2 : 0,
+                                         .mechanism = Mechanism::parse(std::get<0>(GetParam()))});
+    attention->eval();
+    return attention;
+  }
+  const Tensor query_ = (at::manual_seed(1), at::randn({2, 3, 6})), keys_ = at::randn({2, 5, 6}),
+               values_ = at::randn({2, 5, 4});
+};
+INSTANTIATE_TEST_SUITE_P(
+    Heads, EveryMemory,
+    ::testing::Combine(::testing::Values("additive + softmax", "concat + sparsemax", "additive(relu) + hard",
+                                         "scaled_dot + softmax", "additive + softmax, multi"),
+                       ::testing::Values(1, 4)),
+    [](const auto& test) { return name_of(std::get<0>(test.param)) + "_" + std::to_string(std::get<1>(test.param)); });
+
+TEST_P(EveryMemory, RunsOnTheKernelsOfItsMechanism) {
+  for (const bool grad : {true, false}) {
+    const at::AutoGradMode mode(grad);
+    auto attention = make();
+    const auto query = query_.clone().requires_grad_();
+    auto leaves = attention->parameters();
+    leaves.push_back(query);
+    Mask mask;
+    mask.key_count = at::tensor(std::vector<int64_t>{3, 1});
+    Memory memory = attention->prepare(keys_.narrow(1, 0, 3), values_.narrow(1, 0, 3), mask);
+    for (int64_t j = 3; j < 5; ++j) memory = attention->append(memory, keys_.narrow(1, j, 1), values_.narrow(1, j, 1));
+    const auto answer = [&](Path path, bool masked) {
+      Call call;
+      call.path = path;
+      if (masked) call.mask.causal = Causal::bottom_right;
+      return attention->forward(query, memory, call);
+    };
+    for (const bool masked : {false, true}) {
+      const auto ours = answer(Path::fastest, masked);
+      EXPECT_EQ(ours.plan.path, Path::fused);
+      EXPECT_TRUE(close(ours.context, answer(Path::composed, masked).context, 1e-5));
+    }
+    if (!grad) continue;
+    const auto slopes = [&](Path path) {
+      const auto context = answer(path, false).context;
+      return torch::autograd::grad({(context * waves(context)).sum()}, leaves, {}, /*retain_graph=*/true,
+                                   /*create_graph=*/false, /*allow_unused=*/true);
+    };
+    const auto ours = slopes(Path::fused), expected = slopes(Path::composed);
+    for (size_t i = 0; i < ours.size(); ++i) {
+      const auto filled = [&](const Tensor& x) { return x.defined() ? x : at::zeros_like(leaves[i]); };
+      EXPECT_TRUE(close(filled(ours[i]), filled(expected[i]), 1e-4)) << i;
+    }
+  }
+}
+
+TEST_P(EveryMemory, KeepsTheExponentialsOfAdditiveKeys) {
+  auto attention = make();
+  const auto memory = attention->append(attention->prepare(keys_, values_), keys_, values_);
+  const auto& m = attention->options().mechanism;
+  const bool additive = m.score().kernel(m.dimensionality()).name == "additive";
+  ASSERT_EQ(memory.kernel_keys.defined(), additive);
+  if (!additive) return;
+  EXPECT_TRUE(close(memory.kernel_keys.rows(), at::exp(2 * memory.keys.rows()), 0.0));
+  EXPECT_FALSE(memory.kernel_keys.rows().requires_grad());
+  attention->to(at::kDouble);
+  EXPECT_FALSE(attention->prepare(keys_.to(at::kDouble), values_.to(at::kDouble)).kernel_keys.defined());
+}
+
+}  // namespace
+}  // namespace heed::testing
