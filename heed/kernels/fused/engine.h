@@ -171,6 +171,8 @@ class Engine {
     Real* s = static_cast<Real*>(scratch(Slot::tile, static_cast<size_t>(group * kTile) * 2 * sizeof(Real)));
     Real* also = s + group * kTile;
     Real factor[kRowsMax];
+    Real minus_top = 0;
+    const bool raises = work.steps.silent() && work.tile().raises() && state.raised(minus_top);
     const Rows<const Real>& v = p_.values;
     const int64_t end = least(span.last, work.any.last), begin = most(span.first, work.any.first) / kPanel * kPanel;
     do {
@@ -183,8 +185,18 @@ class Engine {
           const int64_t panel = first / kPanel, key = panel * kPanel;
           const int count = static_cast<int>((last - 1) / kPanel + 1 - panel), n = work.columns(panel, count);
           const Block at = work.rows_of(r);
-          work.scores(r, panel, count, s);
-          state.absorb(r, at.rows, key, n, s, factor);
+          const bool inside = work.all_of[g].first <= key && key + n <= work.all_of[g].last;
+          if (state.recalls()) {
+            state.recall(r, at.rows, key, n, s);
+          } else if (inside && raises) {
+            alignas(64) Real sums[kGroup * V::kLanes];
+            clear(sums, at.rows * V::kLanes);
+            work.tile().raise(r, at.rows, panel, count, minus_top, s, sums);
+            state.take(r, at.rows, sums);
+          } else {
+            work.scores(r, panel, count, s);
+            state.absorb(r, at.rows, key, n, s, factor);
+          }
           if (!state.reads_values()) continue;
           if (second != nullptr && state.reads_twice()) {
             state.second_weights(r, at.rows, n, s, also);

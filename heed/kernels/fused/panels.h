@@ -11,7 +11,7 @@ namespace heed::kernels::fused {
 inline constexpr int kPanel = 64;
 inline constexpr int kPad = 16;    // widths inside the engine are multiples of it
 inline constexpr int kFour = 4;    // features of a panel are a multiple of it: additive scores take four at once
-inline constexpr int kTile = 128;  // keys of a tile: what is scored before it is weighed
+inline constexpr int kTile = 256;  // keys of a tile: what is scored before it is weighed
 inline constexpr int kGroup = 24;  // rows of a group, at most: those that are scored together
 inline constexpr int kLongTile = kGroup * kTile;  // keys of a tile where there is a single row
 

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heed/kernels/fused/vec_numbers.h"
+
 namespace heed::kernels::fused {
 
 template <typename Real>
@@ -19,8 +21,9 @@ struct Left {  // the broadcast operand: a[r][i] = at[r row + i step]
 };
 
 enum class Start { zero, add, scaled };  // from nothing; from c; from c[r] factor[r]
+enum class Last { as_is, raised };  // x;  2^(x log2(e) + factor[0]), and its sums of rows are added to sums[r][lane]
 
-template <class V, Start kStart>
+template <class V, Start kStart, Last kLast = Last::as_is>
 struct Product {
   using Real = typename V::Real;
   using Reg = typename V::Reg;
@@ -28,18 +31,19 @@ struct Product {
   /// Any number of rows; width is a multiple of the lanes. Blocks of six rows by kAcross registers follow each other
   /// down the rows, so that a strip of b serves them all, or along the columns where a is the larger of the two.
   [[gnu::noinline]] static void run(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c, ptrdiff_t ldc,
-                                    int rows, int64_t width, const Real* factor = nullptr) {
+                                    int rows, int64_t width, const Real* factor = nullptr, Real* sums = nullptr) {
     const bool down = rows <= width;
     int r = 0;
     int64_t n = 0;
     while (r < rows && n < width) {
       const int64_t across = width - n >= kStrip ? kStrip : V::kLanes;
       const Left<Real> left{a.at + r * a.row, a.row, a.step};
-      const Real* by = factor == nullptr ? nullptr : factor + r;
+      const Real* by = kStart == Start::scaled ? factor + r : factor;
+      Real* total = sums == nullptr ? nullptr : sums + r * V::kLanes;
       if (across == kStrip)
-        some<V::kAcross>(left, b + n, ldb, steps, c + r * ldc + n, ldc, rows - r, by);
+        some<V::kAcross>(left, b + n, ldb, steps, c + r * ldc + n, ldc, rows - r, by, total);
       else
-        some<1>(left, b + n, ldb, steps, c + r * ldc + n, ldc, rows - r, by);
+        some<1>(left, b + n, ldb, steps, c + r * ldc + n, ldc, rows - r, by, total);
       if (down) {
         r += kRows;
         if (r < rows) continue;
@@ -60,26 +64,26 @@ struct Product {
 
   template <int N>
   [[gnu::always_inline]] static void some(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c,
-                                          ptrdiff_t ldc, int rows, const Real* factor) {
+                                          ptrdiff_t ldc, int rows, const Real* factor, Real* sums) {
     switch (rows) {
       default:
-        return block<6, N>(a, b, ldb, steps, c, ldc, factor);
+        return block<6, N>(a, b, ldb, steps, c, ldc, factor, sums);
       case 5:
-        return block<5, N>(a, b, ldb, steps, c, ldc, factor);
+        return block<5, N>(a, b, ldb, steps, c, ldc, factor, sums);
       case 4:
-        return block<4, N>(a, b, ldb, steps, c, ldc, factor);
+        return block<4, N>(a, b, ldb, steps, c, ldc, factor, sums);
       case 3:
-        return block<3, N>(a, b, ldb, steps, c, ldc, factor);
+        return block<3, N>(a, b, ldb, steps, c, ldc, factor, sums);
       case 2:
-        return block<2, N>(a, b, ldb, steps, c, ldc, factor);
+        return block<2, N>(a, b, ldb, steps, c, ldc, factor, sums);
       case 1:
-        return block<1, N>(a, b, ldb, steps, c, ldc, factor);
+        return block<1, N>(a, b, ldb, steps, c, ldc, factor, sums);
     }
   }
 
   template <int R, int N>
   [[gnu::always_inline]] static void block(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c,
-                                           ptrdiff_t ldc, const Real* factor) {
+                                           ptrdiff_t ldc, const Real* factor, Real* sums) {
     Reg sum[R][N];
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r)
@@ -102,6 +106,19 @@ struct Product {
         const Reg y = V::set1(p[r * a.row]);
 #pragma GCC unroll 4
         for (int n = 0; n < N; ++n) sum[r][n] = V::fma(y, x[n], sum[r][n]);
+      }
+    }
+    if constexpr (kLast == Last::raised) {
+      const Reg top = V::set1(*factor);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) {
+        Reg total = V::load(sums + r * V::kLanes);
+#pragma GCC unroll 4
+        for (int n = 0; n < N; ++n) {
+          sum[r][n] = V::exp2_below(V::fma(sum[r][n], V::set1(Real(kLog2E)), top));
+          total = V::add(total, sum[r][n]);
+        }
+        V::store(sums + r * V::kLanes, total);
       }
     }
 #pragma GCC unroll 8

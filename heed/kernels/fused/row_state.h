@@ -44,6 +44,13 @@ class RowState {
 
   /// Scores of rows row ... of the block, of keys key ... key + columns - 1.
   virtual void absorb(int row, int rows, int64_t key, int columns, Real* s, Real* factor) = 0;
+  /// Where weights are 2^(e log2(e) + minus_top) for all rows alike, a score tile may make them itself; take() gets
+  /// their sums, [row][lane].
+  virtual bool raised(Real& /*minus_top*/) const { return false; }
+  virtual void take(int /*row*/, int /*rows*/, const Real* /*sums*/) {}
+  /// In this pass the state knows the weights without scores: recall() takes the place of both.
+  virtual bool recalls() const { return false; }
+  virtual void recall(int /*row*/, int /*rows*/, int64_t /*key*/, int /*columns*/, Real* /*s*/) {}
   /// After the last tile: another pass?
   virtual bool again() { return false; }
   /// Joins what two parts of the keys gave.

@@ -51,9 +51,15 @@ class ScoreTile {
   /// The scores of rows row ... row + rows - 1 of the block, against panels panel ... panel + count - 1.
   virtual void scores(int row, int rows, int64_t panel, int count, Real* s) = 0;
 
+  /// The same, and while they are still in registers each becomes 2^(e log2(e) + minus_top); the sums of rows are added
+  /// to sums[row][lane]. Only where raises() says so.
+  virtual bool raises() const { return false; }
+  virtual void raise(int /*row*/, int /*rows*/, int64_t /*panel*/, int /*count*/, Real /*minus_top*/, Real* /*s*/,
+                     Real* /*sums*/) {}
+
   /// Backward: slopes of scores of the whole block, ds[row * ld + column] for keys key ... key + keys - 1, are carried
-  /// over to the query [rows][padded width], the keys [keys][padded width] and w [padded width], and added there. fresh:
-  /// what stands at the keys is not theirs, and is written over.
+  /// over to the query [rows][padded width], the keys [keys][padded width] and w [padded width], and added there.
+  /// fresh: what stands at the keys is not theirs, and is written over.
   virtual void begin_keys(int64_t batch, int64_t key_head, int64_t key, int keys) = 0;
   virtual void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real* to_scores) = 0;
   /// The factor that slopes() left out, once for each finished row.

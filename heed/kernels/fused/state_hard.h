@@ -1,6 +1,6 @@
 // Hard: all weight on one key, the best one, or one drawn from softmax(e) as the best of e + g, g = -log(-log u).
 //
-// A key can win only if u > exp(-exp(e - best)), so with a panel's largest e one comparison of u settles almost every
+// A key can win only if -log u < exp(e - best), so with a panel's largest e one comparison of u settles almost every
 // key, and logarithms are rare. Beside it runs the normaliser of softmax, where its log-probability is wanted.
 
 #pragma once
@@ -110,17 +110,33 @@ class HardState final : public SoftmaxState<V> {
     if (!(top + kLargestNoise > known.floor)) return;
     alignas(64) Real u[kPanel];
     State::steps_.uniforms(kAlignment, State::at_, row, key, u);
-    const Real floor = std::exp(-std::exp(top - known.floor)) - Real(1e-6);  // below 0 while there is no best
-    for (int c = 0; c < columns; c += V::kLanes)
-      for (uint32_t some = V::bits(V::greater(V::load(u + c), V::set1(floor))); some != 0; some &= some - 1) {
+    if (known.floor == State::kNone) {  // two that are likely to win, so that few of the others need a logarithm
+      int largest = 0, luckiest = 0;
+      for (int c = 1; c < columns; ++c) {
+        largest = s[c] > s[largest] ? c : largest;
+        luckiest = u[c] > u[luckiest] ? c : luckiest;
+      }
+      known.floor = std::fmax(perturbed(s[largest], u[largest]), perturbed(s[luckiest], u[luckiest]));
+      known.floor -= std::fabs(known.floor) * Real(1e-5) + Real(1e-5);  // they will come again, with their keys
+    }
+    // u wins only if 1 - u <= -log u < exp(e - best): with the panel's largest e, then with its own.
+    const Reg one = V::set1(1), best = V::set1(-known.floor * Real(kLog2E)), slack = V::set1(Real(1.0001));
+    const Reg most = V::mul(slack, V::exp2(V::fma(V::set1(top), V::set1(Real(kLog2E)), best)));
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg rest = V::sub(one, V::load(u + c));
+      if (V::bits(V::greater(most, rest)) == 0) continue;
+      const Reg reach = V::mul(slack, V::exp2(V::fma(V::load(s + c), V::set1(Real(kLog2E)), best)));
+      for (uint32_t some = V::bits(V::greater(reach, rest)); some != 0; some &= some - 1) {
         const int i = c + __builtin_ctz(some);
-        const Real perturbed = s[i] - std::log(-std::log(u[i]));
-        if (perturbed > known.floor) {
-          known.floor = perturbed;
+        const Real value = perturbed(s[i], u[i]);
+        if (value > known.floor) {
+          known.floor = value;
           known.key = static_cast<int32_t>(key + i);
         }
       }
+    }
   }
+  static Real perturbed(Real score, Real u) { return score - std::log(-std::log(u)); }
 };
 
 }  // namespace heed::kernels::fused

@@ -44,6 +44,14 @@ class SoftmaxState : public RowState<V> {
     }
   }
 
+  bool raised(Real& minus_top) const override {
+    minus_top = -State::rows_[0].top;
+    return bounded_ && State::p_.gauss == Gauss::none;
+  }
+  void take(int row, int rows, const Real* sums) override {
+    for (int r = 0; r < rows; ++r) State::rows_[row + r].sum += V::sum(V::load(sums + r * V::kLanes));
+  }
+
   void merge(int row, const Row<Real>& later, Real* context, const Real* later_context) override {
     Row<Real>& mine = State::rows_[row];
     const Real top = later.top > mine.top ? later.top : mine.top;
@@ -77,8 +85,18 @@ class SoftmaxState : public RowState<V> {
   /// ds = P (g dP - delta + dlse);  the slope of the place is summed over P g dP (j - p) / sigma^2
   void slopes(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
               Real* dp) const override {
-    normalise(known, columns, s);
     const Reg all = V::set1(given.delta - given.lse);
+    if (State::p_.gauss != Gauss::weights && known.sum > 0) {
+      const Reg top = minus_top(known), share = V::set1(1 / known.sum);
+      const bool masked = State::p_.mask.any();  // else every weight is above 0, and there is nothing to keep away
+      for (int c = 0; c < columns; c += V::kLanes) {
+        const Reg p = V::mul(State::exp_below(V::load(s + c), top), share), slope = V::sub(V::load(dp + c), all);
+        V::store(s + c, p);
+        V::store(dp + c, masked ? times(p, slope) : V::mul(p, slope));
+      }
+      return;
+    }
+    normalise(known, columns, s);
     if (State::p_.gauss != Gauss::weights) {
       for (int c = 0; c < columns; c += V::kLanes)
         V::store(dp + c, times(V::load(s + c), V::sub(V::load(dp + c), all)));
@@ -96,7 +114,9 @@ class SoftmaxState : public RowState<V> {
     }
     place_slope_ = V::sum(place);
   }
-  Real place_slope() const override { return place_slope_; }
+  Real place_slope() const override {
+    return place_slope_;
+  }
 
  protected:
   /// The running maximum takes in a tile's; returns what earlier sums must be multiplied by.
@@ -108,7 +128,9 @@ class SoftmaxState : public RowState<V> {
     known.top = top;
     return factor;
   }
-  static Reg minus_top(const Row<Real>& known) { return V::set1(known.top == State::kNone ? Real(0) : -known.top); }
+  static Reg minus_top(const Row<Real>& known) {
+    return V::set1(known.top == State::kNone ? Real(0) : -known.top);
+  }
   void normalise(const Row<Real>& known, int columns, Real* s) const {
     if (known.sum == 0) {
       for (int c = 0; c < columns; c += V::kLanes) V::store(s + c, V::zero());
@@ -121,7 +143,9 @@ class SoftmaxState : public RowState<V> {
     }
   }
   /// 0 where there is no weight, even if x is no number.
-  static Reg times(Reg weight, Reg x) { return V::pick(V::equal(weight, V::zero()), V::zero(), V::mul(weight, x)); }
+  static Reg times(Reg weight, Reg x) {
+    return V::pick(V::equal(weight, V::zero()), V::zero(), V::mul(weight, x));
+  }
 
   int64_t index(int row) const {
     return State::p_.row_index(State::at_.batch, State::at_.head, State::at_.query + row);

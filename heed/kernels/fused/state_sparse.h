@@ -46,6 +46,32 @@ class SparseState final : public RowState<V> {
   bool splits() const override { return false; }
   bool reads_values() const override { return stage_ == Stage::weigh; }
   bool reads_twice() const override { return stage_ == Stage::weigh; }
+  bool recalls() const override { return stage_ == Stage::weigh && recalls_; }
+
+  /// Survivors are in the order of their keys: each tile takes the next ones.
+  void recall(int row, int rows, int64_t key, int columns, Real* s) override {
+    for (int r = row; r < row + rows; ++r, s += kTile) {
+      Own& own = own_[r];
+      const Row<Real>& known = State::rows_[r];
+      const Real* z = scores_ + r * room_;
+      const int32_t* number = keys_ + r * room_;
+      const int64_t end = key + columns;
+      for (int c = 0; c < columns; c += V::kLanes)
+        V::store(s + c, own.unknown ? V::set1(std::numeric_limits<Real>::quiet_NaN()) : V::zero());
+      while (own.next < own.size && number[own.next] < end) {
+        const int i = own.next, left = own.size - i;
+        if (left >= V::kLanes && number[i + V::kLanes - 1] == number[i] + V::kLanes - 1 &&
+            number[i] + V::kLanes <= end) {
+          V::store(s + (number[i] - key), raise(excess(known, V::load(z + i))));  // neighbours all
+          own.next += V::kLanes;
+        } else {
+          const Real x = by_ * (z[i] - known.top) - known.floor;
+          s[number[i] - key] = x > 0 ? raised(x) : Real(0);
+          ++own.next;
+        }
+      }
+    }
+  }
   bool uses_second() const override { return true; }
   void merge(int, const Row<Real>&, Real*, const Real*) override {}
   Real lse(const Row<Real>&) const override { return State::kNone; }
@@ -87,6 +113,8 @@ class SparseState final : public RowState<V> {
     }
     if (!overflow && survivors * 8 < int64_t{State::at_.rows} * State::p_.keys) return false;
     stage_ = Stage::weigh;
+    recalls_ = !overflow;
+    for (int r = 0; r < State::at_.rows; ++r) own_[r].next = 0;
     return true;
   }
 
@@ -151,7 +179,7 @@ class SparseState final : public RowState<V> {
   static constexpr Real kEnough = sizeof(Real) == 4 ? Real(1e-7) : Real(1e-16);
 
   struct Own {  // of a row, while it runs
-    int size = 0, solved = 0;
+    int size = 0, again = 32, next = 0;
     bool overflow = false, unknown = false;
     double sum = 0, slope = 0, second = 0;
   };
@@ -214,7 +242,7 @@ class SparseState final : public RowState<V> {
       if (V::bits(in) != 0)
         own.size += V::compress(in, x, static_cast<int32_t>(key + c), z + own.size, number + own.size);
     }
-    if (own.size > 2 * own.solved + 32) solve(r, 2);  // seldom enough: each time as many have come as there were
+    if (own.size > own.again) solve(r, 2);
     if (own.size > most_) own.overflow = true;
   }
 
@@ -224,31 +252,31 @@ class SparseState final : public RowState<V> {
     Row<Real>& known = State::rows_[r];
     Real* z = scores_ + r * room_;
     int32_t* number = keys_ + r * room_;
+    const int first = own.size;
     for (int step = 0; step < steps && own.size > 0; ++step) {
-      Reg sum = V::zero(), slope = V::zero();
-      for (int i = 0; i < own.size; i += V::kLanes)
-        take_in(V::pick(V::lanes(0, own.size - i), excess(known, V::load(z + i)), V::zero()), sum, slope);
-      const Real all = V::sum(sum), by = V::sum(slope);
-      Real move = (all - 1) / (power_ * by);
-      const int before = own.size;
+      Reg sum = V::zero(), slope = V::zero(), low = V::set1(z[0]);
+      for (int i = 0; i < own.size; i += V::kLanes) {
+        const Reg e = V::pick(V::lanes(0, own.size - i), V::load(z + i), low);
+        low = V::min(low, e);
+        take_in(V::pick(V::lanes(0, own.size - i), excess(known, e), V::zero()), sum, slope);
+      }
+      const Real all = V::sum(sum), by = V::sum(slope), smallest = by_ * (-V::top(F::negative(low)) - known.top);
       const Real exact = at_once(all, by, own.size);
-      if (exact > move && known.floor + exact < by_ * (smallest(z, own.size) - known.top)) move = exact;
+      Real move = (all - 1) / (power_ * by);
+      const bool known_root = exact > move && known.floor + exact < smallest;
+      if (known_root) move = exact;
       if (move > 0) known.floor += move;
-      own.size = compact(known, z, number, own.size);
-      if (!(move > kEnough) || move == exact || (kind_ == Kind::linear && own.size == before)) break;
+      const bool all_stay = smallest > known.floor;
+      if (!all_stay) own.size = compact(known, z, number, own.size);
+      if (!(move > kEnough) || known_root || (kind_ == Kind::linear && all_stay)) break;
     }
-    own.solved = own.size;
+    own.again = own.size * 4 > first * 3 ? 4 * own.size : 2 * own.size + 32;  // where few drop out, look less often
   }
   /// alpha = 1.5, and nobody else drops out: the sum is a parabola in tau, and its root is known.
   Real at_once(Real squares, Real sum, int size) const {
     if (kind_ != Kind::square) return 0;
     const Real inside = sum * sum - static_cast<Real>(size) * (squares - 1);
     return inside < 0 ? Real(0) : (sum - std::sqrt(inside)) / static_cast<Real>(size);
-  }
-  static Real smallest(const Real* z, int size) {
-    Reg m = V::set1(z[0]);
-    for (int i = 0; i < size; i += V::kLanes) m = V::min(m, V::pick(V::lanes(0, size - i), V::load(z + i), m));
-    return -V::top(F::negative(m));
   }
   /// sum of x^power and of x^(power - 1)
   HEED_INLINE void take_in(Reg x, Reg& sum, Reg& slope) const {
@@ -290,6 +318,7 @@ class SparseState final : public RowState<V> {
   Kind kind_;
   Stage stage_ = Stage::collect;
   int most_ = 0, passes_ = 0;
+  bool recalls_ = false;
   int64_t room_ = 0;
   Real* scores_ = nullptr;
   int32_t* keys_ = nullptr;

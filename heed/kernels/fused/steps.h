@@ -107,6 +107,9 @@ class Steps {
     }
   }
 
+  /// Nothing comes between a score and the alignment, but for ranges of keys.
+  bool silent() const { return !bends() && !p_.bias.any() && !p_.mask.keep && !disturbs(); }
+
   // ---- biases and mask ----
 
   /// s holds keys key ... key + columns - 1; `all`: keys that every row keeps.

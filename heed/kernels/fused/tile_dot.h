@@ -62,6 +62,17 @@ class DotTile final : public ScoreTile<V> {
     }
   }
 
+  bool raises() const override { return V::kRaises && Tile::shared_.panels != nullptr; }
+  void raise(int row, int rows, int64_t panel, int count, Real minus_top, Real* s, Real* sums) override {
+    const Panels<V> packed = Tile::panels();
+    for (int i = 0; i < count; ++i) {
+      const int n = packed.columns(panel + i);
+      Product<V, Start::zero, Last::raised>::run({query_rows_ + row * Tile::width_, Tile::width_, 1},
+                                                 packed.at(panel + i), n, Tile::p_.width, s + i * kPanel, kTile, rows,
+                                                 n, &minus_top, sums);
+    }
+  }
+
   void begin_keys(int64_t batch, int64_t key_head, int64_t key, int keys) override {
     Tile::keys_ = keys;
     key_rows_ = Tile::p_.key_rows.at(batch, key_head, key);

@@ -15,6 +15,7 @@ struct Avx2 {
   using Reg = __m256;
   using Mask = __m256;
   static constexpr int kLanes = 8, kAcross = 2;
+  static constexpr bool kRaises = false;
   static constexpr auto kName = "avx2";
 
   static Reg load(const float* p) { return _mm256_loadu_ps(p); }

@@ -19,6 +19,7 @@ struct Avx512 {
   using Reg = __m512;
   using Mask = __mmask16;
   static constexpr int kLanes = 16, kAcross = 4;
+  static constexpr bool kRaises = true;
   static constexpr auto kName = "avx512";
 
   static Reg load(const float* p) { return _mm512_loadu_ps(p); }

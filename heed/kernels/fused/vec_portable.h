@@ -3,6 +3,7 @@
 // An instruction set is a struct of static functions, and a kernel is a template over it that names no intrinsic
 // itself.
 //   Real, Reg, Mask    a number, a register of kLanes numbers, a yes or no for each lane
+//   kRaises            whether a micro-kernel may also raise its sums to powers of 2 (there are registers enough)
 //   kAcross            registers side by side in the micro-kernel: 6 x kAcross sums must fit the register file
 
 #pragma once
@@ -21,6 +22,7 @@ struct Portable {
   using Real = R;
   using Bits = std::conditional_t<sizeof(R) == 4, int32_t, int64_t>;
   static constexpr int kLanes = 4, kAcross = 2;
+  static constexpr bool kRaises = true;
   static constexpr auto kName = "portable";
   typedef R Reg __attribute__((vector_size(kLanes * sizeof(R))));
   typedef Bits Mask __attribute__((vector_size(kLanes * sizeof(R))));
