@@ -115,8 +115,7 @@ class Backward : private Engine<V> {
     Real* to = static_cast<Real*>(scratch(Slot::slopes, static_cast<size_t>((keys + kPad) * width) * sizeof(Real)));
     for (int first = 0; first < keys; first += kPanel) {
       const int n = keys - first < kPanel ? keys - first : kPanel;
-      Panels<V>::pack(p_.values.at(b, key_head, key + first), p_.values.row, n, width, to + first * width,
-                      [](Reg x, int64_t) { return x; });
+      Panels<V>::pack(p_.values.at(b, key_head, key + first), p_.values.row, n, width, to + first * width);
     }
     return to;
   }

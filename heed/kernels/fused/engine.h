@@ -133,8 +133,7 @@ class Engine {
           }
           V::store(block[i], x);
         }
-        for (int64_t l = 0; l < V::kLanes && f + l < Panels<V>::by_four(p_.width); ++l)
-          for (int64_t i = 0; i < kPad; ++i) to[(f + l) * n + j + i] = block[i][l];
+        Panels<V>::turn(block, least(V::kLanes, Panels<V>::by_four(p_.width) - f), to + f * n + j, n);
       }
       if (tops == nullptr) continue;
       V::store(tops + f, most);

@@ -30,18 +30,30 @@ struct Panels {
   }
   const Real* at(int64_t panel) const { return data + panel * kPanel * width; }
 
-  /// One panel from rows; `map` is applied to each register of numbers.
-  template <class Map>
-  static void pack(const Real* rows, int64_t row, int64_t count, int64_t width, Real* to, Map map) {
+  /// One panel from rows as they are; width is a multiple of the lanes.
+  static void pack(const Real* rows, int64_t row, int64_t count, int64_t width, Real* to) {
     const int64_t n = padded(count);
     alignas(64) Real block[kPad][V::kLanes];
     for (int64_t j = 0; j < n; j += kPad)
       for (int64_t f = 0; f < width; f += V::kLanes) {
         for (int64_t i = 0; i < kPad; ++i)
-          V::store(block[i], j + i < count ? map(V::load(rows + (j + i) * row + f), f) : V::zero());
-        for (int64_t l = 0; l < V::kLanes; ++l)
-          for (int64_t i = 0; i < kPad; ++i) to[(f + l) * n + j + i] = block[i][l];
+          V::store(block[i], j + i < count ? V::load(rows + (j + i) * row + f) : V::zero());
+        turn(block, V::kLanes, to + f * n + j, n);
       }
+  }
+
+  /// to[l n + i] = block[i][l], for `features` of the lanes.
+  static void turn(const Real (&block)[kPad][V::kLanes], int64_t features, Real* to, int64_t n) {
+    if constexpr (requires { typename V::Int; }) {
+      alignas(64) Real four[4 * V::kLanes];
+      for (int64_t i = 0; i < kPad; i += 4) {
+        V::interleave(four, V::load(block[i]), V::load(block[i + 1]), V::load(block[i + 2]), V::load(block[i + 3]));
+        for (int64_t l = 0; l < features; ++l) __builtin_memcpy(to + l * n + i, four + 4 * l, 4 * sizeof(Real));
+      }
+    } else {
+      for (int64_t l = 0; l < features; ++l)
+        for (int64_t i = 0; i < kPad; ++i) to[l * n + i] = block[i][l];
+    }
   }
 };
 
