@@ -10,6 +10,7 @@
 #include "heed/base/version.h"
 #include "heed/bridge/machine.h"
 #include "heed/bridge/threads.h"
+#include "heed/kernels/fused/fused.h"
 
 namespace heed::cli {
 namespace {
@@ -17,17 +18,19 @@ namespace {
 /// In the order in which people read it.
 nlohmann::ordered_json facts() {
   const Blas blas = blas_in_use();
-  return {{"version", kVersion},
-          {"commit", commit()},
-          {"compiler", compiler()},
-          {"torch", TORCH_VERSION},
-          {"threads", at::get_num_threads()},
-          {"processors", threads_from_affinity()},
-          {"blas", {{"name", blas.name}, {"threads", blas.threads}, {"warning", blas.warning()}}},
-          {"cpu", {{"model", cpu_model()}, {"instruction_sets", instruction_sets()}}},
-          {"cuda_devices", torch::cuda::device_count()},
-          {"scores", Catalogue<Score>::names().size()},
-          {"alignments", Catalogue<Alignment>::names().size()}};
+  return {
+      {"version", kVersion},
+      {"commit", commit()},
+      {"compiler", compiler()},
+      {"torch", TORCH_VERSION},
+      {"threads", at::get_num_threads()},
+      {"processors", threads_from_affinity()},
+      {"blas", {{"name", blas.name}, {"threads", blas.threads}, {"warning", blas.warning()}}},
+      {"cpu", {{"model", cpu_model()}, {"instruction_sets", instruction_sets()}}},
+      {"kernels", {{"in_use", kernels::fused::instruction_set()}, {"available", kernels::fused::instruction_sets()}}},
+      {"cuda_devices", torch::cuda::device_count()},
+      {"scores", Catalogue<Score>::names().size()},
+      {"alignments", Catalogue<Alignment>::names().size()}};
 }
 
 void print_words(std::ostream& out, const nlohmann::ordered_json& all) {
@@ -41,6 +44,8 @@ void print_words(std::ostream& out, const nlohmann::ordered_json& all) {
       << "BLAS       " << text(all["blas"]["name"]) << "; threads: " << text(all["blas"]["threads"]) << '\n'
       << "CPU        " << text(all["cpu"]["model"]) << "; "
       << (sets.empty() ? "no known instruction sets" : joined(sets, " ")) << '\n'
+      << "kernels    " << text(all["kernels"]["in_use"])
+      << " (HEED_ISA may name one of: " << joined(all["kernels"]["available"].get<std::vector<std::string>>()) << ")\n"
       << "CUDA       "
       << (devices == 0 ? "no device" : std::to_string(devices) + (devices == 1 ? " device" : " devices")) << '\n'
       << "parts      " << all["scores"] << " scores, " << all["alignments"] << " alignments\n";
