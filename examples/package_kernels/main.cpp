@@ -1,22 +1,70 @@
 // A project that uses Heed's kernels and has no torch: one query, two keys whose scores are 0 and ln 3.
 //
 //   weights 1/4, 3/4; values 0, 4; context 3
+//
+// Once by the definition, in double; once by the fused kernels, which read plain pointers and strides, with the slopes
+// of the context by the values, which are the weights.
 
 #include <cmath>
 #include <cstdio>
+#include <vector>
 
 #include "heed/base/version.h"
+#include "heed/kernels/fused/fused.h"
 #include "heed/kernels/reference/reference.h"
 
-int main() {
+namespace {
+
+double by_definition() {
   namespace reference = heed::kernels::reference;
   reference::Problem<double> problem;
   problem.mechanism = heed::parse_mechanism("dot + softmax");
   problem.query = {{1, 1, 1, 2}, {1, 0}};
   problem.keys = {{1, 1, 2, 2}, {0, 5, std::log(3.0), 7}};
   problem.values = {{1, 1, 2, 1}, {0, 4}};
-  const double context = reference::attend(problem).context.data.at(0);
+  return reference::attend(problem).context.data.at(0);
+}
 
-  std::printf("heed %s, context %.6f, expected 3\n", heed::kVersion.data(), context);
-  return std::abs(context - 3) < 1e-12 && !heed::commit().empty() ? 0 : 1;
+struct Fused {
+  float context = 0;
+  std::vector<float> of_values = {0, 0};
+};
+
+Fused by_kernels() {
+  namespace fused = heed::kernels::fused;
+  const std::vector<float> query{1, 0}, keys{0, 5, std::log(3.0F), 7}, values{0, 4};
+  std::vector<fused::Row<float>> rows(1);  // what backward and report need of each query
+  Fused found;
+  fused::Problem<float> problem;
+  problem.queries = 1;
+  problem.keys = 2;
+  problem.width = 2;
+  problem.value_width = 1;
+  problem.query = {query.data(), /*batch=*/2, /*head=*/2, /*row=*/2};
+  problem.key_rows = {keys.data(), 4, 4, 2};
+  problem.values = {values.data(), 2, 2, 1};
+  problem.context = &found.context;
+  problem.rows = rows.data();
+  fused::forward(problem);  // a second argument would be your way of running tasks on threads
+
+  const float one = 1;
+  fused::Gradients<float> slopes;
+  slopes.context = &one;
+  slopes.values = found.of_values.data();
+  fused::backward(problem, slopes);
+  return found;
+}
+
+}  // namespace
+
+int main() {
+  const double definition = by_definition();
+  const Fused kernels = by_kernels();
+  std::printf("heed %s, context %.6f by the definition, %.6f by the %s kernels, expected 3; weights %.2f %.2f\n",
+              heed::kVersion.data(), definition, static_cast<double>(kernels.context),
+              heed::kernels::fused::instruction_set().c_str(), static_cast<double>(kernels.of_values[0]),
+              static_cast<double>(kernels.of_values[1]));
+  const bool right = std::abs(definition - 3) < 1e-12 && std::abs(kernels.context - 3) < 1e-5F &&
+                     std::abs(kernels.of_values[1] - 0.75F) < 1e-6F;
+  return right && !heed::commit().empty() ? 0 : 1;
 }
