@@ -25,7 +25,8 @@ class Engine {
   }
 
   void forward() {
-    if (p_.mask.any() && p_.queries > 1) look_at_values();
+    // A single query reads no key outside its range; only `keep` makes holes in it.
+    if (p_.mask.keep || (p_.mask.any() && p_.queries > 1)) look_at_values();
     const int64_t blocks = (p_.queries + kBlock - 1) / kBlock, all = p_.batch * p_.heads * blocks;
     const int64_t parts = Work(shared_).state().splits() ? key_parts(all) : 1;
     if (parts > 1) return forward_split(blocks, parts);

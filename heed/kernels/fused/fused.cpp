@@ -13,7 +13,6 @@ namespace heed::kernels::fused {
 namespace {
 
 // ---- which instruction set
-// -------------------------------------------------------------------------------------------
 
 std::vector<const Kernels<float>*> available() {
   std::vector<const Kernels<float>*> all{&portable_kernels()};
@@ -51,7 +50,6 @@ const Kernels<Real>& kernels_for() {
 }
 
 // ---- widths
-// ----------------------------------------------------------------------------------------------------------
 
 int64_t padded(int64_t n) {
   return (n + kPad - 1) / kPad * kPad;
@@ -114,7 +112,6 @@ class Padded {
 };
 
 // ---- checks
-// ----------------------------------------------------------------------------------------------------------
 
 template <typename Real>
 void check_problem(const Problem<Real>& p) {

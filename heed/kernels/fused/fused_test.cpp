@@ -438,5 +438,71 @@ TEST_P(EveryKernel, GivesTheSameBitsOnTwoThreads) {
   });
 }
 
+// ---- edges that a table of cases does not reach
+
+/// All scores are NaN, and the first parts of the split keys are masked.
+TEST(Fused, PassesOnNaNFromAnyPartOfTheKeys) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    for (const std::string align : {"softmax", "straight_through", "hard"}) {
+      Case<Real> c("dot + " + align, {1, 1, 1, 1, 5000, 16, 16}, {});
+      for (Real& x : c.query) x = std::numeric_limits<Real>::quiet_NaN();
+      c.p.mask.first_place = 4999;
+      c.p.mask.left = 1000;
+      forward(c.p);
+      Real lse = 0;
+      Wanted<Real> want;
+      want.lse = &lse;
+      report(c.p, want);
+      EXPECT_TRUE(std::isnan(c.context[0]) && std::isnan(lse)) << align << ": " << c.context[0] << ", lse " << lse;
+    }
+  });
+}
+
+/// Two heads share keys, and one of them masks a key whose value is NaN.
+TEST(Fused, KeepsAMaskedValueFromASingleQuery) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    Case<Real> c("dot + softmax", {1, 2, 1, 1, 40, 16, 16}, {.mask = "keep"});
+    for (size_t j = 0; j < 80; ++j) c.keep[1 + j] = j != 5;
+    for (size_t f = 0; f < 16; ++f) c.values[1 + 5 * 16 + f] = std::numeric_limits<Real>::quiet_NaN();
+    forward(c.p);
+    for (int64_t f = 0; f < 16; ++f) EXPECT_TRUE(std::isfinite(c.context[f]) && std::isnan(c.context[16 + f]));
+  });
+}
+
+/// theta is the largest weight itself: keep_best leaves no row empty, whichever way rounding goes.
+TEST(Fused, KeepsTheBestAtTheThreshold) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    for (uint64_t seed = 1; seed < 200; ++seed) {
+      Case<Real> c("dot + threshold(.1, keep_best)", {1, 1, 1, 1, 3, 16, 16}, {.sigma = 5}, seed);
+      forward(c.p);
+      c.p.theta = 1 / c.rows[0].sum;
+      forward(c.p);
+      EXPECT_NE(c.context[0], 0) << "seed " << seed;
+    }
+  });
+}
+
+/// e = -160: the weight is 0 in float, its log is -160.
+TEST(Fused, HasTheLogOfASigmoidTooSmallForANumber) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    Case<Real> c("dot + sigmoid", {1, 1, 1, 1, 3, 16, 16}, {});
+    for (Real& x : c.query) x = -10;
+    for (Real& x : c.keys) x = 1;
+    forward(c.p);
+    const int64_t link[4] = {0, 0, 0, 1};
+    Real found = 0;
+    Wanted<Real> want;
+    want.links = link;
+    want.link_count = 1;
+    want.link_log_weights = &found;
+    report(c.p, want);
+    EXPECT_EQ(found, -160);
+  });
+}
+
 }  // namespace
 }  // namespace heed::kernels::fused::testing

@@ -49,14 +49,16 @@ struct Grid {  // [batch][head][query][key]; a stride of 0 stands for every inde
 };
 
 /// What an alignment remembers of a row: from it and the scores, weights can be computed again.
-///   softmax and its kin: best score times log2(e), sum 2^(e log2(e) - top); threshold, top_k: also what stays
+///   softmax and its kin: best score, or a bound, times log2(e); sum 2^(e log2(e) - top); threshold, top_k: also what
+///   stays
 ///   sparsemax, entmax: best score and tau;  hard: the chosen key
 template <typename Real>
 struct Row {
   Real top = 0, sum = 0;  // sum 0: the row attends nothing
   Real floor = 0;         // sparsemax, entmax: tau, counted from (alpha - 1) top; top_k: the smallest score that stays
   Real kept = 1;          // threshold, top_k with renorm: the share of the sum that stays
-  int32_t key = -1;       // hard, straight_through: the chosen one; top_k: the last of equals that stays
+  int32_t key = -1;       // hard, straight_through: the chosen one; threshold with keep_best: the best; top_k: the last
+                          // of equals that stays
 };
 
 /// Which key each query may attend; all compose. The place of query i is i + first_place.

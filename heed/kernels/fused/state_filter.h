@@ -93,10 +93,6 @@ class ThresholdState final : public FilterState<V> {
   bool again() override {
     if (weighing_) return false;
     weighing_ = true;
-    for (int r = 0; r < State::at_.rows; ++r) {  // the best stays only where nobody would
-      Row<Real>& known = State::rows_[r];
-      if (1 / known.sum >= State::p_.theta) known.key = -1;
-    }
     return true;
   }
   void finish(int row, const Rows<const Real>&, Real* context, Real*) override {

@@ -48,7 +48,10 @@ class HardState final : public SoftmaxState<V> {
     }
     if (later.kept != later.kept) mine.kept = later.kept;
     const Real top = later.top > mine.top ? later.top : mine.top;
-    if (top == State::kNone) return;
+    if (top == State::kNone) {  // neither has a key, or only scores that are no number
+      mine.sum += later.sum;
+      return;
+    }
     mine.sum = mine.sum * std::exp2(mine.top - top) + later.sum * std::exp2(later.top - top);
     mine.top = top;
   }

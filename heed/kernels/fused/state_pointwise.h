@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cmath>
+
 #include "heed/kernels/fused/row_state.h"
 
 namespace heed::kernels::fused {
@@ -24,6 +26,12 @@ class PointwiseState final : public RowState<V> {
   }
   void finish(int, const Rows<const Real>&, Real*, Real*) override {}
   void weigh(int, const Row<Real>&, int64_t, int columns, Real* s) const override { weights(columns, s); }
+
+  /// log a = -log(1 + exp(-e)), also where a itself is too small for a number.
+  Real log_weight(int row, const Row<Real>& known, int64_t key, Real score) const override {
+    if (!sigmoid()) return State::log_weight(row, known, key, score);
+    return score < 0 ? score - std::log1p(std::exp(score)) : -std::log1p(std::exp(-score));
+  }
 
   /// ds = a (1 - a) dP, or dP
   void slopes(int, const Row<Real>&, const typename State::Given&, int64_t, int columns, Real* s,

@@ -55,7 +55,10 @@ class SoftmaxState : public RowState<V> {
   void merge(int row, const Row<Real>& later, Real* context, const Real* later_context) override {
     Row<Real>& mine = State::rows_[row];
     const Real top = later.top > mine.top ? later.top : mine.top;
-    if (top == State::kNone) return;
+    if (top == State::kNone) {  // neither has a key, or only scores that are no number
+      mine.sum += later.sum;
+      return;
+    }
     const Real a = std::exp2(mine.top - top), b = std::exp2(later.top - top);
     State::scale_row(context, State::p_.value_width, a);
     State::add_row(context, State::p_.value_width, later_context, b);
