@@ -74,7 +74,7 @@ Tensor one_prepared_key(const Checked& c, const Mechanism& mechanism) {
 }
 
 Plan fused_plan(const Checked& c, const Mechanism& mechanism) {
-  constexpr int64_t kRowBytes = 24;  // what forward leaves for backward, see kernels::fused::Row
+  constexpr int64_t kRowBytes = sizeof(kernels::fused::Row<float>);  // what forward leaves for backward
   Plan plan;
   plan.path = Path::fused;
   plan.kernel = kernel_name(mechanism, c.query.scalar_type());

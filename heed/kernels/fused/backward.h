@@ -169,6 +169,7 @@ class Backward : private Engine<V> {
     Base::clear(sums.to_scores + key_head * group * width_, group * width_);
     if (sums.place != nullptr)
       for (int64_t i = 0; i < group * p_.queries; ++i) sums.place[p_.row_index(b, key_head * group, 0) + i] = 0;
+    const bool keyed = p_.score != ScoreKind::table;         // a table does not look at keys
     const bool apart = p_.to_scores_head != 0 && group > 1;  // each head leaves out a factor of its own
     Buffer own_room;
     Real* own = apart ? Base::room(own_room, kKeys * width_) : nullptr;
@@ -176,7 +177,7 @@ class Backward : private Engine<V> {
     for (int64_t key = chunk.first; key < chunk.last; key += kKeys) {
       const int keys = static_cast<int>(Base::least(kKeys, chunk.last - key));
       const int64_t row = (b * p_.key_heads + key_head) * p_.keys + key;
-      Real *dk = g_.keys + row * width_, *dv = g_.values + row * width;
+      Real *dk = keyed ? g_.keys + row * width_ : nullptr, *dv = g_.values + row * width;
       Tiles t = tiles(work.group);
       bool ready = false;
       for (int64_t h = key_head * group; h < (key_head + 1) * group; ++h) {
@@ -207,7 +208,7 @@ class Backward : private Engine<V> {
           V::store(dk + i, V::add(V::load(dk + i), V::load(own + i)));
       }
       if (!ready) {
-        Base::clear(dk, keys * width_);
+        if (keyed) Base::clear(dk, keys * width_);
         Base::clear(dv, keys * width);
       } else if (!apart) {
         work.tile().close_keys(key_head * group, dk, keys);

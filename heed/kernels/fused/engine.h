@@ -127,9 +127,9 @@ class Engine {
             const Real* from = rows + (j + i) * p_.key_rows.row + f;
             x = features == V::kLanes ? V::load(from) : V::load_some(from, features > 0 ? features : 0);
             if (additive) {
-              size = V::max(size, V::abs(x));
+              size = V::max(V::abs(x), size);  // what is no number hides none that is too large
               x = AdditiveTile<V>::map_keys(x);
-              most = V::max(most, x);
+              most = V::max(x, most);
             }
           }
           V::store(block[i], x);

@@ -1,5 +1,6 @@
 #include "heed/kernels/fused/fused.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -134,6 +135,8 @@ void check_problem(const Problem<Real>& p) {
   check(p.align != AlignKind::entmax || (p.alpha > 1 && p.alpha <= 2), "kernels/fused: alpha is ", p.alpha,
         ", expected a number in (1, 2]");
   check(p.align != AlignKind::top_k || p.k >= 1, "kernels/fused: k is ", p.k, ", expected at least 1");
+  check(p.candidates >= 1, "kernels/fused: candidates is ", p.candidates, ", expected at least 1");
+  check(p.gauss == Gauss::none || p.sigma > 0, "kernels/fused: sigma is ", p.sigma, ", expected a number above 0");
   check(p.temperature > 0, "kernels/fused: temperature is ", p.temperature, ", expected a number above 0");
   check(p.dropout >= 0 && p.dropout < 1, "kernels/fused: dropout is ", p.dropout, ", expected a number in [0, 1)");
 }
@@ -179,7 +182,8 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
   };
   const bool wider = width != problem.width;
   g.query = own(query, rows * width, wider || g.query == nullptr, g.query);
-  g.keys = own(keys, key_rows * width, wider || g.keys == nullptr, g.keys);
+  const bool keyed = problem.score != ScoreKind::table;
+  g.keys = own(keys, key_rows * width, keyed && (wider || g.keys == nullptr), g.keys);
   g.values = own(values, key_rows * value_width, value_width != problem.value_width || g.values == nullptr, g.values);
   g.to_scores = own(to_scores, problem.heads * width, wider || g.to_scores == nullptr, g.to_scores);
   kernels_for<Real>().backward(wide.p, g, parallel_for);
@@ -188,6 +192,7 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
   };
   back(query, width, problem.width, gradients.query);
   back(keys, width, problem.width, gradients.keys);
+  if (!keyed && gradients.keys != nullptr) std::fill_n(gradients.keys, key_rows * problem.width, Real(0));
   back(values, value_width, problem.value_width, gradients.values);
   back(to_scores, width, problem.width, gradients.to_scores);
 }

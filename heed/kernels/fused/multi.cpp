@@ -119,6 +119,9 @@ class Wide {
 
 template <typename Real>
 void check_problem(const MultiProblem<Real>& p) {
+  check(p.key_heads > 0 && p.heads % p.key_heads == 0, "kernels/multi: ", p.heads, " heads and ", p.key_heads,
+        " key heads; expected a number that divides them");
+  check(p.dropout >= 0 && p.dropout < 1, "kernels/multi: dropout is ", p.dropout, ", expected a number in [0, 1)");
   check(p.to_scores != nullptr || p.width == p.channels, "kernels/multi: query and keys have ", p.width,
         " features, expected ", p.channels, ", as many as channels, in the elementwise form");
 }

@@ -25,11 +25,10 @@ class RowState {
   RowState(const Problem<Real>& p, const Steps<V>& steps) : p_(p), steps_(steps) {}
   virtual ~RowState() = default;
 
-  /// Moves to a block. bound: no score is larger, or infinity.
-  virtual void begin(const Block& at, Real bound) {
+  /// Moves to a block. bound: no score is larger, or infinity. known: its rows are finished, and nothing is absorbed.
+  virtual void begin(const Block& at, Real /*bound*/, bool /*known*/) {
     at_ = at;
     for (int r = 0; r < at.rows; ++r) rows_[r] = Row<Real>{kNone, 0, 0, 1, -1};
-    (void)bound;
   }
 
   /// Keys may be split among threads, and the parts joined by merge().

@@ -37,8 +37,6 @@ class ScoreTile {
   virtual int group() const = 0;
   /// No |score| of the block is larger; infinity where nothing is known.
   virtual Real bound() const { return std::numeric_limits<Real>::infinity(); }
-  /// Whether Problem::scale is in the scores already.
-  virtual bool scales() const = 0;
 
   /// Moves to a block of queries.
   virtual void begin(int64_t batch, int64_t head, int64_t query, int rows) {

@@ -18,7 +18,9 @@ class FilterState : public SoftmaxState<V> {
   using State = RowState<V>;
   using SoftmaxState<V>::SoftmaxState;
 
-  void begin(const Block& at, Real) override { SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity()); }
+  void begin(const Block& at, Real, bool known) override {
+    SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity(), known);
+  }
   bool splits() const override { return false; }
   bool rescales() const override { return false; }
   void merge(int, const Row<Real>&, Real*, const Real*) override {}
@@ -69,8 +71,8 @@ class ThresholdState final : public FilterState<V> {
   using State = RowState<V>;
   using FilterState<V>::FilterState;
 
-  void begin(const Block& at, Real bound) override {
-    FilterState<V>::begin(at, bound);
+  void begin(const Block& at, Real bound, bool known) override {
+    FilterState<V>::begin(at, bound, known);
     weighing_ = false;
     for (int r = 0; r < at.rows; ++r) kept_[r] = 0;
   }
@@ -137,8 +139,9 @@ class TopKState final : public FilterState<V> {
   using State = RowState<V>;
   using FilterState<V>::FilterState;
 
-  void begin(const Block& at, Real bound) override {
-    FilterState<V>::begin(at, bound);
+  void begin(const Block& at, Real bound, bool known) override {
+    FilterState<V>::begin(at, bound, known);
+    if (known) return;
     k_ = State::p_.k < State::p_.keys ? State::p_.k : State::p_.keys;
     room_ = (2 * k_ + 64 + kLongTile + kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
     const auto numbers = static_cast<size_t>(at.rows * room_);

@@ -19,8 +19,8 @@ class HardState final : public SoftmaxState<V> {
   using State = RowState<V>;
   using SoftmaxState<V>::SoftmaxState;
 
-  void begin(const Block& at, Real) override {
-    SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity());
+  void begin(const Block& at, Real, bool known) override {
+    SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity(), known);
     for (int r = 0; r < at.rows; ++r) State::rows_[r].floor = State::kNone;  // the best so far
   }
   bool rescales() const override { return false; }

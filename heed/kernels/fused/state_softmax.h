@@ -19,8 +19,8 @@ class SoftmaxState : public RowState<V> {
   using F = Functions<V>;
   using State::State;
 
-  void begin(const Block& at, Real bound) override {
-    State::begin(at, bound);
+  void begin(const Block& at, Real bound, bool known) override {
+    State::begin(at, bound, known);
     bounded_ = bound <= 40;
     if (bounded_)
       for (int r = 0; r < at.rows; ++r) State::rows_[r].top = bound * Real(kLog2E);
@@ -170,7 +170,9 @@ class StraightThroughState final : public SoftmaxState<V> {
   using State = RowState<V>;
   using SoftmaxState<V>::SoftmaxState;
 
-  void begin(const Block& at, Real) override { SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity()); }
+  void begin(const Block& at, Real, bool known) override {
+    SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity(), known);
+  }
 
   void absorb(int row, int rows, int64_t key, int columns, Real* s, Real* factor) override {
     for (int r = 0; r < rows; ++r) {

@@ -29,9 +29,10 @@ class SparseState final : public RowState<V> {
               : by_ == Real(0.5) ? Kind::square
                                  : Kind::any) {}
 
-  void begin(const Block& at, Real bound) override {
-    State::begin(at, bound);
+  void begin(const Block& at, Real bound, bool known) override {
+    State::begin(at, bound, known);
     stage_ = Stage::collect;
+    if (known) return;
     most_ = static_cast<int>(State::p_.candidates < State::p_.keys ? State::p_.candidates : State::p_.keys);
     room_ = (most_ + kLongTile + 2 * kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
     const auto numbers = static_cast<size_t>(at.rows * room_);

@@ -72,7 +72,6 @@ class AdditiveTile final : public ScoreTile<V> {
   static Reg map_keys(Reg b) { return F::exp(V::add(b, b)); }
 
   int group() const override { return 12; }
-  bool scales() const override { return true; }
   Real bound() const override { return fold_.bound; }
 
   void begin(int64_t batch, int64_t head, int64_t query, int rows) override {
@@ -91,7 +90,7 @@ class AdditiveTile final : public ScoreTile<V> {
         V::store(folded_ + at, V::mul(V::load(plain_ + at), V::load(fold_.inverse + f)));
         const Reg a = left >= V::kLanes ? V::load(from + r * stride + f)
                                         : V::load_some(from + r * stride + f, left > 0 ? left : 0);
-        most = V::max(most, V::abs(a));
+        most = V::max(V::abs(a), most);
       }
       reach_[r] = V::top(most);
     }
@@ -187,8 +186,8 @@ class AdditiveTile final : public ScoreTile<V> {
     for (int j = 0; j < keys; ++j)
       for (int64_t f = 0; f < width; f += V::kLanes) {
         const Reg e = V::load(found.rows + j * found.step + f);
-        most = V::max(most, e);
-        least = V::min(least, e);
+        most = V::max(e, most);
+        least = V::min(e, least);
       }
     const Real far = std::exp(2 * kReach);
     found.in_reach = V::top(most) <= far && -V::top(F::negative(least)) >= 1 / far;

@@ -17,7 +17,6 @@ class DotTile final : public ScoreTile<V> {
   using Tile = ScoreTile<V>;
 
   int group() const override { return kGroup; }
-  bool scales() const override { return Tile::p_.activation == Activation::identity; }
 
   void begin(int64_t batch, int64_t head, int64_t query, int rows) override {
     Tile::begin(batch, head, query, rows);
@@ -101,6 +100,9 @@ class DotTile final : public ScoreTile<V> {
   }
 
  private:
+  /// The scale is folded into the query, unless an activation comes between them.
+  bool scales() const { return Tile::p_.activation == Activation::identity; }
+
   Real* query_rows_ = nullptr;
   const Real* key_rows_ = nullptr;
   int64_t key_step_ = 0;

@@ -49,7 +49,6 @@ class HiddenTile final : public PlainTile<V> {
   using F = Functions<V>;
   using PlainTile<V>::PlainTile;
 
-  bool scales() const override { return true; }
   Real bound() const override {
     Real sum = 0;
     for (int64_t f = 0; f < Tile::p_.width; ++f) sum += std::fabs(weight(Tile::head_, f));
@@ -111,8 +110,6 @@ class DistanceTile final : public PlainTile<V> {
   using Reg = typename V::Reg;
   using PlainTile<V>::PlainTile;
 
-  bool scales() const override { return false; }
-
   void scores(int row, int rows, int64_t panel, int count, Real* s) override {
     const Panels<V> packed = Tile::panels();
     for (int i = 0; i < count; ++i, s += kPanel) {
@@ -162,7 +159,6 @@ class TableTile final : public ScoreTile<V> {
   using Tile::Tile;
 
   int group() const override { return 6; }
-  bool scales() const override { return false; }
 
   void scores(int row, int rows, int64_t panel, int count, Real* s) override {
     const int64_t key = panel * kPanel,
@@ -178,8 +174,7 @@ class TableTile final : public ScoreTile<V> {
     Tile::key_ = key;
     Tile::keys_ = keys;
   }
-  void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real*) override {
-    if (fresh) Tile::clear_keys(keys);
+  void slopes(const Real* ds, int ld, Real* query, Real*, bool, Real*) override {
     for (int r = 0; r < Tile::rows_; ++r)
       for (int j = 0; j < Tile::keys_ && Tile::key_ + j < Tile::p_.width; ++j)
         query[r * Tile::width_ + Tile::key_ + j] += ds[r * ld + j];

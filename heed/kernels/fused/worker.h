@@ -98,7 +98,7 @@ class Worker {
   void begin(const Block& at, bool known = false) {
     block = at;
     (*tile_).begin(at.batch, at.head, at.query, at.rows);
-    (*state_).begin(at, known ? std::numeric_limits<Real>::infinity() : steps.bound((*tile_).bound()));
+    (*state_).begin(at, known ? std::numeric_limits<Real>::infinity() : steps.bound((*tile_).bound()), known);
     steps.ranges(at, any, all);
     for (int r = 0, g = 0; r < at.rows; r += group, ++g) steps.ranges(rows_of(r), any_of[g], all_of[g]);
   }
@@ -136,6 +136,7 @@ class Worker {
   Range any{}, all{}, any_of[kGroupsMax], all_of[kGroupsMax];
 
  private:
+  /// Whether the score tile has multiplied by Problem::scale already.
   static bool scales(const Problem<Real>& p) {
     return p.score == ScoreKind::additive || p.score == ScoreKind::hidden ||
            (p.score == ScoreKind::dot && p.activation == Activation::identity);
