@@ -52,15 +52,6 @@ class FilterState : public SoftmaxState<V> {
  protected:
   /// Scores -> weights of at most kTile keys; 0 for what falls out.
   virtual void filter(const Row<Real>& known, int64_t key, int columns, Real* s) const = 0;
-
-  /// The normaliser takes in a tile; scores stay as they are.
-  void count(Row<Real>& known, int columns, const Real* s) {
-    this->grow(known, State::largest(s, columns));
-    const Reg top = this->minus_top(known);
-    Reg sum = V::zero();
-    for (int c = 0; c < columns; c += V::kLanes) sum = V::add(sum, State::exp_below(V::load(s + c), top));
-    known.sum += V::sum(sum);
-  }
 };
 
 template <class V>

@@ -31,12 +31,7 @@ class HardState final : public SoftmaxState<V> {
       Row<Real>& known = State::rows_[row + r];
       for (int c = 0; c < columns; c += kPanel)
         panel(row + r, known, key + c, columns - c < kPanel ? columns - c : kPanel, s + c);
-      if (!State::p_.with_lse) continue;
-      this->grow(known, State::largest(s, columns));
-      const Reg top = this->minus_top(known);
-      Reg sum = V::zero();
-      for (int c = 0; c < columns; c += V::kLanes) sum = V::add(sum, State::exp_below(V::load(s + c), top));
-      known.sum += V::sum(sum);
+      if (State::p_.with_lse) this->count(known, columns, s);
     }
   }
 

@@ -131,6 +131,14 @@ class SoftmaxState : public RowState<V> {
     known.top = top;
     return factor;
   }
+  /// The normaliser takes in a tile; scores stay as they are.
+  void count(Row<Real>& known, int columns, const Real* s) {
+    grow(known, State::largest(s, columns));
+    const Reg top = minus_top(known);
+    Reg sum = V::zero();
+    for (int c = 0; c < columns; c += V::kLanes) sum = V::add(sum, State::exp_below(V::load(s + c), top));
+    known.sum += V::sum(sum);
+  }
   static Reg minus_top(const Row<Real>& known) {
     return V::set1(known.top == State::kNone ? Real(0) : -known.top);
   }
