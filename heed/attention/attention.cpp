@@ -1,5 +1,6 @@
 #include "heed/attention/attention.h"
 
+#include "heed/attention/affine.h"
 #include "heed/attention/checked.h"
 #include "heed/attention/fused.h"
 
@@ -52,13 +53,22 @@ AttentionImpl::AttentionImpl(AttentionOptions options) : options_(std::move(opti
         " heads; expected a number that divides it");
   check(o.hidden >= 0, "attention: hidden is ", o.hidden, ", expected at least 0");
   check(o.dropout >= 0 && o.dropout < 1, "attention: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
+  check(o.head_width >= 0 && (o.head_width == 0 || o.hidden == 0 || o.hidden == o.head_width * o.heads),
+        "attention: hidden is ", o.hidden, " and head_width ", o.head_width, "; expected hidden = heads * head_width");
+  check(!o.bias || o.projects(), "attention: bias belongs to the projections of heads; give heads or head_width");
+  check(o.context >= 0 && (o.context == 0 || o.context == o.values || o.projects()), "attention: the context is ",
+        o.context, " wide and the values ", o.values, "; without projections of heads they are equally wide");
+  if (o.context == 0) o.context = o.values;
+  if (o.head_width > 0) o.hidden = o.head_width * o.heads;
   if (o.hidden == 0) o.hidden = (o.keys + o.heads - 1) / o.heads * o.heads;
   check(o.hidden % o.heads == 0, "attention: hidden is ", o.hidden, " and does not split into ", o.heads,
         " heads; expected a multiple");
   const int64_t width = o.hidden / o.heads;
   head_ =
-      o.heads == 1 ? Sizes{o.query, o.keys, o.values, o.hidden} : Sizes{o.query == 0 ? 0 : width, width, width, width};
+      o.projects() ? Sizes{o.query == 0 ? 0 : width, width, width, width} : Sizes{o.query, o.keys, o.values, o.hidden};
   head_.dimensionality = o.mechanism.dimensionality();
+  check(o.rotary.base == 0 || (o.rotary.base > 0 && head_.keys % 2 == 0 && (head_.query == 0 || head_.query % 2 == 0)),
+        "attention: rotary turns pairs of features, but a head is ", head_.keys, " wide; expected an even width");
   reset();
 }
 
@@ -67,18 +77,21 @@ void AttentionImpl::reset() {
   const int64_t heads = o.heads == 1 ? 0 : o.heads;
   register_module("score", std::make_shared<PartTensorsImpl>(o.mechanism.score().parameters(head_), heads));
   register_module("align", std::make_shared<PartTensorsImpl>(o.mechanism.align().parameters(head_), heads));
-  if (o.heads == 1) return;
+  if (!o.projects()) return;
   const int64_t shared = o.hidden / o.heads * o.key_heads;
   std::vector<ParameterSpec> specs{
-      {"keys", {shared, o.keys}}, {"values", {shared, o.values}}, {"out", {o.values, o.hidden}}};
+      {"keys", {shared, o.keys}}, {"values", {shared, o.values}}, {"out", {o.context, o.hidden}}};
   if (o.query > 0) specs.push_back({"query", {o.hidden, o.query}});
-  register_module("heads", std::make_shared<PartTensorsImpl>(specs, 0));
+  for (size_t i = specs.size(); o.bias && i-- > 0;)
+    specs.push_back({specs[i].name + "_bias", {specs[i].shape[0]}, kZeros});
+  heads_ = register_module("heads", std::make_shared<PartTensorsImpl>(specs, 0));
 }
 
 void AttentionImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
   stream << "heed::Attention(" << o.mechanism.words() << "; query " << o.query << ", keys " << o.keys << ", values "
-         << o.values << ", hidden " << o.hidden << ", heads " << o.heads << ", key_heads " << o.key_heads << ")";
+         << o.values << ", hidden " << o.hidden << ", heads " << o.heads << ", key_heads " << o.key_heads
+         << (o.bias ? ", bias" : "") << (o.rotary.base > 0 ? ", rotary" : "") << ")";
 }
 
 Parameters AttentionImpl::named() const {
@@ -106,15 +119,27 @@ Call AttentionImpl::with_noise(const Call& call) {
   return noisy;
 }
 
+Tensor AttentionImpl::projected(const Tensor& x, const std::string& weight) const {
+  const auto tensors = heads_->named_parameters(/*recurse=*/false);
+  const auto* bias = tensors.find(weight + "_bias");
+  return affine(x, tensors[weight], bias == nullptr ? Tensor() : *bias);
+}
+
 /// x [B, L, D] -> [B, heads, L, width of a head].
 Tensor AttentionImpl::split(const Tensor& x, const std::string& weight, int64_t heads) const {
-  const auto projected = at::linear(x, named()["heads." + weight]);
-  return projected.view({x.size(0), x.size(1), heads, projected.size(-1) / heads}).transpose(1, 2);
+  const auto all = projected(x, weight);
+  return all.view({x.size(0), x.size(1), heads, all.size(-1) / heads}).transpose(1, 2);
+}
+
+/// Queries or keys [B, H, L, D] of which the first stands at place `first`.
+Tensor AttentionImpl::turned(const Tensor& heads, int64_t first) const {
+  const Rotary& r = options_.rotary;
+  return r.base == 0 || !heads.defined() || heads.size(-1) == 0 ? heads : rotated(heads, first, r.layout, r.base);
 }
 
 Attended AttentionImpl::finish(Attended attended) const {
-  if (options_.heads == 1) return attended;
-  attended.context = at::linear(attended.context.transpose(1, 2).flatten(2), named()["heads.out"]);
+  if (!options_.projects()) return attended;
+  attended.context = projected(attended.context.transpose(1, 2).flatten(2), "out");
   return attended;
 }
 
@@ -128,7 +153,10 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   check_width("keys", keys, o.keys);
   check_width("values", values, o.values);
   if (query.defined() && o.query > 0) check_width("query", query, o.query);
-  if (o.heads == 1) return attend(query, keys, values, o.mechanism, own(head_), call);
+  const auto first_query = [&](int64_t Lq) { return first_place(call.mask, {0, 0, Lq, keys.size(1)}); };
+  if (!o.projects())
+    return attend(turned(query, query.defined() ? first_query(query.size(1)) : 0), turned(keys, 0), values, o.mechanism,
+                  own(head_), call);
 
   // Padding is zeroed before the heads' projections, so that a NaN there cannot reach their gradients.
   call.mask.keep = with_head_axis(call.mask.keep);
@@ -150,11 +178,12 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   }
   const Tensor heads =
       q.defined() ? split(q, "query", o.heads) : at::empty({keys.size(0), o.heads, Lq, 0}, keys.options());
-  return finish(
-      attend(heads, split(k, "keys", o.key_heads), split(v, "values", o.key_heads), o.mechanism, own(head_), call));
+  return finish(attend(turned(heads, first_query(Lq)), turned(split(k, "keys", o.key_heads), 0),
+                       split(v, "values", o.key_heads), o.mechanism, own(head_), call));
 }
 
-AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor& values, const Mask& given) const {
+AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor& values, const Mask& given,
+                                               int64_t first_key) const {
   const auto& o = options_;
   check(given.causal == Causal::none && given.left < 0 && given.right < 0,
         "attention: causal and window belong to a call, not to a memory");
@@ -176,15 +205,21 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
     side.keys = without_unreached(side.keys, found.keys);
     side.values = without_unreached(side.values, found.values);
   }
-  if (o.heads > 1) {
+  if (o.projects()) {
     side.keys = split(side.keys.squeeze(1), "keys", o.key_heads);
     side.values = split(side.values.squeeze(1), "values", o.key_heads);
   }
+  side.keys = turned(side.keys, first_key);
   return side;
 }
 
 Memory AttentionImpl::prepare(const Tensor& keys, const Tensor& values, const Mask& mask) {
-  const KeySide side = key_side(keys, values, mask);
+  return prepare_from(0, keys, values, mask);
+}
+
+/// The first of these keys stands at place first_key.
+Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& keys, const Tensor& values, const Mask& mask) {
+  const KeySide side = key_side(keys, values, mask, first_key);
   const auto parameters = own(head_);
   const auto& mechanism = options_.mechanism;
   // A memory is a copy: what the caller does to its tensors afterwards must not reach it.
@@ -216,7 +251,7 @@ Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Ten
   if (memory.length() == 0 && !memory.values.defined()) return prepare(keys, values, mask);
   check(keys.defined() && keys.dim() > 0 && keys.size(0) == memory.batch(), "attention: keys to append is ",
         shape_of(keys), ", the memory has batch size ", memory.batch());
-  const Memory more = prepare(keys, values, mask);
+  const Memory more = prepare_from(memory.length(), keys, values, mask);
   Memory grown = memory;
   grown.keys = memory.keys.with(more.keys.rows());
   if (memory.kernel_keys.defined()) grown.kernel_keys = memory.kernel_keys.with(more.kernel_keys.rows());
@@ -263,9 +298,10 @@ Attended AttentionImpl::forward(const Tensor& query, const Memory& memory, const
         (call_count.defined() ? at::minimum(own_count, call_count) : own_count).view({-1, 1, 1, 1, 1});
   auto heads = q.unsqueeze(1);
   if (call.mask.any()) heads = without_unreached(heads, prepared.reach.rows);
-  if (o.heads > 1)
+  if (o.projects())
     heads =
         query.defined() && o.query > 0 ? split(heads.squeeze(1), "query", o.heads) : heads.expand({B, o.heads, Lq, 0});
+  heads = turned(heads, first_place(call.mask, whole));
   const auto parameters = own(head_);
   prepared.query = o.mechanism.score().prepare_query(parameters.of("score"), heads);
   prepared.align_query = o.mechanism.align().prepare_query(parameters.of("align"), heads);
@@ -278,11 +314,11 @@ Attended AttentionImpl::forward(const Tensor& query, const Memory& memory, const
   prepared.values = masked ? without_unreached(values, prepared.reach.values) : values;
   prepared.reach.keys = reachable(memory);  // a policy chooses among the keys of the memory, once for all calls
   const bool empty = B == 0 || Lq == 0 || Lk == 0;
-  const Checked c{heads, prepared.keys, values, parameters, call, head_, o.heads > 1};
+  const Checked c{heads, prepared.keys, values, parameters, call, head_, o.projects()};
   const Plan plan = plan_of(c, o.mechanism, prepared.keys);
   Attended result = empty ? empty_answer(c, o.mechanism) : run_plan(plan, prepared, o.mechanism, parameters, call);
   result.plan = plan;
-  return finish(without_axes(result, o.mechanism, o.heads > 1));
+  return finish(without_axes(result, o.mechanism, o.projects()));
 }
 
 }  // namespace heed

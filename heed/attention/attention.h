@@ -9,8 +9,15 @@
 
 #include "heed/attention/attend.h"
 #include "heed/attention/memory.h"
+#include "heed/attention/positions.h"
 
 namespace heed {
+
+/// Turns projected queries and keys by their places (positions.h).
+struct Rotary {
+  Layout layout = Layout::interleaved;
+  double base = 0;  // 0: not at all
+};
 
 /// query, keys, values: widths of what comes in; the context is as wide as the values. hidden: width of
 /// the score's hidden layer and, with several heads, of all heads together (0: as wide as the keys,
@@ -18,8 +25,14 @@ namespace heed {
 struct AttentionOptions {
   int64_t query = 0, keys = 0, values = 0, hidden = 0;
   int64_t heads = 1, key_heads = 0;  // key_heads: heads that share keys and values (0: each has its own)
+  int64_t head_width = 0;            // of each head (0: hidden / heads). Given, a single head is projected too
+  int64_t context = 0;               // width of what projected heads give (0: as wide as the values)
+  bool bias = false;                 // projections of heads add heads.query_bias, keys_bias, values_bias, out_bias
+  Rotary rotary{};
   Mechanism mechanism{};
   double dropout = 0;  // in training, unless a call brings its own
+
+  bool projects() const { return heads > 1 || head_width > 0; }
 };
 
 /// One head: the parts' own parameters and no others. Several: heads.query, heads.keys, heads.values
@@ -47,14 +60,18 @@ class AttentionImpl : public torch::nn::Cloneable<AttentionImpl> {
 
  private:
   struct KeySide;  // keys and values as the parts get them
-  KeySide key_side(const Tensor& keys, const Tensor& values, const Mask& mask) const;
+  KeySide key_side(const Tensor& keys, const Tensor& values, const Mask& mask, int64_t first_key) const;
+  Memory prepare_from(int64_t first_key, const Tensor& keys, const Tensor& values, const Mask& mask);
+  Tensor turned(const Tensor& heads, int64_t first) const;
   Parameters own(const Sizes& sizes) const;
   Call with_noise(const Call& call);
+  Tensor projected(const Tensor& x, const std::string& weight) const;
   Tensor split(const Tensor& x, const std::string& weight, int64_t heads) const;
   Attended finish(Attended attended) const;
 
   AttentionOptions options_;
-  Sizes head_;  // what one head sees
+  Sizes head_;                                // what one head sees
+  std::shared_ptr<torch::nn::Module> heads_;  // heads.*, by their bare names; a copy's is filled after reset()
   /// Counts calls, from any thread; a copy of a module goes on counting by itself.
   struct Counter {
     Counter() = default;

@@ -2,12 +2,15 @@
 // part edits no list:
 //
 //   const Catalogue<Score>::Entry dot_entry{"dot", make_part<Score, Dot>, {.formula = "q . k", ...}};
+//
+// Parts that own tensors are made with sizes besides their words, Catalogue<Part, Sizes>, and are not const.
 
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "heed/base/check.h"
@@ -19,14 +22,16 @@ namespace heed {
 /// What a part says of itself; `heed list` and the documentation are written from it.
 struct Description {
   std::string formula{}, paper{}, cost{}, choose{};
+  std::string axis{};  // of the taxonomy, for structures: "features", "levels", ...
   std::vector<std::string>
       variants{};  // options worth testing: {"entmax(1.3)", "entmax(learned)"}; the promises run on each
 };
 
-template <typename Part>
+template <typename Part, typename... With>
 class Catalogue {
  public:
-  using Maker = std::shared_ptr<const Part> (*)(const Options&);
+  using Made = std::shared_ptr<std::conditional_t<sizeof...(With) == 0, const Part, Part>>;
+  using Maker = Made (*)(const Options&, const With&...);
 
   struct Entry {
     Entry(const std::string& name, Maker maker, Description description) {
@@ -36,19 +41,21 @@ class Catalogue {
   };
 
   /// Part has a static kKind ("score"), how errors call it.
-  static std::shared_ptr<const Part> make(const PartWords& words) {
+  static Made make(const PartWords& words, const With&... with) {
     const Row& row = find(words.name);
     const Options options = words.options.unread();
-    auto part = row.maker(options);
+    auto part = row.maker(options, with...);
     options.refuse_unread();
     return part;
   }
-  static std::shared_ptr<const Part> make(const std::string& words) { return make(parse_part(words, Part::kKind)); }
+  static Made make(const std::string& words, const With&... with) {
+    return make(parse_part(words, Part::kKind), with...);
+  }
 
   /// The options a part knows: those it asks for while it is made.
-  static std::vector<Options::Known> options(const std::string& name) {
+  static std::vector<Options::Known> options(const std::string& name, const With&... with) {
     const Options none(std::string(Part::kKind) + "/" + name, {});
-    find(name).maker(none);
+    find(name).maker(none, with...);
     return none.known();
   }
 

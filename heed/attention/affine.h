@@ -1,0 +1,19 @@
+// W x + b, also for a single row: a product of matrices copies W into panels first, which for one row (a step of a
+// decoder) takes longer than the product; a product with a vector reads W once.
+
+#pragma once
+
+#include <ATen/ATen.h>
+
+namespace heed {
+
+/// x [..., in], weight [out, in], bias [out] or undefined: [..., out].
+inline at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+  if (x.numel() == 0 || x.numel() != x.size(-1)) return at::linear(x, weight, bias);
+  auto shape = x.sizes().vec();
+  shape.back() = weight.size(0);
+  const auto row = x.reshape({-1});
+  return (bias.defined() ? at::addmv(bias, weight, row) : at::mv(weight, row)).view(shape);
+}
+
+}  // namespace heed

@@ -1,0 +1,94 @@
+#include "heed/attention/positions.h"
+
+#include <cmath>
+#include <vector>
+
+#include <torch/nn/init.h>
+
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+/// p r_i, [count, pairs], in double: a float angle is off by 1e-4 at place 2000.
+Tensor angles(int64_t count, int64_t first, const Tensor& rates) {
+  const auto places = at::arange(first, first + count, rates.options());
+  return places.unsqueeze(1) * rates.unsqueeze(0);
+}
+
+/// base^(-i / of), i = 0 ... pairs - 1.
+Tensor rates(int64_t pairs, double of, double base, const at::Device& device) {
+  const auto i = at::arange(pairs, at::TensorOptions().dtype(at::kDouble).device(device));
+  return at::exp(i * (-std::log(base) / of));
+}
+
+at::TensorOptions or_float(const at::TensorOptions& options) {
+  return options.has_dtype() ? options : options.dtype(at::kFloat);
+}
+
+}  // namespace
+
+Tensor sinusoidal_positions(int64_t count, int64_t width, Layout layout, int64_t first,
+                            const at::TensorOptions& options, double base) {
+  check(count >= 0 && width > 0, "positions: ", count, " places of width ", width, "; expected a width above 0");
+  const int64_t pairs = (width + 1) / 2;
+  if (layout == Layout::interleaved) {
+    const auto turned = angles(count, first, rates(pairs, static_cast<double>(width) / 2, base, options.device()));
+    const auto both = at::stack({turned.sin(), turned.cos()}, -1).flatten(1);  // [count, 2 pairs]
+    return both.narrow(1, 0, width).to(or_float(options));
+  }
+  check(width % 2 == 0, "positions: halves of a width of ", width, "; expected an even one");
+  const double of = pairs > 1 ? static_cast<double>(pairs - 1) : 1;
+  const auto turned = angles(count, first, rates(pairs, of, base, options.device()));
+  return at::cat({turned.sin(), turned.cos()}, 1).to(or_float(options));
+}
+
+Tensor rotated(const Tensor& x, int64_t first, Layout layout, double base) {
+  const int64_t width = x.size(-1);
+  check(width % 2 == 0, "positions: rotary turns pairs of features, but there are ", width,
+        "; expected an even number");
+  const auto turned =
+      angles(x.size(-2), first, rates(width / 2, static_cast<double>(width) / 2, base, x.device()));  // [L, D/2]
+  const auto cos = turned.cos().to(x.scalar_type()), sin = turned.sin().to(x.scalar_type());
+  if (layout == Layout::halves) {
+    const auto a = x.narrow(-1, 0, width / 2), b = x.narrow(-1, width / 2, width / 2);
+    return at::cat({a * cos - b * sin, a * sin + b * cos}, -1);
+  }
+  const auto pairs = x.unflatten(-1, {width / 2, 2});
+  const auto a = pairs.select(-1, 0), b = pairs.select(-1, 1);
+  return at::stack({a * cos - b * sin, a * sin + b * cos}, -1).flatten(-2);
+}
+
+Tensor alibi_slopes(int64_t heads, const at::TensorOptions& options) {
+  check(heads >= 1, "positions: alibi for ", heads, " heads, expected at least 1");
+  int64_t power = 1;
+  while (2 * power <= heads) power *= 2;
+  std::vector<double> slopes;
+  for (int64_t h = 1; h <= power; ++h)
+    slopes.push_back(std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(power)));
+  for (int64_t h = 1; static_cast<int64_t>(slopes.size()) < heads; h += 2)
+    slopes.push_back(std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(2 * power)));
+  return at::tensor(slopes, at::kDouble).to(or_float(options));
+}
+
+LearnedPositionsImpl::LearnedPositionsImpl(int64_t places, int64_t width) : places_(places), width_(width) {
+  check(places > 0 && width > 0, "positions: a table of ", places, " places of width ", width,
+        "; expected more than 0 of both");
+  reset();
+}
+
+void LearnedPositionsImpl::reset() {
+  table_ = register_parameter("table", torch::nn::init::normal_(at::empty({places_, width_}), 0, 0.02));
+}
+
+void LearnedPositionsImpl::pretty_print(std::ostream& stream) const {
+  stream << "heed::LearnedPositions(" << places_ << " places, width " << width_ << ")";
+}
+
+Tensor LearnedPositionsImpl::forward(int64_t count, int64_t first) const {
+  check(first >= 0 && count >= 0 && first + count <= places_, "positions: places ", first, " to ", first + count - 1,
+        " of a table of ", places_, "; build it with more places");
+  return table_.narrow(0, first, count);
+}
+
+}  // namespace heed
