@@ -1,0 +1,187 @@
+#include "heed/attention/graph.h"
+
+#include <limits>
+#include <mutex>
+
+#include "heed/attention/graph_steps.h"
+#include "heed/kernels/graph/edges.h"
+
+namespace heed {
+
+struct Graph::Held {
+  Tensor edges, connected;
+  kernels::graph::Edges sorted;
+  mutable std::once_flag blocked, looped;
+  mutable DegreeBlocks blocks;
+  mutable std::shared_ptr<const Held> loops;  // null: nothing was missing
+};
+
+Graph::Graph(const Tensor& edges, int64_t nodes) {
+  check(edges.defined() && edges.dim() == 2 && edges.size(0) == 2 && edges.scalar_type() == at::kLong,
+        "graph: edges is ", shape_of(edges), edges.defined() ? std::string(" ") + toString(edges.scalar_type()) : "",
+        ", expected [2, E] Long: the nodes that send, and those that receive");
+  auto held = std::make_shared<Held>();
+  held->edges = edges.detach().to(at::kCPU).contiguous().clone();
+  const auto* from = held->edges.data_ptr<int64_t>();
+  const int64_t E = edges.size(1);
+  held->sorted = kernels::graph::sort_edges(from, from + E, E, nodes);
+  held->connected = at::zeros({nodes}, at::kBool).index_fill_(0, held->edges.flatten(), true);
+  held_ = std::move(held);
+}
+
+Graph Graph::with_self_loops() const {
+  std::call_once(held_->looped, [&] {
+    const auto from = edges()[0];
+    const auto has = at::zeros({nodes()}, at::kBool).index_fill_(0, from.masked_select(from == edges()[1]), true);
+    const auto missing = has.logical_not().nonzero().squeeze(1);
+    if (missing.numel() > 0) held_->loops = Graph(at::cat({edges(), at::stack({missing, missing})}, 1), nodes()).held_;
+  });
+  Graph graph = *this;
+  if (held_->loops) graph.held_ = held_->loops;
+  return graph;
+}
+
+int64_t Graph::nodes() const {
+  return held_->sorted.nodes;
+}
+int64_t Graph::size() const {
+  return held_->sorted.size();
+}
+const Tensor& Graph::edges() const {
+  return held_->edges;
+}
+const Tensor& Graph::connected() const {
+  return held_->connected;
+}
+const kernels::graph::Edges& Graph::sorted() const {
+  return held_->sorted;
+}
+Tensor Graph::order() const {
+  const auto order = at::empty({size()}, at::kLong);
+  std::copy(sorted().given.begin(), sorted().given.end(), order.data_ptr<int64_t>());
+  return order;
+}
+Tensor Graph::place() const {
+  const auto place = at::empty({size()}, at::kLong);
+  for (int64_t e = 0; e < size(); ++e) place.data_ptr<int64_t>()[sorted().given[static_cast<size_t>(e)]] = e;
+  return place;
+}
+const DegreeBlocks& Graph::blocks() const {
+  std::call_once(held_->blocked, [&] { held_->blocks = degree_blocks(held_->sorted); });
+  return held_->blocks;
+}
+
+namespace {
+
+using namespace graph_steps;
+
+struct Asked {
+  std::string name;
+  std::shared_ptr<const Alignment> part;
+};
+
+Asked alignment_of(const std::string& words) {
+  const auto parsed = parse_part(words, Alignment::kKind);
+  const auto part = Catalogue<Alignment>::make(parsed);
+  check(!part->positional(), "graph: alignment ", words,
+        " asks for the places of queries and keys, which nodes do not have; expected one of scores alone");
+  check(!part->looks_at_keys() && !part->offers().policy, "graph: alignment ", words,
+        " has a policy over keys, but a graph's nodes each have their own; expected one of scores alone");
+  return {parsed.name, part};
+}
+
+void check_inputs(const Graph& graph, const EdgeScore& s, const Tensor& values) {
+  check(values.defined() && values.dim() == 3 && values.size(0) == graph.nodes(), "graph: values is ", shape_of(values),
+        ", expected [N, H, D] with N = ", graph.nodes());
+  const int64_t axes = s.to_scores.defined() ? 3 : 2;
+  for (const auto& x : {s.receiver, s.sender})
+    check(x.defined() && x.dim() == axes && x.size(0) == graph.nodes() && x.size(1) == values.size(1) &&
+              x.sizes() == s.receiver.sizes(),
+          "graph: receiver is ", shape_of(s.receiver), ", sender ", shape_of(s.sender), ", expected [N, H",
+          axes == 3 ? ", D]" : "]", " with N = ", graph.nodes(), ", H = ", values.size(1));
+  check(axes == 2 || (s.to_scores.dim() == 2 && s.to_scores.size(0) == values.size(1) &&
+                      s.to_scores.size(1) == s.receiver.size(2)),
+        "graph: to_scores is ", shape_of(s.to_scores), ", expected [H, D], D that of the receiver");
+  for (const auto& x : {s.receiver, s.sender, s.to_scores})
+    check(!x.defined() || (x.scalar_type() == values.scalar_type() && x.device() == values.device()),
+          "graph: a part of the score is ", x.defined() ? x.scalar_type() : at::kFloat, ", the values are ",
+          values.scalar_type(), "; expected one type on one device");
+}
+
+/// Whether kernels compute it; "" or the reason against.
+std::string no_kernel_for(const Tensor& values) {
+  if (!values.device().is_cpu()) return "tensors are not on the CPU";
+  if (values.scalar_type() != at::kFloat && values.scalar_type() != at::kDouble)
+    return "kernels compute in float and double";
+  return "";
+}
+
+Path path_of(Path asked, const Tensor& values) {
+  const auto reason = no_kernel_for(values);
+  check(asked == Path::fastest || asked == Path::fused || asked == Path::composed, "graph: path is ", words(asked),
+        ", expected fastest, fused or composed");
+  check(asked != Path::fused || reason.empty(), "graph: path fused is asked for, but ", reason);
+  return asked == Path::composed || !reason.empty() ? Path::composed : Path::fused;
+}
+
+uint64_t fresh_seed() {
+  uint64_t seed = 0;
+  while (seed == 0)
+    seed = static_cast<uint64_t>(at::randint(std::numeric_limits<int64_t>::max(), {1}, at::kLong).item<int64_t>());
+  return seed;
+}
+
+/// u in (0, 1), sorted [E, H]: by the edge as given, and the head.
+Tensor uniforms(const Graph& graph, const Noise& noise, kernels::Purpose purpose, const Tensor& values) {
+  const Draws draws{noise.seed, noise.stream};
+  const auto u = draws.uniform(purpose, {1, values.size(1), 1, graph.size()}, at::TensorOptions().dtype(at::kFloat));
+  return u.view({values.size(1), graph.size()})
+      .transpose(0, 1)
+      .index_select(0, graph.order())
+      .to(values.device(), values.scalar_type());
+}
+
+}  // namespace
+
+void check_graph_alignment(const std::string& words) {
+  alignment_of(words);
+}
+
+GraphAttended graph_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const GraphCall& call) {
+  const auto [name, alignment] = alignment_of(call.alignment);
+  check_inputs(graph, score, values);
+  const int64_t H = values.size(1), D = values.size(2);
+  check_parameters("alignment/" + name, alignment->parameters({D, D, D, D}), call.parameters, H, values);
+  Noise noise = call.noise;
+  check(noise.dropout >= 0 && noise.dropout < 1, "graph: dropout is ", noise.dropout, ", expected 0 <= dropout < 1");
+  check(!noise.uniforms.defined(), "graph: uniforms came, expected a seed: numbers belong to edges");
+  const bool drawn = noise.sample && alignment->offers().draws;
+  if (noise.seed == 0 && (drawn || noise.dropout > 0)) noise.seed = fresh_seed();
+
+  Tensor factor;  // [E, H]
+  if (noise.dropout > 0)
+    factor = (uniforms(graph, noise, kernels::kDropout, values) >= noise.dropout).to(values.scalar_type()) /
+             (1 - noise.dropout);
+  GraphAttended result;
+  result.path = path_of(call.path, values);
+  result.seed = drawn || noise.dropout > 0 ? noise.seed : 0;
+  const bool fused = result.path == Path::fused;
+  Tensor weights;  // sorted
+  if (name == "softmax" && fused) {
+    const auto found = kernel_attend(graph, score, values, factor, call.weights);
+    result.context = found[0];
+    weights = found[1];
+  } else {
+    const auto scores = fused ? kernel_scores(graph, score) : composed_scores(graph, score);
+    const auto found = aligned(graph, *alignment, call.parameters, scores,
+                               drawn ? uniforms(graph, noise, kernels::kAlignment, values) : Tensor());
+    weights = found.weights;
+    result.log_probability = found.log_probability;
+    const auto passed = factor.defined() ? weights * factor : weights;
+    result.context = fused ? kernel_sum(graph, passed, values) : composed_sum(graph, passed, values);
+  }
+  if (call.weights) result.weights = picked(weights, graph.place(), graph.order());
+  return result;
+}
+
+}  // namespace heed

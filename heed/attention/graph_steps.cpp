@@ -1,0 +1,343 @@
+#include "heed/attention/graph_steps.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "heed/bridge/parallel.h"
+#include "heed/bridge/recompute.h"
+#include "heed/kernels/graph/graph.h"
+
+namespace heed {
+
+namespace kernel = kernels::graph;
+
+DegreeBlocks degree_blocks(const kernel::Edges& edges) {
+  const auto at = [](int64_t i) { return static_cast<size_t>(i); };
+  const auto count = [&](int64_t i) { return edges.first[at(i + 1)] - edges.first[at(i)]; };
+  std::vector<std::vector<int64_t>> nodes(32);  // by log2 of the slots
+  for (int64_t i = 0; i < edges.nodes; ++i)
+    if (count(i) > 0) nodes[at(std::bit_width(static_cast<uint32_t>(count(i) - 1)))].push_back(i);
+  int64_t slots = 0;
+  for (size_t b = 0; b < nodes.size(); ++b) slots += static_cast<int64_t>(nodes[b].size()) << b;
+
+  DegreeBlocks all;
+  all.edge = at::zeros({slots}, at::kLong);
+  all.empty = at::ones({slots, 1}, at::kBool);
+  all.slot = at::empty({edges.size()}, at::kLong);
+  auto* edge = all.edge.data_ptr<int64_t>();
+  auto* empty = all.empty.data_ptr<bool>();
+  auto* slot = all.slot.data_ptr<int64_t>();
+  int64_t first = 0;
+  for (size_t b = 0; b < nodes.size(); ++b) {
+    if (nodes[b].empty()) continue;
+    const int64_t width = int64_t{1} << b, rows = static_cast<int64_t>(nodes[b].size());
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t i = nodes[b][at(r)], place = first + r * width;
+      for (int64_t k = 0; k < count(i); ++k) {
+        edge[place + k] = edges.first[at(i)] + k;
+        empty[place + k] = false;
+        slot[edges.first[at(i)] + k] = place + k;
+      }
+    }
+    all.blocks.push_back({at::tensor(nodes[b], at::kLong),
+                          all.empty.narrow(0, first, rows * width).view({rows, width}).logical_not(), first});
+    first += rows * width;
+  }
+  return all;
+}
+
+namespace graph_steps {
+namespace {
+
+Tensor long_tensor(const std::vector<int32_t>& x, const at::Device& device) {
+  const auto here = at::empty({static_cast<int64_t>(x.size())}, at::kLong);
+  std::copy(x.begin(), x.end(), here.data_ptr<int64_t>());
+  return here.to(device);
+}
+
+/// int64 [E]: the nodes at both ends of the sorted edges.
+Tensor senders(const Graph& graph, const Tensor& like) {
+  return long_tensor(graph.sorted().from, like.device());
+}
+Tensor receivers(const Graph& graph, const Tensor& like) {
+  return graph.edges()[1].index_select(0, graph.order()).to(like.device());
+}
+
+/// Sums of the rows x [E, ...] that lead into each node.
+Tensor summed(const Tensor& x, const Tensor& receiver, int64_t nodes) {
+  auto shape = x.sizes().vec();
+  shape[0] = nodes;
+  return at::zeros(shape, x.options()).index_add(0, receiver, x);
+}
+
+// ---- pointers ------------------------------------------------------------------------------------------------------
+
+Tensor dense(const Tensor& x) {
+  return x.defined() ? x.detach().contiguous() : x;
+}
+template <typename Real>
+Real* pointer(const Tensor& x) {
+  return x.defined() ? static_cast<Real*>(x.data_ptr()) : nullptr;
+}
+Tensor room(bool wanted, const Tensor& like) {
+  return wanted && like.defined() ? at::empty_like(like, at::MemoryFormat::Contiguous) : Tensor();
+}
+
+/// f(float) or f(double): a number of that type.
+template <class F>
+void by_type(const Tensor& x, const F& f) {
+  if (x.scalar_type() == at::kDouble) return f(double{});
+  f(float{});
+}
+
+/// What a score reads, dense.
+struct ReadScore {
+  Tensor receiver, sender, to_scores;
+  double slope;
+
+  ReadScore(const Tensors& in, double slope_below)
+      : receiver(dense(in[0])), sender(dense(in[1])), to_scores(dense(in[2])), slope(slope_below) {}
+  template <typename Real>
+  kernel::Score<Real> as() const {
+    return {pointer<const Real>(receiver),
+            pointer<const Real>(sender),
+            pointer<const Real>(to_scores),
+            receiver.size(1),
+            to_scores.defined() ? receiver.size(2) : 1,
+            static_cast<Real>(slope)};
+  }
+};
+template <typename Real>
+kernel::Values<Real> values_of(const Tensor& x) {
+  return {pointer<const Real>(x), x.size(1), x.size(2)};
+}
+template <typename Real>
+kernel::ScoreSlopes<Real> slopes_to(const Tensors& result) {
+  return {pointer<Real>(result[0]), pointer<Real>(result[1]), pointer<Real>(result[2])};
+}
+
+/// A step by a kernel, whose backward is a kernel unless it is itself being differentiated.
+class ByKernel : public OwnBackward {
+ public:
+  explicit ByKernel(Graph graph) : graph_(std::move(graph)) {}
+
+  Tensors backward(const Tensors& in, const Tensors& slopes, const std::vector<bool>& wanted) final {
+    if (!at::GradMode::is_enabled()) return kernel_backward(in, slopes, wanted);
+    Tensors all = in;
+    all.insert(all.end(), slopes.begin(), slopes.end());
+    return slopes_of(composed(), wanted)(all);
+  }
+
+ protected:
+  virtual Tensors kernel_backward(const Tensors& in, const Tensors& slopes, const std::vector<bool>& wanted) = 0;
+  /// The same step by torch's operations; keeps nothing of this object.
+  virtual Step composed() const = 0;
+  const kernel::Edges& edges() const { return graph_.sorted(); }
+
+  Graph graph_;
+};
+
+/// receiver, sender, to_scores -> scores.
+class Scores final : public ByKernel {
+ public:
+  Scores(Graph graph, double slope) : ByKernel(std::move(graph)), slope_(slope) {}
+
+  Tensors forward(const Tensors& in) override {
+    const ReadScore read(in, slope_);
+    const auto scores = at::empty({edges().size(), in[0].size(1)}, in[0].options());
+    by_type(scores, [&]<typename Real>(Real) {
+      kernel::score(edges(), read.as<Real>(), pointer<Real>(scores), on_torch_threads);
+    });
+    return {scores};
+  }
+
+ private:
+  Tensors kernel_backward(const Tensors& in, const Tensors& slopes, const std::vector<bool>& wanted) override {
+    const ReadScore read(in, slope_);
+    const Tensors result{room(wanted[0], in[0]), room(wanted[1], in[1]), room(wanted[2], in[2])};
+    const auto slope = dense(slopes[0]);
+    by_type(slope, [&]<typename Real>(Real) {
+      kernel::score_backward(edges(), read.as<Real>(), pointer<const Real>(slope), slopes_to<Real>(result),
+                             on_torch_threads);
+    });
+    return result;
+  }
+  Step composed() const override {
+    return [graph = graph_, slope = slope_](const Tensors& in) {
+      return Tensors{composed_scores(graph, {in[0], in[1], in[2], slope})};
+    };
+  }
+
+  double slope_;
+};
+
+/// weights, values -> context.
+class SumOverEdges final : public ByKernel {
+ public:
+  using ByKernel::ByKernel;
+
+  Tensors forward(const Tensors& in) override {
+    const auto weights = dense(in[0]), values = dense(in[1]);
+    const auto context = at::empty_like(values);
+    by_type(context, [&]<typename Real>(Real) {
+      kernel::sum(edges(), pointer<const Real>(weights), values_of<Real>(values), pointer<Real>(context),
+                  on_torch_threads);
+    });
+    return {context};
+  }
+
+ private:
+  Tensors kernel_backward(const Tensors& in, const Tensors& slopes, const std::vector<bool>& wanted) override {
+    const auto weights = dense(in[0]), values = dense(in[1]), slope = dense(slopes[0]);
+    const Tensors result{room(wanted[0], weights), room(wanted[1], values)};
+    by_type(slope, [&]<typename Real>(Real) {
+      kernel::sum_backward(edges(), pointer<const Real>(weights), values_of<Real>(values), pointer<const Real>(slope),
+                           pointer<Real>(result[0]), pointer<Real>(result[1]), on_torch_threads);
+    });
+    return result;
+  }
+  Step composed() const override {
+    return [graph = graph_](const Tensors& in) { return Tensors{composed_sum(graph, in[0], in[1])}; };
+  }
+};
+
+/// receiver, sender, to_scores, values, factor -> context, weights.
+class Softly final : public ByKernel {
+ public:
+  Softly(Graph graph, double slope, bool want_weights, bool learns)
+      : ByKernel(std::move(graph)), slope_(slope), want_weights_(want_weights), learns_(learns) {}
+
+  Tensors forward(const Tensors& in) override {
+    const ReadScore read(in, slope_);
+    const auto values = dense(in[3]), factor = dense(in[4]);
+    const auto context = at::empty_like(values);
+    Tensor weights;
+    if (want_weights_ || learns_) weights = at::empty({edges().size(), values.size(1)}, values.options());
+    by_type(context, [&]<typename Real>(Real) {
+      kernel::attend(edges(), read.as<Real>(), values_of<Real>(values), pointer<const Real>(factor),
+                     pointer<Real>(weights), pointer<Real>(context), on_torch_threads);
+    });
+    if (learns_) weights_ = weights.detach();  // an alias: the output itself would hold this node, which holds it
+    return {context, want_weights_ ? weights : Tensor()};
+  }
+
+ private:
+  Tensors kernel_backward(const Tensors& in, const Tensors& slopes, const std::vector<bool>& wanted) override {
+    const ReadScore read(in, slope_);
+    const auto values = dense(in[3]), factor = dense(in[4]), by_weights = dense(slopes[1]);
+    const auto by_context = slopes[0].defined() ? dense(slopes[0]) : at::zeros_like(values);
+    const Tensors result{room(wanted[0], in[0]), room(wanted[1], in[1]), room(wanted[2], in[2]), room(wanted[3], in[3]),
+                         Tensor()};
+    by_type(values, [&]<typename Real>(Real) {
+      kernel::attend_backward(edges(), read.as<Real>(), values_of<Real>(values), pointer<const Real>(factor),
+                              pointer<const Real>(weights_), pointer<const Real>(by_context),
+                              pointer<const Real>(by_weights), slopes_to<Real>(result), pointer<Real>(result[3]),
+                              on_torch_threads);
+    });
+    return result;
+  }
+  Step composed() const override {
+    return [graph = graph_, slope = slope_](const Tensors& in) {
+      const auto scores = composed_scores(graph, {in[0], in[1], in[2], slope});
+      const auto weights = aligned(graph, *Catalogue<Alignment>::make("softmax"), {}, scores, {}).weights;
+      return Tensors{composed_sum(graph, in[4].defined() ? weights * in[4] : weights, in[3]), weights};
+    };
+  }
+
+  double slope_;
+  bool want_weights_, learns_;
+  Tensor weights_;
+};
+
+class Picked final : public OwnBackward {
+ public:
+  Picked(Tensor rows, Tensor back, Tensor empty)
+      : rows_(std::move(rows)), back_(std::move(back)), empty_(std::move(empty)) {}
+  Tensors forward(const Tensors& in) override { return {in[0].index_select(0, rows_)}; }
+  Tensors backward(const Tensors&, const Tensors& slopes, const std::vector<bool>&) override {
+    const auto slope = slopes[0].index_select(0, back_);
+    return {empty_.defined() ? slope.masked_fill(empty_, 0.0) : slope};
+  }
+
+ private:
+  Tensor rows_, back_, empty_;
+};
+
+}  // namespace
+
+Tensor composed_scores(const Graph& graph, const EdgeScore& score) {
+  const auto receiver = score.receiver.index_select(0, receivers(graph, score.receiver));
+  const auto sender = score.sender.index_select(0, senders(graph, score.sender));
+  const auto leaky = at::leaky_relu(receiver + sender, score.slope);
+  return score.to_scores.defined() ? (leaky * score.to_scores).sum(-1) : leaky;
+}
+
+Tensor composed_sum(const Graph& graph, const Tensor& weights, const Tensor& values) {
+  const auto sent = values.index_select(0, senders(graph, values));  // [E, H, D]
+  return summed(weights.unsqueeze(-1) * sent, receivers(graph, values), graph.nodes());
+}
+
+Tensor kernel_scores(const Graph& graph, const EdgeScore& score) {
+  return run(c10::make_intrusive<Scores>(graph, score.slope), {score.receiver, score.sender, score.to_scores})[0];
+}
+
+Tensor kernel_sum(const Graph& graph, const Tensor& weights, const Tensor& values) {
+  return run(c10::make_intrusive<SumOverEdges>(graph), {weights, values})[0];
+}
+
+Tensors kernel_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const Tensor& factor,
+                      bool want_weights) {
+  const Tensors in{score.receiver, score.sender, score.to_scores, values, factor};
+  return run(c10::make_intrusive<Softly>(graph, score.slope, want_weights, learns(in)), in);
+}
+
+Tensor picked(const Tensor& x, const Tensor& rows, const Tensor& back, const Tensor& empty) {
+  const auto here = [&](const Tensor& y) { return y.defined() ? y.to(x.device()) : y; };
+  return run(c10::make_intrusive<Picked>(here(rows), here(back), here(empty)), {x})[0];
+}
+
+EdgeWeights aligned(const Graph& graph, const Alignment& alignment, const Parameters& parameters, const Tensor& scores,
+                    const Tensor& uniforms) {
+  const DegreeBlocks& all = graph.blocks();
+  const int64_t heads = scores.size(1);
+  const auto slots = picked(scores, all.edge, all.slot);  // [S, H]
+  const auto draws = uniforms.defined() ? uniforms.index_select(0, all.edge.to(uniforms.device())) : Tensor();
+  const auto as_block = [&](const Tensor& x, const DegreeBlocks::Block& b) {
+    return x.narrow(0, b.first, b.keep.numel())
+        .view({1, b.keep.size(0), b.keep.size(1), heads})
+        .permute({0, 3, 1, 2})
+        .unsqueeze(-1);  // [1, H, n, w, 1]
+  };
+  Tensors weights, log_probability, nodes;
+  for (const auto& b : all.blocks) {
+    const auto e = as_block(slots, b);
+    // As in any call: a score of -inf counts as masked, and +inf has no answer where weights depend on each other.
+    const auto keep = b.keep.to(e.device()).view({1, 1, b.keep.size(0), b.keep.size(1), 1}) & (e.detach() != -INFINITY);
+    const auto finite = alignment.offers().compares ? e.masked_fill(e.detach() == INFINITY, NAN) : e;
+    Scored in;
+    in.scores = finite.masked_fill(keep.logical_not(), 0.0);
+    in.keep = keep;
+    in.key_count = at::full({1, 1, 1, 1, 1}, b.keep.size(1), e.options());
+    in.query_index = at::arange(b.keep.size(0), e.options()).view({-1, 1, 1});
+    in.key_index = at::arange(b.keep.size(1), e.options()).view({-1, 1});
+    in.draw.sample = draws.defined();
+    if (draws.defined()) in.draw.given = as_block(draws, b);
+    const Aligned a = alignment.align(parameters, in);
+    const auto some = a.weights.masked_fill(keep.logical_not(), 0.0);
+    weights.push_back(some.squeeze(-1).squeeze(0).permute({1, 2, 0}).reshape({-1, heads}));  // [n w, H]
+    if (!a.log_probability.defined()) continue;
+    const auto dead = keep.any(kKeyAxis).logical_not();
+    log_probability.push_back(a.log_probability.masked_fill(dead, 0.0).squeeze(-1).squeeze(0).transpose(0, 1));
+    nodes.push_back(b.nodes.to(e.device()));
+  }
+  if (weights.empty()) return {at::zeros_like(scores), Tensor()};
+  EdgeWeights result{picked(at::cat(weights), all.slot, all.edge, all.empty), Tensor()};
+  if (!nodes.empty())
+    result.log_probability =
+        at::zeros({graph.nodes(), heads}, scores.options()).index_copy(0, at::cat(nodes), at::cat(log_probability));
+  return result;
+}
+
+}  // namespace graph_steps
+}  // namespace heed

@@ -1,0 +1,172 @@
+#include "heed/kernels/graph/graph.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "heed/kernels/fused/fused.h"
+#include "heed/kernels/graph/work.h"
+
+namespace heed::kernels::graph {
+namespace {
+
+size_t at(int64_t i) {
+  return static_cast<size_t>(i);
+}
+
+/// The instruction set is that of the fused kernels; what has more than AVX2 has AVX2.
+template <typename Real>
+const Kernels<Real>& kernels() {
+  if constexpr (sizeof(Real) == 8) {
+    return double_kernels();
+  } else {
+#if defined(__x86_64__)
+    if (fused::instruction_set() != portable_kernels().name) return avx2_kernels();
+#endif
+    return portable_kernels();
+  }
+}
+
+/// Numbers that are written before they are read.
+template <typename Real>
+std::unique_ptr<Real[]> room_for(int64_t n) {
+  return std::make_unique_for_overwrite<Real[]>(at(n));
+}
+
+template <typename Real>
+Work<Real> work_on(const Edges& edges, const Score<Real>& score, const Values<Real>& values) {
+  Work<Real> work;
+  work.in = {edges.first.data(), edges.from.data(), nullptr, edges.size()};
+  work.out = {edges.first_out.data(), edges.to.data(), edges.place.data(), edges.size()};
+  work.score = score;
+  work.values = values;
+  return work;
+}
+
+int64_t largest_run(const Edges& edges, int64_t from, int64_t to) {
+  int64_t most = 0;
+  for (int64_t i = from; i < to; ++i) most = std::max<int64_t>(most, edges.first[at(i + 1)] - edges.first[at(i)]);
+  return most;
+}
+
+template <typename Real>
+int64_t heads_of(const Work<Real>& work) {
+  return work.score.receiver != nullptr ? work.score.heads : work.values.heads;
+}
+
+template <typename Real>
+void run_forward(const Edges& edges, const Work<Real>& work, const ParallelFor& parallel_for) {
+  parallel_for(edges.tasks(), [&](int64_t t) {
+    const int64_t from = edges.cuts[at(t)], to = edges.cuts[at(t + 1)];
+    const auto room = room_for<Real>(room_size(heads_of(work), largest_run(edges, from, to)));
+    kernels<Real>().forward(work, from, to, room.get());
+  });
+}
+
+/// Both passes. scores_slope: what edge_slope begins with; null: it is computed.
+template <typename Real>
+void run_backward(const Edges& edges, const Work<Real>& work, const Real* scores_slope,
+                  const ParallelFor& parallel_for) {
+  const int64_t H = heads_of(work), tasks = edges.tasks();
+  // Slopes by a [H, D]: one sum for each task, added in order.
+  const int64_t size = work.slopes.to_scores == nullptr ? 0 : H * work.score.width;
+  std::vector<Real> sums(at(size * tasks), Real{0});
+  if (work.edge_slope != nullptr)
+    parallel_for(tasks, [&](int64_t t) {
+      const int64_t from = edges.cuts[at(t)], to = edges.cuts[at(t + 1)];
+      const int64_t first = int64_t{edges.first[at(from)]} * H, last = int64_t{edges.first[at(to)]} * H;
+      if (scores_slope != nullptr) std::copy(scores_slope + first, scores_slope + last, work.edge_slope + first);
+      kernels<Real>().receive(work, from, to, size == 0 ? nullptr : sums.data() + t * size);
+    });
+  if (size > 0) std::fill(work.slopes.to_scores, work.slopes.to_scores + size, Real{0});
+  for (int64_t k = 0; k < size * tasks; ++k) work.slopes.to_scores[k % size] += sums[at(k)];
+  if (work.values_slope == nullptr && work.slopes.sender == nullptr) return;
+  parallel_for(edges.tasks_out(), [&](int64_t t) {
+    const auto room = room_for<Real>(room_size(H, 0));
+    kernels<Real>().send(work, edges.cuts_out[at(t)], edges.cuts_out[at(t + 1)], room.get());
+  });
+}
+
+}  // namespace
+
+template <typename Real>
+void score(const Edges& edges, const Score<Real>& s, Real* scores, const ParallelFor& parallel_for) {
+  auto work = work_on(edges, s, {});
+  work.fresh = scores;
+  run_forward(edges, work, parallel_for);
+}
+
+template <typename Real>
+void score_backward(const Edges& edges, const Score<Real>& s, const Real* scores_slope, const ScoreSlopes<Real>& slopes,
+                    const ParallelFor& parallel_for) {
+  const auto edge_slope = room_for<Real>(edges.size() * s.heads);
+  auto work = work_on(edges, s, {});
+  work.edge_slope = edge_slope.get();
+  work.slopes = slopes;
+  run_backward(edges, work, scores_slope, parallel_for);
+}
+
+template <typename Real>
+void sum(const Edges& edges, const Real* weights, const Values<Real>& v, Real* context,
+         const ParallelFor& parallel_for) {
+  auto work = work_on(edges, {}, v);
+  work.weights = weights;
+  work.context = context;
+  run_forward(edges, work, parallel_for);
+}
+
+template <typename Real>
+void sum_backward(const Edges& edges, const Real* weights, const Values<Real>& v, const Real* context_slope,
+                  Real* weights_slope, Real* values_slope, const ParallelFor& parallel_for) {
+  auto work = work_on(edges, {}, v);
+  work.weights = weights;
+  work.context_slope = context_slope;
+  work.edge_slope = weights_slope;
+  work.values_slope = values_slope;
+  run_backward<Real>(edges, work, nullptr, parallel_for);
+}
+
+template <typename Real>
+void attend(const Edges& edges, const Score<Real>& s, const Values<Real>& v, const Real* factor, Real* weights,
+            Real* context, const ParallelFor& parallel_for) {
+  auto work = work_on(edges, s, v);
+  work.soft = true;
+  work.factor = factor;
+  work.fresh = weights;
+  work.context = context;
+  run_forward(edges, work, parallel_for);
+}
+
+template <typename Real>
+void attend_backward(const Edges& edges, const Score<Real>& s, const Values<Real>& v, const Real* factor,
+                     const Real* weights, const Real* context_slope, const Real* weights_slope,
+                     const ScoreSlopes<Real>& slopes, Real* values_slope, const ParallelFor& parallel_for) {
+  const auto edge_slope = room_for<Real>(edges.size() * s.heads);
+  auto work = work_on(edges, s, v);
+  work.soft = true;
+  work.factor = factor;
+  work.weights = weights;
+  work.context_slope = context_slope;
+  work.weights_slope = weights_slope;
+  work.edge_slope = edge_slope.get();
+  work.slopes = slopes;
+  work.values_slope = values_slope;
+  run_backward<Real>(edges, work, nullptr, parallel_for);
+}
+
+#define HEED_GRAPH(Real)                                                                                         \
+  template void score(const Edges&, const Score<Real>&, Real*, const ParallelFor&);                              \
+  template void score_backward(const Edges&, const Score<Real>&, const Real*, const ScoreSlopes<Real>&,          \
+                               const ParallelFor&);                                                              \
+  template void sum(const Edges&, const Real*, const Values<Real>&, Real*, const ParallelFor&);                  \
+  template void sum_backward(const Edges&, const Real*, const Values<Real>&, const Real*, Real*, Real*,          \
+                             const ParallelFor&);                                                                \
+  template void attend(const Edges&, const Score<Real>&, const Values<Real>&, const Real*, Real*, Real*,         \
+                       const ParallelFor&);                                                                      \
+  template void attend_backward(const Edges&, const Score<Real>&, const Values<Real>&, const Real*, const Real*, \
+                                const Real*, const Real*, const ScoreSlopes<Real>&, Real*, const ParallelFor&);
+HEED_GRAPH(float)
+HEED_GRAPH(double)
+#undef HEED_GRAPH
+
+}  // namespace heed::kernels::graph

@@ -1,0 +1,72 @@
+// Graph attention over sorted edges: GAT (Velickovic et al., 2018) and GATv2 (Brody et al., 2022).
+//
+//   e_ij = LeakyReLU(s_i + t_j)                        GAT:   s, t [N, H]
+//   e_ij = sum_d a_d LeakyReLU(l_id + r_jd)            GATv2: l, r [N, H, D], a [H, D]
+//   a_i. = softmax of e over the edges into i          c_i = sum_j a_ij v_j
+//
+// per head. Time is O(E H D), memory beside inputs and outputs O(E H): nothing has a row of features for each edge.
+// What an edge reads is a row of its neighbour; the row of the node itself stays at hand. A node that nothing leads
+// into has c = 0; rows that no edge needs are not read.
+//
+// Arrays are dense. What has a row for each edge is in the order by receiver (edges.h).
+
+#pragma once
+
+#include "heed/base/parallel.h"
+#include "heed/kernels/graph/edges.h"
+
+namespace heed::kernels::graph {
+
+/// How an edge j -> i is scored.
+template <typename Real>
+struct Score {
+  const Real *receiver = nullptr, *sender = nullptr;  // s, t [N, H]; or l, r [N, H, width]
+  const Real* to_scores = nullptr;                    // a [H, width]; null: GAT
+  int64_t heads = 0, width = 1;
+  Real slope = 0;  // of LeakyReLU below 0
+};
+
+/// Slopes by what a score reads, in the same shapes; null: not wanted.
+template <typename Real>
+struct ScoreSlopes {
+  Real *receiver = nullptr, *sender = nullptr, *to_scores = nullptr;
+};
+
+template <typename Real>
+struct Values {
+  const Real* rows = nullptr;  // [N, H, width]
+  int64_t heads = 0, width = 0;
+};
+
+// ---- step by step, for any alignment between scores and weights
+
+/// scores [E, H].
+template <typename Real>
+void score(const Edges& edges, const Score<Real>& score, Real* scores, const ParallelFor& parallel_for = in_order);
+template <typename Real>
+void score_backward(const Edges& edges, const Score<Real>& score, const Real* scores_slope,
+                    const ScoreSlopes<Real>& slopes, const ParallelFor& parallel_for = in_order);
+
+/// context_i = sum of weight x value over the edges into i: weights [E, H] -> [N, H, width].
+template <typename Real>
+void sum(const Edges& edges, const Real* weights, const Values<Real>& values, Real* context,
+         const ParallelFor& parallel_for = in_order);
+template <typename Real>
+void sum_backward(const Edges& edges, const Real* weights, const Values<Real>& values, const Real* context_slope,
+                  Real* weights_slope, Real* values_slope, const ParallelFor& parallel_for = in_order);
+
+// ---- all in one, for softmax
+
+/// weights [E, H]; null: not stored. factor [E, H] multiplies the weights on their way into the context (dropout);
+/// null: 1.
+template <typename Real>
+void attend(const Edges& edges, const Score<Real>& score, const Values<Real>& values, const Real* factor, Real* weights,
+            Real* context, const ParallelFor& parallel_for = in_order);
+
+/// From the weights that attend() stored. weights_slope [E, H]: what came by the weights themselves; null: nothing.
+template <typename Real>
+void attend_backward(const Edges& edges, const Score<Real>& score, const Values<Real>& values, const Real* factor,
+                     const Real* weights, const Real* context_slope, const Real* weights_slope,
+                     const ScoreSlopes<Real>& slopes, Real* values_slope, const ParallelFor& parallel_for = in_order);
+
+}  // namespace heed::kernels::graph

@@ -1,0 +1,15 @@
+#include "heed/kernels/graph/work.h"
+
+#if defined(__x86_64__)
+#include "heed/kernels/fused/vec_avx2.h"
+// The instruction set comes first: what follows is a template over it.
+#include "heed/kernels/graph/node.h"
+
+namespace heed::kernels::graph {
+
+const Kernels<float>& avx2_kernels() {
+  return Table<fused::Avx2>::kKernels;
+}
+
+}  // namespace heed::kernels::graph
+#endif

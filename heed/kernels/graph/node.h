@@ -1,0 +1,442 @@
+// What is done at one node, for all heads, as a template over an instruction set (heed/kernels/fused/vec_*.h) and over
+// the width of a row of one head: known when compiled for the usual ones, so that a row is a few registers; 0: any.
+//
+// Edges are taken in blocks, whose rows fit the first cache: for each head a strip of registers gathers over the block.
+
+#pragma once
+
+#include <cstring>
+#include <limits>
+
+#include "heed/kernels/fused/problem.h"
+#include "heed/kernels/graph/work.h"
+
+namespace heed::kernels::graph {
+
+template <class Set, int64_t kWidth>
+struct Node {
+  using Real = typename Set::Real;
+  using Reg = typename Set::Reg;
+  static constexpr int64_t kLanes = Set::kLanes;
+  static constexpr int64_t kRegs = kWidth == 0 ? 1 : kWidth / kLanes < 4 ? kWidth / kLanes : 4;
+  static constexpr int64_t kStrip = kRegs * kLanes;
+  static constexpr int64_t kAhead = 12;  // edges: how far ahead rows are called for
+
+  struct Strip {
+    Reg reg[kRegs];
+  };
+
+  // ---- strips
+
+  /// left: numbers from p to the end of the row.
+  static HEED_INLINE Strip load(const Real* p, int64_t left) {
+    Strip x;
+    for (int64_t r = 0; r < kRegs; ++r)
+      x.reg[r] = kWidth > 0 || left >= kLanes ? Set::load(p + r * kLanes) : Set::load_some(p, left);
+    return x;
+  }
+  static HEED_INLINE void store(Real* p, const Strip& x, int64_t left) {
+    for (int64_t r = 0; r < kRegs; ++r)
+      if (kWidth > 0 || left >= kLanes)
+        Set::store(p + r * kLanes, x.reg[r]);
+      else
+        Set::store_some(p, x.reg[r], left);
+  }
+  static HEED_INLINE Strip zero() {
+    Strip x;
+    for (int64_t r = 0; r < kRegs; ++r) x.reg[r] = Set::zero();
+    return x;
+  }
+  static HEED_INLINE void add_scaled(Strip& sum, Real by, const Strip& x) {
+    const Reg all = Set::set1(by);
+    for (int64_t r = 0; r < kRegs; ++r) sum.reg[r] = Set::fma(all, x.reg[r], sum.reg[r]);
+  }
+  static HEED_INLINE Real dot(const Strip& x, const Strip& y) {
+    Reg sum = Set::mul(x.reg[0], y.reg[0]);
+    for (int64_t r = 1; r < kRegs; ++r) sum = Set::fma(x.reg[r], y.reg[r], sum);
+    return Set::sum(sum);
+  }
+  /// LeakyReLU; what is no number stays none.
+  static HEED_INLINE Strip leaky(const Strip& x, Reg slope) {
+    Strip y;
+    for (int64_t r = 0; r < kRegs; ++r)
+      y.reg[r] = Set::pick(Set::greater(x.reg[r], Set::zero()), x.reg[r], Set::mul(slope, x.reg[r]));
+    return y;
+  }
+  /// y where x > 0, times the slope elsewhere.
+  static HEED_INLINE Strip leaky_slope(const Strip& x, const Strip& y, Reg slope) {
+    Strip z;
+    for (int64_t r = 0; r < kRegs; ++r)
+      z.reg[r] = Set::pick(Set::greater(x.reg[r], Set::zero()), y.reg[r], Set::mul(slope, y.reg[r]));
+    return z;
+  }
+  static HEED_INLINE Strip plus(const Strip& x, const Strip& y) {
+    Strip z;
+    for (int64_t r = 0; r < kRegs; ++r) z.reg[r] = Set::add(x.reg[r], y.reg[r]);
+    return z;
+  }
+
+  // ---- heads: a number for each, as many at once as there are lanes
+
+  static HEED_INLINE Reg load_heads(const Real* p, int64_t left) {
+    return left >= kLanes ? Set::load(p) : Set::load_some(p, left);
+  }
+  static HEED_INLINE void store_heads(Real* p, Reg x, int64_t left) {
+    if (left >= kLanes)
+      Set::store(p, x);
+    else
+      Set::store_some(p, x, left);
+  }
+
+  // ---- edges
+
+  /// The edges of one node.
+  struct Run {
+    const int32_t *other, *place;
+    int64_t first, count, left;  // left: edges from the first of these to the last of all
+  };
+  static HEED_INLINE Run run_of(const Ends& ends, int64_t node) {
+    const int64_t first = ends.first[node];
+    return {ends.other + first, ends.place == nullptr ? nullptr : ends.place + first, first,
+            ends.first[node + 1] - first, ends.edges - first};
+  }
+  /// Calls rows [n] of the edges that come kAhead after a block, of this node or later ones.
+  static HEED_INLINE void fetch(const int32_t* which, int64_t left, int64_t k, int64_t count, const Real* rows,
+                                int64_t n) {
+    constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(Real));
+    const int64_t last = k + count + kAhead < left ? k + count + kAhead : left;
+    for (int64_t e = k + kAhead; e < last; ++e)
+      for (int64_t d = 0; d < n; d += kLine) __builtin_prefetch(rows + which[e] * n + d);
+  }
+  static HEED_INLINE int64_t block_of(const Run& run, int64_t k) {
+    return run.count - k < kBlock ? run.count - k : kBlock;
+  }
+  static HEED_INLINE int64_t width(int64_t any) { return kWidth > 0 ? kWidth : any; }
+
+  // ---- scores
+
+  static HEED_INLINE void score(const Score<Real>& p, int64_t i, const Run& run, Real* e) {
+    if (p.to_scores == nullptr) return pair_score(p, i, run, e);
+    const int64_t H = p.heads, D = width(p.width), row = H * D;
+    const Reg slope = Set::set1(p.slope);
+    for (int64_t k = 0; k < run.count; k += kBlock) {
+      const int64_t n = block_of(run, k);
+      fetch(run.other, run.left, k, n, p.sender, row);
+      for (int64_t h = 0; h < H; ++h)
+        for (int64_t d = 0; d < D; d += kStrip) {
+          const int64_t at = h * D + d;
+          const Strip l = load(p.receiver + i * row + at, D - d), a = load(p.to_scores + at, D - d);
+          for (int64_t q = k; q < k + n; ++q) {
+            const Strip r = load(p.sender + run.other[q] * row + at, D - d);
+            const Real part = dot(a, leaky(plus(l, r), slope));
+            e[q * H + h] = d == 0 ? part : e[q * H + h] + part;
+          }
+        }
+    }
+  }
+  static HEED_INLINE void pair_score(const Score<Real>& p, int64_t i, const Run& run, Real* e) {
+    const int64_t H = p.heads;
+    const Reg slope = Set::set1(p.slope);
+    fetch(run.other, run.left, 0, run.count, p.sender, H);
+    for (int64_t h = 0; h < H; h += kLanes) {
+      const Reg s = load_heads(p.receiver + i * H + h, H - h);
+      for (int64_t k = 0; k < run.count; ++k) {
+        const Reg x = Set::add(s, load_heads(p.sender + run.other[k] * H + h, H - h));
+        store_heads(e + k * H + h, Set::pick(Set::greater(x, Set::zero()), x, Set::mul(slope, x)), H - h);
+      }
+    }
+  }
+
+  /// Slopes by the scores de give those of the receiver, and are added to those by a; for GAT they become slopes by
+  /// s_i + t_j.
+  static HEED_INLINE void score_receive(const Work<Real>& w, int64_t i, const Run& run, Real* de, Real* to_scores) {
+    const auto& p = w.score;
+    if (p.to_scores == nullptr) return pair_receive(w, i, run, de);
+    const int64_t H = p.heads, D = width(p.width), row = H * D;
+    const Reg slope = Set::set1(p.slope);
+    Real* dl = w.slopes.receiver == nullptr ? nullptr : w.slopes.receiver + i * row;
+    if (dl != nullptr) std::memset(dl, 0, static_cast<size_t>(row) * sizeof(Real));
+    for (int64_t k = 0; k < run.count; k += kBlock)
+      for (int64_t h = 0; h < H; ++h)
+        for (int64_t d = 0; d < D; d += kStrip) {
+          const int64_t at = h * D + d, left = D - d, last = k + block_of(run, k);
+          const Strip l = load(p.receiver + i * row + at, left), a = load(p.to_scores + at, left);
+          Strip by_l = dl == nullptr ? zero() : load(dl + at, left);
+          Strip by_a = to_scores == nullptr ? zero() : load(to_scores + at, left);
+          for (int64_t q = k; q < last; ++q) {
+            const Strip x = plus(l, load(p.sender + run.other[q] * row + at, left));
+            add_scaled(by_l, de[q * H + h], leaky_slope(x, a, slope));
+            add_scaled(by_a, de[q * H + h], leaky(x, slope));
+          }
+          if (dl != nullptr) store(dl + at, by_l, left);
+          if (to_scores != nullptr) store(to_scores + at, by_a, left);
+        }
+  }
+  static HEED_INLINE void pair_receive(const Work<Real>& w, int64_t i, const Run& run, Real* de) {
+    const auto& p = w.score;
+    const int64_t H = p.heads;
+    const Reg slope = Set::set1(p.slope);
+    for (int64_t h = 0; h < H; h += kLanes) {
+      const Reg s = load_heads(p.receiver + i * H + h, H - h);
+      Reg total = Set::zero();
+      for (int64_t k = 0; k < run.count; ++k) {
+        const Reg x = Set::add(s, load_heads(p.sender + run.other[k] * H + h, H - h));
+        const Reg d = load_heads(de + k * H + h, H - h);
+        const Reg below = Set::pick(Set::greater(x, Set::zero()), d, Set::mul(slope, d));
+        store_heads(de + k * H + h, below, H - h);
+        total = Set::add(total, below);
+      }
+      if (w.slopes.receiver != nullptr) store_heads(w.slopes.receiver + i * H + h, total, H - h);
+    }
+  }
+
+  // ---- softmax
+
+  /// exp of x <= 0; what is no number stays none.
+  static HEED_INLINE Reg exp_below(Reg x) {
+    const Reg y = Set::mul(x, Set::set1(static_cast<Real>(fused::kLog2E)));
+    return Set::pick(Set::equal(y, y), Set::exp2_below(y), y);
+  }
+
+  /// Scores e [count, H] become weights. A score of -inf counts as absent; where nothing else is there, all are 0.
+  static HEED_INLINE void softmax(int64_t count, int64_t H, Real* e) {
+    const Reg least = Set::set1(-std::numeric_limits<Real>::infinity());
+    for (int64_t h = 0; h < H; h += kLanes) {
+      Reg top = least, total = Set::zero();
+      for (int64_t k = 0; k < count; ++k) top = Set::max(load_heads(e + k * H + h, H - h), top);
+      top = Set::pick(Set::equal(top, least), Set::zero(), top);
+      for (int64_t k = 0; k < count; ++k) {
+        const Reg term = exp_below(Set::sub(load_heads(e + k * H + h, H - h), top));
+        store_heads(e + k * H + h, term, H - h);
+        total = Set::add(total, term);
+      }
+      const Reg scale = Set::pick(Set::equal(total, Set::zero()), total, Set::div(Set::set1(1), total));
+      for (int64_t k = 0; k < count; ++k)
+        store_heads(e + k * H + h, Set::mul(scale, load_heads(e + k * H + h, H - h)), H - h);
+    }
+  }
+
+  /// Slopes by the weights become slopes by the scores: de = a (da - sum a da). What has no weight has no slope.
+  static HEED_INLINE void softmax_backward(int64_t count, int64_t H, const Real* weights, Real* slope) {
+    for (int64_t h = 0; h < H; h += kLanes) {
+      Reg mean = Set::zero();
+      for (int64_t k = 0; k < count; ++k) {
+        const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(slope + k * H + h, H - h);
+        mean = Set::add(mean, Set::pick(Set::equal(a, Set::zero()), a, Set::mul(a, da)));
+      }
+      for (int64_t k = 0; k < count; ++k) {
+        const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(slope + k * H + h, H - h);
+        store_heads(slope + k * H + h, Set::pick(Set::equal(a, Set::zero()), a, Set::mul(a, Set::sub(da, mean))),
+                    H - h);
+      }
+    }
+  }
+
+  // ---- the sum
+
+  /// c [H, D] = sum of weight x row. What has no weight is not read.
+  static HEED_INLINE void sum(const Values<Real>& p, const Run& run, const Real* weights, Real* c) {
+    const int64_t H = p.heads, D = width(p.width), row = H * D;
+    if (run.count == 0) std::memset(c, 0, static_cast<size_t>(row) * sizeof(Real));
+    for (int64_t k = 0; k < run.count; k += kBlock) {
+      const int64_t n = block_of(run, k);
+      fetch(run.other, run.left, k, n, p.rows, row);
+      add_rows(H, D, p.rows, run.other + k, n, weights + k * H, k == 0, c);
+    }
+  }
+  /// n rows by the weights [n, H] onto c, or in its place.
+  static HEED_INLINE void add_rows(int64_t H, int64_t D, const Real* rows, const int32_t* which, int64_t n,
+                                   const Real* weights, bool fresh, Real* c) {
+    for (int64_t h = 0; h < H; ++h)
+      for (int64_t d = 0; d < D; d += kStrip) {
+        const int64_t at = h * D + d;
+        Strip total = fresh ? zero() : load(c + at, D - d);
+        for (int64_t q = 0; q < n; ++q)
+          if (const Real by = weights[q * H + h]; by != 0)
+            add_scaled(total, by, load(rows + which[q] * H * D + at, D - d));
+        store(c + at, total, D - d);
+      }
+  }
+  /// Slopes by the weights: slope = dc . row.
+  static HEED_INLINE void sum_receive(const Work<Real>& w, int64_t i, const Run& run, Real* slope) {
+    const auto& p = w.values;
+    const int64_t H = p.heads, D = width(p.width), row = H * D;
+    for (int64_t k = 0; k < run.count; k += kBlock) {
+      const int64_t n = block_of(run, k);
+      fetch(run.other, run.left, k, n, p.rows, row);
+      for (int64_t h = 0; h < H; ++h)
+        for (int64_t d = 0; d < D; d += kStrip) {
+          const int64_t at = h * D + d;
+          const Strip g = load(w.context_slope + i * row + at, D - d);
+          for (int64_t q = k; q < k + n; ++q) {
+            const Real part = dot(g, load(p.rows + run.other[q] * row + at, D - d));
+            slope[q * H + h] = d == 0 ? part : slope[q * H + h] + part;
+          }
+        }
+    }
+    const int64_t first = run.first * H, all = run.count * H;
+    if (w.factor != nullptr)
+      for (int64_t k = 0; k < all; ++k) slope[k] = w.factor[first + k] == 0 ? 0 : slope[k] * w.factor[first + k];
+    if (w.weights_slope != nullptr)
+      for (int64_t k = 0; k < all; ++k) slope[k] += w.weights_slope[first + k];
+  }
+
+  // ---- a node that sends
+
+  /// Rows [H] of the edges of a block, side by side; times factor, if there is one.
+  static HEED_INLINE void gather(int64_t H, const int32_t* place, int64_t n, const Real* rows, const Real* factor,
+                                 Real* __restrict to) {
+    for (int64_t q = 0; q < n; ++q)
+      for (int64_t h = 0; h < H; ++h) {
+        const int64_t at = place[q] * H + h;
+        to[q * H + h] = factor == nullptr ? rows[at] : rows[at] * factor[at];
+      }
+  }
+  static HEED_INLINE void send(const Work<Real>& w, int64_t j, const Run& run, Real* room) {
+    const int64_t H = w.score.heads > 0 ? w.score.heads : w.values.heads;
+    Real *weights = room, *slopes = room + kBlock * H;
+    const bool by_values = w.values_slope != nullptr, by_scores = w.slopes.sender != nullptr;
+    const int64_t value_row = H * width(w.values.width), score_row = H * width(w.score.width);
+    if (by_values && run.count == 0)
+      std::memset(w.values_slope + j * value_row, 0, static_cast<size_t>(value_row) * sizeof(Real));
+    if (by_scores && (run.count == 0 || w.score.to_scores == nullptr)) {
+      const int64_t row = w.score.to_scores == nullptr ? H : score_row;
+      std::memset(w.slopes.sender + j * row, 0, static_cast<size_t>(row) * sizeof(Real));
+    }
+    for (int64_t k = 0; k < run.count; k += kBlock) {
+      const int64_t n = block_of(run, k);
+      if (by_values) {
+        fetch(run.other, run.left, k, n, w.context_slope, value_row);
+        fetch(run.place, run.left, k, n, w.weights, H);
+        gather(H, run.place + k, n, w.weights, w.factor, weights);
+        add_rows(H, width(w.values.width), w.context_slope, run.other + k, n, weights, k == 0,
+                 w.values_slope + j * value_row);
+      }
+      if (!by_scores) continue;
+      fetch(run.place, run.left, k, n, w.edge_slope, H);
+      gather(H, run.place + k, n, w.edge_slope, nullptr, slopes);
+      if (w.score.to_scores == nullptr) {
+        Real* __restrict dt = w.slopes.sender + j * H;
+        for (int64_t q = 0; q < n; ++q)
+          for (int64_t h = 0; h < H; ++h) dt[h] += slopes[q * H + h];
+      } else {
+        fetch(run.other, run.left, k, n, w.score.receiver, score_row);
+        hidden_send(w, j, run.other + k, n, slopes, k == 0);
+      }
+    }
+  }
+  static HEED_INLINE void hidden_send(const Work<Real>& w, int64_t j, const int32_t* other, int64_t n, const Real* de,
+                                      bool fresh) {
+    const auto& p = w.score;
+    const int64_t H = p.heads, D = width(p.width), row = H * D;
+    const Reg slope = Set::set1(p.slope);
+    Real* dr = w.slopes.sender + j * row;
+    for (int64_t h = 0; h < H; ++h)
+      for (int64_t d = 0; d < D; d += kStrip) {
+        const int64_t at = h * D + d, left = D - d;
+        const Strip r = load(p.sender + j * row + at, left), a = load(p.to_scores + at, left);
+        Strip total = fresh ? zero() : load(dr + at, left);
+        for (int64_t q = 0; q < n; ++q) {
+          const Strip x = plus(load(p.receiver + other[q] * row + at, left), r);
+          add_scaled(total, de[q * H + h], leaky_slope(x, a, slope));
+        }
+        store(dr + at, total, left);
+      }
+  }
+
+  // ---- ranges of nodes
+
+  static void forward_nodes(const Work<Real>& w, int64_t from, int64_t to, Real* room) {
+    const bool scored = w.score.receiver != nullptr;
+    const int64_t H = scored ? w.score.heads : w.values.heads;
+    for (int64_t i = from; i < to; ++i) {
+      const Run run = run_of(w.in, i);
+      Real* e = w.fresh == nullptr ? room : w.fresh + run.first * H;
+      if (scored) score(w.score, i, run, e);
+      if (w.soft) softmax(run.count, H, e);
+      if (w.context == nullptr) continue;
+      const Real* weights = scored ? e : w.weights + run.first * H;
+      if (w.factor != nullptr) {
+        Real* passed = room + (w.fresh == nullptr ? run.count * H : 0);
+        for (int64_t k = 0; k < run.count * H; ++k) passed[k] = weights[k] * w.factor[run.first * H + k];
+        weights = passed;
+      }
+      sum(w.values, run, weights, w.context + i * H * width(w.values.width));
+    }
+  }
+
+  static void receive_nodes(const Work<Real>& w, int64_t from, int64_t to, Real* to_scores) {
+    const bool scored = w.score.receiver != nullptr;
+    const int64_t H = scored ? w.score.heads : w.values.heads;
+    for (int64_t i = from; i < to; ++i) {
+      const Run run = run_of(w.in, i);
+      Real* slope = w.edge_slope + run.first * H;
+      if (scored && w.score.to_scores == nullptr) fetch(run.other, run.left, 0, run.count, w.score.sender, H);
+      if (w.context_slope != nullptr) sum_receive(w, i, run, slope);
+      if (w.soft) softmax_backward(run.count, H, w.weights + run.first * H, slope);
+      if (scored) score_receive(w, i, run, slope, to_scores);
+    }
+  }
+
+  static void send_nodes(const Work<Real>& w, int64_t from, int64_t to, Real* room) {
+    for (int64_t j = from; j < to; ++j) send(w, j, run_of(w.out, j), room);
+  }
+};
+
+/// The kernels of an instruction set.
+template <class Set>
+struct Table {
+  using Real = typename Set::Real;
+
+  /// The width that a Node is made for: that of values and, in GATv2, of scores too.
+  static HEED_INLINE int64_t width(const Work<Real>& w) {
+    const bool hidden = w.score.to_scores != nullptr, summed = w.values.width > 0;
+    if (!hidden) return w.values.width;
+    return !summed || w.values.width == w.score.width ? w.score.width : 0;
+  }
+  static void forward(const Work<Real>& w, int64_t from, int64_t to, Real* room) {
+    switch (width(w)) {
+      case 8:
+        return Node<Set, 8>::forward_nodes(w, from, to, room);
+      case 16:
+        return Node<Set, 16>::forward_nodes(w, from, to, room);
+      case 32:
+        return Node<Set, 32>::forward_nodes(w, from, to, room);
+      case 64:
+        return Node<Set, 64>::forward_nodes(w, from, to, room);
+      default:
+        return Node<Set, 0>::forward_nodes(w, from, to, room);
+    }
+  }
+  static void receive(const Work<Real>& w, int64_t from, int64_t to, Real* to_scores) {
+    switch (width(w)) {
+      case 8:
+        return Node<Set, 8>::receive_nodes(w, from, to, to_scores);
+      case 16:
+        return Node<Set, 16>::receive_nodes(w, from, to, to_scores);
+      case 32:
+        return Node<Set, 32>::receive_nodes(w, from, to, to_scores);
+      case 64:
+        return Node<Set, 64>::receive_nodes(w, from, to, to_scores);
+      default:
+        return Node<Set, 0>::receive_nodes(w, from, to, to_scores);
+    }
+  }
+  static void send(const Work<Real>& w, int64_t from, int64_t to, Real* room) {
+    switch (width(w)) {
+      case 8:
+        return Node<Set, 8>::send_nodes(w, from, to, room);
+      case 16:
+        return Node<Set, 16>::send_nodes(w, from, to, room);
+      case 32:
+        return Node<Set, 32>::send_nodes(w, from, to, room);
+      case 64:
+        return Node<Set, 64>::send_nodes(w, from, to, room);
+      default:
+        return Node<Set, 0>::send_nodes(w, from, to, room);
+    }
+  }
+  static constexpr Kernels<Real> kKernels{Set::kName, forward, receive, send};
+};
+
+}  // namespace heed::kernels::graph

@@ -1,0 +1,58 @@
+// What graph.cpp hands to the kernels of an instruction set: plain pointers, and a range of nodes for each task.
+
+#pragma once
+
+#include "heed/kernels/graph/graph.h"
+
+namespace heed::kernels::graph {
+
+/// Edges of consecutive nodes and the nodes at their other ends.
+struct Ends {
+  const int32_t* first = nullptr;  // [N + 1]
+  const int32_t* other = nullptr;  // [E]
+  const int32_t* place = nullptr;  // [E]: of the edge in the order by receiver; null: this is that order
+  int64_t edges = 0;
+};
+
+/// Null pointers leave a step out.
+template <typename Real>
+struct Work {
+  Ends in, out;
+  Score<Real> score;  // receiver null: scores are not computed here
+  bool soft = false;  // softmax stands between scores and sum
+  Values<Real> values;
+  const Real* factor = nullptr;
+
+  // forward: scores -> softmax -> sum
+  Real* fresh = nullptr;          // [E, H]: scores or weights are left here; null: not stored
+  const Real* weights = nullptr;  // [E, H]: where no scores are computed, and in backward
+  Real* context = nullptr;
+
+  // backward
+  const Real *context_slope = nullptr, *weights_slope = nullptr;
+  Real* edge_slope = nullptr;  // [E, H]: by the weights, then by the scores, then by what is below LeakyReLU (GAT)
+  ScoreSlopes<Real> slopes;    // to_scores is not written: each task has a sum of its own
+  Real* values_slope = nullptr;
+};
+
+inline constexpr int64_t kBlock = 32;  // edges whose rows are at hand together
+
+/// Numbers of room that a task needs: for forward, `most` edges lead into one node at most.
+inline int64_t room_size(int64_t heads, int64_t most) {
+  return heads * 2 * (most > kBlock ? most : kBlock);
+}
+
+/// Each for nodes from ... to - 1.
+template <typename Real>
+struct Kernels {
+  const char* name;
+  void (*forward)(const Work<Real>&, int64_t from, int64_t to, Real* room);
+  void (*receive)(const Work<Real>&, int64_t from, int64_t to, Real* to_scores);
+  void (*send)(const Work<Real>&, int64_t from, int64_t to, Real* room);
+};
+
+const Kernels<float>& portable_kernels();
+const Kernels<double>& double_kernels();
+const Kernels<float>& avx2_kernels();
+
+}  // namespace heed::kernels::graph
