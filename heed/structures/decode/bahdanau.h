@@ -1,0 +1,39 @@
+// The decoder of Bahdanau et al. (2015): it looks at the source with the state before, and then moves on.
+//
+//   c_i = Att(s_{i-1}, H)        s_i = cell([y_{i-1}; c_i], s_{i-1})        t_i = readout([s_i; y_{i-1}; c_i])
+//
+// With an LSTM and the context gate it is the decoder of Xu et al. (2015). The first state is tanh(W_s from): the paper
+// takes the encoder's backward state at the first word, half of RecurrentImpl::last; Xu the mean of the source.
+
+#pragma once
+
+#include "heed/structures/decode/decoder.h"
+
+namespace heed {
+
+class BahdanauDecoderImpl : public torch::nn::Cloneable<BahdanauDecoderImpl>, public StepwiseDecoder {
+ public:
+  explicit BahdanauDecoderImpl(DecoderOptions options);
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
+
+  /// source [B, L, source]; from [B, start], or undefined: the mean of the source.
+  DecoderState start(const Features& source, const Tensor& from = {}) override;
+  /// embedded [B, E]: the target before, y_{i-1}.
+  Stepped step(const Tensor& embedded, const DecoderState& state, const Call& call = {}) override;
+  /// targets [B, T, E]: those before each output.
+  Decoded forward(const Features& targets, const Features& source, const Call& call = {}, const Tensor& from = {}) {
+    return teacher_forced(*this, targets, source, call, from);
+  }
+
+  const DecoderOptions& options() const override { return options_; }
+
+ private:
+  DecoderOptions options_;
+  Glimpse glimpse_{nullptr};
+  StepCell cell_{nullptr};
+  torch::nn::Linear readout_{nullptr};
+};
+TORCH_MODULE(BahdanauDecoder);
+
+}  // namespace heed

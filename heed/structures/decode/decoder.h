@@ -1,0 +1,120 @@
+// What recurrent decoders with attention have in common (Bahdanau et al., 2015; Luong et al., 2015; Xu et al., 2015).
+//
+// A decoder makes one output of each target, and looks at its source each time:
+//
+//   auto state = decoder->start(source);                       // the source is projected once
+//   for (...) { auto stepped = decoder->step(y, state);  state = stepped.state;  ... stepped.output ... }
+//
+// or, where all targets are known, decoder->forward(targets, source).
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <torch/nn/cloneable.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/rnn.h>
+#include <torch/nn/pimpl.h>
+
+#include "heed/attention/attention.h"
+#include "heed/structures/encode/recurrent.h"
+#include "heed/structures/features.h"
+
+namespace heed {
+
+/// What an output is made of its ingredients x: tanh(W x), the larger of each pair of 2 D numbers W x, or W x.
+enum class Readout { tanh, maxout, linear };
+
+struct DecoderOptions {
+  int64_t embedding = 0, state = 0, source = 0, out = 0;  // widths of targets, state, source and outputs
+  int64_t start = 0;        // of what the first state is made of (0: the mean of the source)
+  std::string mechanism{};  // "": that of the paper
+  int64_t hidden = 0, heads = 1;
+  bool context_gate = false;  // c <- sigmoid(w . query + b) c                                   (Xu et al., 2015)
+  double dropout = 0;         // on weights, in training
+  Cell cell = Cell::gru;
+
+  // Bahdanau
+  Readout readout = Readout::tanh;
+  bool reads_previous_state = false;  // outputs are made of s_{i-1}, as the paper has it, not of s_i
+
+  // Luong
+  bool input_feeding = true;  // the output before is part of the input
+};
+
+/// What a decoder knows between two steps. Anything in it may be set by hand: hidden and cell to the last states of an
+/// encoder, say.
+struct DecoderState {
+  Memory memory;        // the source
+  Tensor hidden, cell;  // [B, state]; cell: of an LSTM
+  Tensor fed;           // [B, out]: the output before, with input feeding
+  int64_t targets = 0;  // so far
+
+  /// These batch rows, int64 [n], in any order and as often as wanted: a beam search keeps some of its beams.
+  DecoderState select(const Tensor& rows) const;
+};
+
+struct Stepped {
+  Tensor output;  // [B, out]
+  DecoderState state;
+  Attended attended;  // of one query: context [B, 1, source]
+};
+
+struct Decoded {
+  Features features;  // outputs [B, T, out], 0 at padding; the keep of the targets
+  Attended attended;  // of T queries: weights [B, T, L]; column_mass: of all targets together
+};
+
+/// What teacher forcing needs of a decoder.
+class StepwiseDecoder {
+ public:
+  virtual ~StepwiseDecoder() = default;
+  virtual DecoderState start(const Features& source, const Tensor& from) = 0;
+  virtual Stepped step(const Tensor& embedded, const DecoderState& state, const Call& call) = 0;
+  virtual const DecoderOptions& options() const = 0;
+};
+
+/// All steps with known targets, rows [B, T, E]. At padding the state stays as it is.
+Decoded teacher_forced(StepwiseDecoder& decoder, const Features& targets, const Features& source, const Call& call,
+                       const Tensor& from);
+
+/// A decoder's view of its source: the first state, attention, the gate.
+class GlimpseImpl : public torch::nn::Cloneable<GlimpseImpl> {
+ public:
+  explicit GlimpseImpl(const DecoderOptions& options);
+  void reset() override;
+
+  /// hidden = tanh(W from), cell = W' from; from [B, start], or the mean of the source.
+  DecoderState start(const Features& source, const Tensor& from);
+  /// The context [B, source] of query [B, state], behind the gate; attended: before it.
+  Tensor look(const Tensor& query, const DecoderState& state, const Call& call, Attended& attended);
+
+ private:
+  DecoderOptions options_;
+  Attention attention_{nullptr};
+  torch::nn::Linear start_{nullptr}, start_cell_{nullptr}, gate_{nullptr};
+};
+TORCH_MODULE(Glimpse);
+
+/// One step of a GRU or an LSTM.
+class StepCellImpl : public torch::nn::Cloneable<StepCellImpl> {
+ public:
+  StepCellImpl(Cell cell, int64_t in, int64_t state);
+  void reset() override;
+  /// Takes hidden and cell of the state on; input [B, in].
+  void forward(const Tensor& input, DecoderState& state);
+
+ private:
+  Cell cell_;
+  int64_t in_, state_;
+  torch::nn::GRUCell gru_{nullptr};
+  torch::nn::LSTMCell lstm_{nullptr};
+};
+TORCH_MODULE(StepCell);
+
+/// Checks one embedded target [B, E].
+void check_target(const std::string& who, const Tensor& embedded, const DecoderOptions& options,
+                  const DecoderState& state);
+
+}  // namespace heed

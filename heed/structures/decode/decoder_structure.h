@@ -1,0 +1,51 @@
+// A recurrent decoder as a structure: sources and targets come in, an output for each target goes out.
+
+#pragma once
+
+#include "heed/structures/decode/decoder.h"
+#include "heed/structures/structure.h"
+
+namespace heed {
+
+/// Decoder: BahdanauDecoder, LuongDecoder. What is special about one, its structure reads from the words and gives to
+/// `hold`.
+template <typename Decoder>
+class DecoderStructure : public Structure {
+ public:
+  Takes takes() const override { return {.features = {"source", "target"}}; }
+  int64_t width() const override { return width_of(1); }
+
+ protected:
+  using Structure::Structure;
+
+  /// What the options say, and the words that all decoders know; cells: the usual one first.
+  DecoderOptions common(const Options& words, const std::vector<std::string>& cells) const {
+    DecoderOptions o;
+    o.source = width_of(0);
+    o.embedding = width_of(1);
+    o.state = words.integer("state", width_of(1));
+    o.out = width_of(1);
+    o.mechanism = mechanism().words();
+    o.hidden = options().hidden;
+    o.heads = options().heads;
+    o.dropout = options().dropout;
+    o.cell = words.choice("cell", cells) == "gru" ? Cell::gru : Cell::lstm;
+    o.context_gate = words.flag("gate");
+    return o;
+  }
+  void hold(const DecoderOptions& o) { decoder_ = register_module("decoder", Decoder(o)); }
+
+ private:
+  Arranged arrange(const Given& in) override {
+    auto decoded = decoder_->forward(in.features[1], in.features[0], in.call);
+    Arranged out;
+    out.context = decoded.features.rows;  // [B, T, D]
+    out.keep = decoded.features.keep;
+    out.steps.emplace_back("attend", std::move(decoded.attended));
+    return out;
+  }
+
+  Decoder decoder_{nullptr};
+};
+
+}  // namespace heed

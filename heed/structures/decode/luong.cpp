@@ -1,0 +1,69 @@
+#include "heed/structures/decode/luong.h"
+
+#include "heed/structures/decode/decoder_structure.h"
+
+namespace heed {
+
+LuongDecoderImpl::LuongDecoderImpl(DecoderOptions options) : options_(std::move(options)) {
+  if (options_.mechanism.empty()) options_.mechanism = "general + softmax";
+  reset();
+}
+
+void LuongDecoderImpl::reset() {
+  const auto& o = options_;
+  glimpse_ = register_module("glimpse", Glimpse(o));
+  cell_ = register_module("cell", StepCell(o.cell, o.embedding + (o.input_feeding ? o.out : 0), o.state));
+  mix_ = register_module("mix", torch::nn::Linear(torch::nn::LinearOptions(o.source + o.state, o.out).bias(false)));
+}
+
+void LuongDecoderImpl::pretty_print(std::ostream& stream) const {
+  const auto& o = options_;
+  stream << "heed::LuongDecoder(" << o.mechanism << "; source " << o.source << ", embedding " << o.embedding
+         << ", state " << o.state << ", out " << o.out << (o.input_feeding ? ", input feeding" : "")
+         << (o.context_gate ? ", context gate" : "") << ")";
+}
+
+DecoderState LuongDecoderImpl::start(const Features& source, const Tensor& from) {
+  DecoderState state = glimpse_->start(source, from);
+  if (options_.input_feeding) state.fed = at::zeros({source.batch(), options_.out}, source.rows.options());
+  return state;
+}
+
+Stepped LuongDecoderImpl::step(const Tensor& embedded, const DecoderState& state, const Call& call) {
+  const auto& o = options_;
+  check_target("luong_decoder", embedded, o, state);
+  Stepped out;
+  out.state = state;
+  cell_->forward(o.input_feeding ? at::cat({embedded, state.fed}, 1) : embedded, out.state);
+  const auto& h = out.state.hidden;
+  const auto context = glimpse_->look(h, state, call, out.attended);  // [B, source]
+  out.output = mix_(at::cat({context, h}, 1)).tanh();
+  if (o.input_feeding) out.state.fed = out.output;
+  ++out.state.targets;
+  return out;
+}
+
+namespace {
+
+class LuongStructure final : public DecoderStructure<LuongDecoder> {
+ public:
+  LuongStructure(const Options& words, const StructureOptions& options)
+      : DecoderStructure(options, "general + softmax") {
+    DecoderOptions o = common(words, {"lstm", "gru"});
+    o.input_feeding = words.flag("feeding", true);
+    hold(o);
+  }
+};
+
+const Structure::Parts::Entry luong_decoder_entry{
+    "luong_decoder",
+    make_structure<LuongStructure>,
+    {.formula = "h_t = cell([y_{t-1}; h~_{t-1}], h_{t-1}), c_t = Att(h_t, S), h~_t = tanh(W_c [c_t; h_t])",
+     .paper = "Luong et al., 2015",
+     .cost = "T steps, one after another: one query each; keys are projected once",
+     .choose = "as bahdanau_decoder, with local attention, or where past choices should be known (input feeding)",
+     .axis = "beyond",
+     .variants = {"luong_decoder(gru, feeding=false)", "luong_decoder(gate)"}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,208 @@
+#include "heed/structures/decode/transformer_decoder.h"
+
+#include "heed/structures/decode/selected.h"
+#include "heed/structures/structure.h"
+#include "heed/structures/uses.h"
+
+namespace heed {
+namespace {
+
+/// The call for what is no self-attention: without its masks and biases, the first target at place `first`.
+Call for_source(const Call& call, int64_t first) {
+  Call own = nth_use(call, 1);
+  own.mask = {};
+  own.bias = {};
+  own.mask.first_query = first;
+  return own;
+}
+
+Mask mask_of(const Features& x) {
+  Mask mask;
+  if (x.keep.defined()) mask.keep = x.keep.unsqueeze(1);  // [B, 1, L]
+  return mask;
+}
+
+}  // namespace
+
+DecoderCache DecoderCache::select(const Tensor& rows) const {
+  DecoderCache chosen;
+  for (const auto& layer : layers) chosen.layers.push_back({selected(layer.self, rows), selected(layer.cross, rows)});
+  return chosen;
+}
+
+DecoderLayerImpl::DecoderLayerImpl(const TransformerOptions& options) : options_(completed(options)) {
+  reset();
+}
+
+void DecoderLayerImpl::reset() {
+  const auto& o = options_;
+  self_ = register_module("self", transformer_attention(o, o.width, o.mechanism, o.rotary));
+  self_norm_ = register_module("self_norm", transformer_norm(o));
+  if (o.cross) {
+    cross_ = register_module("cross", transformer_attention(o, o.source, o.cross_mechanism, {}));
+    cross_norm_ = register_module("cross_norm", transformer_norm(o));
+  }
+  feed_forward_ = register_module("feed_forward", FeedForward(o));
+  feed_forward_norm_ = register_module("feed_forward_norm", transformer_norm(o));
+}
+
+/// self, cross: what the queries h [B, n, D] get.
+template <typename Self, typename Cross>
+Transformed DecoderLayerImpl::pass(const Features& given, const Self& self, const Cross& cross) {
+  check_places("transformer_decoder: targets", given, options_.width);
+  Transformed out;
+  const auto noted = [&](const char* name, Attended attended) {
+    out.steps.emplace_back(name, std::move(attended));
+    return out.steps.back().second.context;
+  };
+  auto x = given.without_padding().rows;
+  x = residual(x, self_norm_, options_, is_training(), [&](const Tensor& h) { return noted("self", self(h)); });
+  if (cross_)
+    x = residual(x, cross_norm_, options_, is_training(), [&](const Tensor& h) { return noted("cross", cross(h)); });
+  x = residual(x, feed_forward_norm_, options_, is_training(), [&](const Tensor& h) { return feed_forward_(h); });
+  out.features = given.with_rows(x).without_padding();
+  return out;
+}
+
+Transformed DecoderLayerImpl::forward(const Features& x, const Features& source, const Call& call) {
+  Call own = over(call, x);
+  own.mask.causal = Causal::top_left;
+  if (options_.alibi) own.bias.alibi = alibi_slopes(options_.heads, x.rows.options());
+  if (cross_) check_places("transformer_decoder: source", source, options_.source);
+  return pass(
+      x, [&](const Tensor& h) { return self_->forward(h, h, h, own); },
+      [&](const Tensor& h) { return cross_->forward(h, source.rows, source.rows, over(for_source(call, 0), source)); });
+}
+
+LayerCache DecoderLayerImpl::start(const Features& source) {
+  LayerCache cache;
+  if (!cross_) return cache;
+  check_places("transformer_decoder: source", source, options_.source);
+  cache.cross = cross_->prepare(source.rows, source.rows, mask_of(source));
+  return cache;
+}
+
+Transformed DecoderLayerImpl::step(const Features& x, LayerCache& cache, const Call& call) {
+  const int64_t first = cache.self.length();
+  Call own = call;
+  // A single target sees everything that is remembered: without a mask nothing of it has to be looked at twice.
+  const bool single = x.rows.defined() && x.rows.dim() == 3 && x.length() == 1;
+  own.mask.causal = single ? Causal::none : Causal::bottom_right;
+  own.mask.first_query = single ? first : 0;
+  if (options_.alibi) own.bias.alibi = alibi_slopes(options_.heads, x.rows.options());
+  return pass(
+      x,
+      [&](const Tensor& h) {
+        cache.self = self_->append(cache.self, h, h, mask_of(x));
+        return self_->forward(h, cache.self, own);
+      },
+      [&](const Tensor& h) { return cross_->forward(h, cache.cross, for_source(call, first)); });
+}
+
+TransformerDecoderImpl::TransformerDecoderImpl(const TransformerOptions& options) : options_(completed(options)) {
+  reset();
+}
+
+void TransformerDecoderImpl::reset() {
+  const auto& o = options_;
+  layers_ = register_module("layers", torch::nn::ModuleList());
+  for (int64_t i = 0; i < o.layers; ++i) layers_->push_back(DecoderLayer(o));
+  if (o.norm == Norm::pre) norm_ = register_module("norm", transformer_norm(o));
+}
+
+void TransformerDecoderImpl::pretty_print(std::ostream& stream) const {
+  const auto& o = options_;
+  stream << "heed::TransformerDecoder(" << o.mechanism << (o.cross ? "; source " + std::to_string(o.source) + "," : ";")
+         << " width " << o.width << ", layers " << o.layers << ", heads " << o.heads << ", norm "
+         << (o.norm == Norm::pre ? "pre" : "post") << ")";
+}
+
+void TransformerDecoderImpl::check_source(const Features& source) const {
+  check(options_.cross || !source.rows.defined(), "transformer_decoder: a source came, but cross is false");
+  if (options_.cross) check_places("transformer_decoder: source", source, options_.source);
+}
+
+/// layer(i, x): what layer i makes of x.
+template <typename Layer>
+Transformed TransformerDecoderImpl::pass(const Features& x, const Layer& layer) {
+  Transformed out{x, {}};
+  for (size_t i = 0; i < layers_->size(); ++i) {
+    Transformed passed = layer(i, out.features);
+    out.features = passed.features;
+    for (auto& [name, attended] : passed.steps)
+      out.steps.emplace_back("layers." + std::to_string(i) + "." + name, std::move(attended));
+  }
+  if (norm_) out.features = out.features.with_rows(norm_(out.features.rows)).without_padding();
+  return out;
+}
+
+Transformed TransformerDecoderImpl::decode(const Features& x, const Features& source, const Call& call) {
+  check_source(source);
+  check(!source.rows.defined() || !x.rows.defined() || source.batch() == x.rows.size(0),
+        "transformer_decoder: source is ", shape_of(source.rows), " and targets ", shape_of(x.rows),
+        "; expected the same batch size");
+  return pass(x, [&](size_t i, const Features& in) {
+    return layers_->ptr<DecoderLayerImpl>(i)->forward(in, source, nth_use(call, 2 * i));
+  });
+}
+
+DecoderCache TransformerDecoderImpl::start(const Features& source) {
+  check_source(source);
+  DecoderCache cache;
+  for (size_t i = 0; i < layers_->size(); ++i) cache.layers.push_back(layers_->ptr<DecoderLayerImpl>(i)->start(source));
+  return cache;
+}
+
+Transformed TransformerDecoderImpl::decode_next(const Features& x, DecoderCache& cache, const Call& call) {
+  check(cache.layers.size() == layers_->size(), "transformer_decoder: a cache of ", cache.layers.size(),
+        " layers, expected ", layers_->size(), ": start() makes one");
+  const auto base = static_cast<uint64_t>(2 * cache.length()) * layers_->size();  // each step draws anew
+  return pass(x, [&](size_t i, const Features& in) {
+    return layers_->ptr<DecoderLayerImpl>(i)->step(in, cache.layers[i], nth_use(call, base + 2 * i));
+  });
+}
+
+namespace {
+
+class TransformerDecoderStructure final : public Structure {
+ public:
+  TransformerDecoderStructure(const Options& words, const StructureOptions& options)
+      : Structure(options, "scaled_dot + softmax") {
+    TransformerOptions o;
+    o.heads = options.heads;
+    o.source = width_of(0);
+    o.width = width_of(1);
+    read_words(words, o);
+    o.dropout = options.dropout;
+    o.mechanism = mechanism().words();
+    decoder_ = register_module("decoder", TransformerDecoder(o));
+  }
+
+  Takes takes() const override { return {.features = {"source", "target"}}; }
+  int64_t width() const override { return width_of(1); }
+
+ private:
+  Arranged arrange(const Given& in) override {
+    auto decoded = decoder_->decode(in.features[1], in.features[0], in.call);
+    Arranged out;
+    out.context = decoded.features.rows;
+    out.keep = decoded.features.keep;
+    out.steps = std::move(decoded.steps);
+    return out;
+  }
+
+  TransformerDecoder decoder_{nullptr};
+};
+
+const Structure::Parts::Entry transformer_decoder_entry{
+    "transformer_decoder",
+    make_structure<TransformerDecoderStructure>,
+    {.formula = "x_t <- x_t + Att(x_t, x_<=t), x_t <- x_t + Att(x_t, S), x_t <- x_t + FFN(x_t), layer by layer",
+     .paper = "Vaswani et al., 2017",
+     .cost = "layers (two mechanisms of T queries and 16 T D^2); a cached step: 1 query",
+     .choose = "targets one after another, trained all at once",
+     .axis = "beyond",
+     .variants = {"transformer_decoder(2, 2, post)", "transformer_decoder(heads=2, positions=alibi)"}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,86 @@
+#include "heed/structures/encode/transformer.h"
+
+#include "heed/attention/affine.h"
+
+namespace heed {
+
+const Attended& Transformed::step(const std::string& name) const {
+  std::vector<std::string> known;
+  for (const auto& [use, attended] : steps) {
+    if (use == name) return attended;
+    known.push_back(use);
+  }
+  fail("transformer: no step called '", name, "'; there are: ", joined(known));
+}
+
+TransformerOptions completed(TransformerOptions o) {
+  check(o.width > 0, "transformer: the width is ", o.width, ", expected more than 0");
+  check(o.layers >= 1 && o.heads >= 1, "transformer: ", o.layers, " layers of ", o.heads,
+        " heads; expected at least 1 of both");
+  check(o.head_width > 0 || o.width % o.heads == 0, "transformer: a width of ", o.width, " does not split into ",
+        o.heads, " heads; expected a multiple, or a head_width");
+  check(o.feed_forward >= 0 && o.source >= 0, "transformer: feed_forward is ", o.feed_forward, " and source ", o.source,
+        "; expected at least 0");
+  check(o.dropout >= 0 && o.dropout < 1, "transformer: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
+  check(o.epsilon > 0, "transformer: epsilon is ", o.epsilon, ", expected more than 0");
+  if (o.head_width == 0) o.head_width = o.width / o.heads;
+  if (o.feed_forward == 0) o.feed_forward = 4 * o.width;
+  if (o.source == 0) o.source = o.width;
+  if (o.cross_mechanism.empty()) o.cross_mechanism = o.mechanism;
+  return o;
+}
+
+void read_words(const Options& words, TransformerOptions& options) {
+  options.layers = words.integer("layers", options.layers);
+  options.heads = words.integer("heads", options.heads);
+  options.norm = words.choice("norm", {"pre", "post"}) == "pre" ? Norm::pre : Norm::post;
+  const auto positions = words.choice("positions", {"none", "alibi", "rotary"});
+  options.alibi = positions == "alibi";
+  if (positions == "rotary") options.rotary.base = kPositionBase;
+  options.feed_forward = words.integer("feed_forward", 4 * options.width);
+}
+
+Attention transformer_attention(const TransformerOptions& o, int64_t keys, const std::string& mechanism,
+                                const Rotary& rotary) {
+  return Attention(AttentionOptions{.query = o.width,
+                                    .keys = keys,
+                                    .values = keys,
+                                    .heads = o.heads,
+                                    .key_heads = o.key_heads,
+                                    .head_width = o.head_width,
+                                    .context = o.width,
+                                    .bias = o.bias,
+                                    .rotary = rotary,
+                                    .mechanism = Mechanism::parse(mechanism),
+                                    .dropout = o.dropout});
+}
+
+void check_places(const std::string& what, const Features& x, int64_t width) {
+  check(x.rows.defined() && x.rows.dim() == 3 && x.rows.size(2) == width, what, " is ", shape_of(x.rows),
+        ", expected [B, L, ", width, "]");
+  check(!x.keep.defined() ||
+            (x.keep.scalar_type() == at::kBool && x.keep.sizes() == at::IntArrayRef({x.batch(), x.length()})),
+        what, ": keep is ", shape_of(x.keep), ", expected bool [", x.batch(), ", ", x.length(), "]");
+}
+
+torch::nn::LayerNorm transformer_norm(const TransformerOptions& o) {
+  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({o.width}).eps(o.epsilon));
+}
+
+FeedForwardImpl::FeedForwardImpl(const TransformerOptions& options)
+    : options_(options), activation_(Options("transformer", {{"activation", options.activation}})) {
+  reset();
+}
+
+void FeedForwardImpl::reset() {
+  const auto& o = options_;
+  in_ = register_module("in", torch::nn::Linear(torch::nn::LinearOptions(o.width, o.feed_forward).bias(o.bias)));
+  out_ = register_module("out", torch::nn::Linear(torch::nn::LinearOptions(o.feed_forward, o.width).bias(o.bias)));
+}
+
+Tensor FeedForwardImpl::forward(const Tensor& x) {
+  const auto inner = activation_(affine(x, in_->weight, in_->bias));
+  return affine(at::dropout(inner, options_.dropout, is_training()), out_->weight, out_->bias);
+}
+
+}  // namespace heed

@@ -1,0 +1,51 @@
+// The encoder of a Transformer (Vaswani et al., 2017): features attend to each other, layer by layer.
+//
+//   x <- x + Att(x, x)        x <- x + W_out act(W_in x)        with norms before or behind (transformer.h)
+//
+// Places are the caller's to add, unless rotary or alibi are chosen. A call with Causal::top_left makes it a decoder
+// without a source; one that comes back step by step with a cache is TransformerDecoder.
+
+#pragma once
+
+#include <torch/nn/modules/container/modulelist.h>
+
+#include "heed/structures/encode/transformer.h"
+
+namespace heed {
+
+class EncoderLayerImpl : public torch::nn::Cloneable<EncoderLayerImpl> {
+ public:
+  explicit EncoderLayerImpl(const TransformerOptions& options);
+  void reset() override;
+  /// x [B, L, width]; the step is called "self".
+  Transformed forward(const Features& x, const Call& call = {});
+
+ private:
+  TransformerOptions options_;
+  Attention self_{nullptr};
+  FeedForward feed_forward_{nullptr};
+  torch::nn::LayerNorm self_norm_{nullptr}, feed_forward_norm_{nullptr};
+};
+TORCH_MODULE(EncoderLayer);
+
+class TransformerEncoderImpl : public torch::nn::Cloneable<TransformerEncoderImpl> {
+ public:
+  explicit TransformerEncoderImpl(const TransformerOptions& options);
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
+
+  /// rows [B, L, width] -> [B, L, width]. The call is for every layer: noise, path, causal, window, biases.
+  Features forward(const Features& x, const Call& call = {}) { return encode(x, call).features; }
+  /// The same, with a step "layers.i.self" for each layer and what the call wants in it.
+  Transformed encode(const Features& x, const Call& call = {});
+
+  const TransformerOptions& options() const { return options_; }
+
+ private:
+  TransformerOptions options_;
+  torch::nn::ModuleList layers_{nullptr};
+  torch::nn::LayerNorm norm_{nullptr};  // pre-norm only
+};
+TORCH_MODULE(TransformerEncoder);
+
+}  // namespace heed

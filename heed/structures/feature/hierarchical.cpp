@@ -1,0 +1,90 @@
+// Hierarchical attention (HAN, Yang et al., 2016): words make sentences, sentences make a document, to any depth.
+//
+//   level k:   h = encode_k(f),   u_l = tanh(W_k h_l + b_k),   s = sum_l align(u_k . u_l) h_l
+//
+// The contexts of a level are the features of the next; u_k is a learned query, and parameters are shared by all
+// sentences. Between levels stands an encoder, a GRU or an LSTM in both directions with half the width each, or none.
+// An empty sentence gives 0 and is masked in its document; a document without sentences gives 0.
+//
+//   features [B, S, L, D] (depth 2; [B, D_1, D_2, ..., L, D] for more)  ->  context [B, 1, D]
+//
+// The score of the mechanism is self_attentive, whatever else it names. Steps are "level_1" (words) and so on, with the
+// rows of the axes in front side by side: [B S, 1, L].
+
+#include "heed/structures/encode/recurrent.h"
+#include "heed/structures/structure.h"
+
+namespace heed {
+namespace {
+
+class Hierarchical final : public Structure {
+ public:
+  Hierarchical(const Options& words, const StructureOptions& options)
+      : Structure(options, "self_attentive + softmax"), depth_(words.integer("depth", 2)) {
+    check(depth_ >= 1, "hierarchical: depth is ", depth_, ", expected at least 1");
+    const auto encoder = words.choice("encoder", {"none", "gru", "lstm"});
+    const int64_t D = width();
+    check(encoder == "none" || D % 2 == 0, "hierarchical: features are ", D,
+          " wide, expected an even width for an encoder of two directions");
+    for (int64_t level = 1; level <= depth_; ++level) {
+      const auto number = std::to_string(level);
+      if (encoder != "none") {
+        const auto cell = encoder == "gru" ? Cell::gru : Cell::lstm;
+        encode_.push_back(
+            register_module("encode_" + number, Recurrent(RecurrentOptions{.in = D, .out = D, .cell = cell})));
+      }
+      pool_.push_back(slot_with_score("self_attentive", "level_" + number, 0, D));
+    }
+  }
+
+  Takes takes() const override { return {.features = {"features"}, .depth = depth_}; }
+  int64_t width() const override { return width_of(0); }
+
+ private:
+  Arranged arrange(const Given& in) override {
+    Arranged out;
+    Features level = in.features[0];
+    for (size_t k = 0; k < pool_.size(); ++k) {
+      if (!encode_.empty()) level = encode_[k]->forward(level);
+      level = pooled(out, pool_[k], level, in.call);
+    }
+    out.context = level.rows.unsqueeze(1);  // [B, 1, D]
+    return out;
+  }
+
+  /// [..., L, D] -> [..., D], real where anything was.
+  static Features pooled(Arranged& out, const Slot& pool, const Features& level, const Call& call) {
+    auto places = level.rows.sizes().vec();
+    places.erase(places.end() - 2);  // [..., D]
+    const int64_t L = level.length(), D = level.width(), B = level.batch();
+    int64_t rows = 1;
+    for (size_t axis = 0; axis + 1 < places.size(); ++axis) rows *= places[axis];
+    Features flat{level.rows.reshape({rows, L, D}), {}};
+    if (level.keep.defined()) flat.keep = level.keep.reshape({rows, L});
+    Call own = call;
+    if (B > 0) own.noise.first_row *= rows / B;
+    Features next{pool(out, {}, flat, own).view(places), {}};
+    if (level.keep.defined()) next.keep = level.keep.any(-1);
+    if (L == 0)
+      next.keep = at::zeros(next.rows.sizes().slice(0, places.size() - 1), level.rows.options().dtype(at::kBool));
+    return next;
+  }
+
+  int64_t depth_;
+  std::vector<Recurrent> encode_;  // for each level, or none
+  std::vector<Slot> pool_;
+};
+
+const Structure::Parts::Entry hierarchical_entry{
+    "hierarchical",
+    make_structure<Hierarchical>,
+    {.formula = "s_i = Att(F_i), d = Att(s), level by level",
+     .paper = "Yang et al., 2016 (HAN)",
+     .cost = "a pass over the features, and one over each level above",
+     .choose = "documents: words, sentences, documents",
+     .axis = "levels",
+     .variants = {"hierarchical(depth=1)", "hierarchical(depth=3)", "hierarchical(encoder=gru)",
+                  "hierarchical(encoder=lstm)"}}};
+
+}  // namespace
+}  // namespace heed

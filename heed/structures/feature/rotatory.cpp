@@ -1,0 +1,73 @@
+// Rotatory attention (LCR-Rot; Zheng & Xia, 2018): a target asks the text left and right of it, and these ask back.
+//
+//   r_t = mean(F_t)
+//   r_l = Att(r_t, F_l)          r_r = Att(r_t, F_r)
+//   r_lt = Att(r_l, F_t)         r_rt = Att(r_r, F_t)          out = [r_l; r_r; r_lt; r_rt]
+//
+// With hops (LCR-Rot-hop; Wallaart & Frasincar, 2019; three there) it goes round again, from r_lt on the left and r_rt
+// on the right in place of r_t. (The published HAABSA code asks with the pooled target in every hop, which makes all
+// but the last one idle.) Each hop has four sets of parameters of its own, or all share four if `tied`. An empty side
+// is usual, a target at the edge of its sentence: its vector is 0, and with the paper's score 0 asks for the mean of
+// the target.
+
+#include "heed/structures/structure.h"
+
+namespace heed {
+namespace {
+
+class Rotatory final : public Structure {
+ public:
+  Rotatory(const Options& words, const StructureOptions& options)
+      : Structure(options, "activated_general + softmax"), hops_(words.integer("hops", 1)) {
+    check(hops_ > 0, "structure/rotatory: hops is ", hops_, ", expected at least 1");
+    const int64_t sets = words.flag("tied") ? 1 : hops_;
+    const int64_t left = width_of(0), target = width_of(1), right = width_of(2);
+    for (int64_t hop = 1; hop <= sets; ++hop) {
+      const std::string mark = hop == 1 ? "" : "_" + std::to_string(hop);  // left, left_2, ...
+      turns_.push_back({.left = slot("left" + mark, target, left),
+                        .right = slot("right" + mark, target, right),
+                        .left_target = slot("left_target" + mark, left, target),
+                        .right_target = slot("right_target" + mark, right, target)});
+    }
+  }
+
+  Takes takes() const override { return {.features = {"left", "target", "right"}}; }
+  int64_t width() const override { return width_of(0) + width_of(2) + 2 * width_of(1); }
+
+ private:
+  struct Turn {
+    Slot left, right, left_target, right_target;
+  };
+
+  Arranged arrange(const Given& in) override {
+    Arranged out;
+    const auto &left = in.features[0], &target = in.features[1], &right = in.features[2];
+    Tensor r_l, r_r;
+    Tensor r_lt = mean(target), r_rt = r_lt;  // [B, 1, D_t]
+    for (int64_t hop = 0; hop < hops_; ++hop) {
+      const Turn& turn = turns_[turns_.size() == 1 ? 0 : static_cast<size_t>(hop)];
+      r_l = turn.left(out, r_lt, left, in.call);
+      r_r = turn.right(out, r_rt, right, in.call);
+      r_lt = turn.left_target(out, r_l, target, in.call);
+      r_rt = turn.right_target(out, r_r, target, in.call);
+    }
+    out.context = beside({r_l, r_r, r_lt, r_rt});
+    return out;
+  }
+
+  int64_t hops_;
+  std::vector<Turn> turns_;
+};
+
+const Structure::Parts::Entry rotatory_entry{
+    "rotatory",
+    make_structure<Rotatory>,
+    {.formula = "r_l = Att(mean(F_t), F_l), r_lt = Att(r_l, F_t), right alike; [r_l; r_r; r_lt; r_rt]",
+     .paper = "Zheng & Xia, 2018; hops: Wallaart & Frasincar, 2019",
+     .cost = "four mechanisms with one query each for every hop, one after the other",
+     .choose = "a target inside a text: left of it, itself, right of it",
+     .axis = "features",
+     .variants = {"rotatory(hops=2)", "rotatory(hops=3, tied)"}}};
+
+}  // namespace
+}  // namespace heed

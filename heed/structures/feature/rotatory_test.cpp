@@ -1,0 +1,86 @@
+// Rotatory attention.
+
+#include "heed/structures/testing_fixture.h"
+
+namespace heed::testing {
+namespace {
+
+/// One W, and b = .3, everywhere.
+std::shared_ptr<Structure> golden_rotatory(const std::string& words) {
+  auto made = in_double(words, {.features = {2}});
+  for (const auto& item : made->named_parameters())
+    set(*made, item.key(), item.value().numel() == 1 ? std::vector<double>{.3} : kGeneral);
+  return made;
+}
+const Features kLeft = one_row(kF1, 2), kTarget = one_row(kF2, 2), kRight = one_row({-1, .5, .2, .3}, 2);
+const std::vector<double> kHop1{.73809363, .63357509, -.24094038, .37349006,
+                                .83371792, .00115375, .76433839,  -.20698483};
+const std::vector<double> kHop2{.72388687, .65315424, -.24114492, .37352415,
+                                .83469447, .00408342, .76432664,  -.20702008};
+
+TEST(Rotatory, GivesTheGoldenNumbers) {
+  const Given in{.features = {kLeft, kTarget, kRight}};
+  EXPECT_TRUE(is_golden(golden_rotatory("rotatory")->forward(in).context, kHop1));
+  EXPECT_TRUE(is_golden(golden_rotatory("rotatory(hops=2)")->forward(in).context, kHop2));
+  EXPECT_TRUE(is_golden(golden_rotatory("rotatory(hops=2, tied)")->forward(in).context, kHop2));
+}
+
+TEST(Rotatory, HasFourSetsOfParametersForEachHopUnlessTied) {
+  const auto count = [](const std::string& words) { return structure(words, {.features = {2}})->parameters().size(); };
+  EXPECT_EQ(count("rotatory"), 4 * 2);
+  EXPECT_EQ(count("rotatory(hops=3)"), 3 * 4 * 2);
+  EXPECT_EQ(count("rotatory(hops=3, tied)"), 4 * 2);
+  EXPECT_THROW(structure("rotatory(hops=0)", {.features = {2}}), Error);
+}
+
+TEST(Rotatory, NamesItsStepsByHop) {
+  const Given in{.features = {kLeft, kTarget, kRight}};
+  const auto apart = golden_rotatory("rotatory(hops=2)")->forward(in);
+  EXPECT_TRUE(is_golden(apart.step("left").context, {kHop1[0], kHop1[1]}));
+  EXPECT_TRUE(is_golden(apart.step("left_2").context, {kHop2[0], kHop2[1]}));
+  const auto tied = golden_rotatory("rotatory(hops=2, tied)")->forward(in);
+  EXPECT_TRUE(is_golden(tied.step("right_target").context, {kHop1[6], kHop1[7]}));
+  EXPECT_TRUE(is_golden(tied.step("right_target.2").context, {kHop2[6], kHop2[7]}));
+}
+
+// Code that asks with the pooled target in every hop leaves the parameters of the first hop without a slope.
+TEST(Rotatory, LearnsInEveryHop) {
+  const auto made = golden_rotatory("rotatory(hops=3)");
+  const auto context = made->forward({.features = {kLeft, kTarget, kRight}}).context;
+  (context * waves(context)).sum().backward();
+  for (const auto& item : made->named_parameters()) EXPECT_GT(largest(item.value().grad()), 1e-9) << item.key();
+}
+
+// tanh(k . 0 + b) is the same for every word.
+TEST(Rotatory, GivesTheMeanOfTheTargetWhereASideIsEmpty) {
+  for (const char* words : {"rotatory", "rotatory(hops=3)"}) {
+    const auto made = golden_rotatory(words);
+    const auto no_left = made->forward({.features = {kNone, kTarget, kRight}}).context.flatten();
+    EXPECT_TRUE(is_golden(no_left.narrow(0, 0, 2), {0, 0})) << words;
+    EXPECT_TRUE(is_golden(no_left.narrow(0, 4, 2), {.75, -.25})) << words;
+    const auto no_right = made->forward({.features = {kLeft, kTarget, kNone}}).context.flatten();
+    EXPECT_TRUE(is_golden(no_right.narrow(0, 2, 2), {0, 0})) << words;
+    EXPECT_TRUE(is_golden(no_right.narrow(0, 6, 2), {.75, -.25})) << words;
+    const auto both = made->forward({.features = {kLeft, kTarget, kRight}}).context.flatten();
+    EXPECT_TRUE(close(no_left.narrow(0, 2, 2), both.narrow(0, 2, 2))) << words;  // the other side goes on as it was
+    EXPECT_TRUE(close(no_right.narrow(0, 0, 2), both.narrow(0, 0, 2))) << words;
+  }
+}
+
+TEST(Rotatory, GivesTheMeansOfTheSidesWhereTheTargetIsEmpty) {
+  const auto out = golden_rotatory("rotatory(hops=2)")->forward({.features = {kLeft, kNone, kRight}});
+  EXPECT_TRUE(is_golden(out.context, {2. / 3, 2. / 3, -.4, .4, 0, 0, 0, 0}));
+}
+
+TEST(Rotatory, TakesInputsOfDifferentWidths) {
+  for (const char* words : {"rotatory(hops=2)", "rotatory(hops=2, tied)"}) {
+    auto made = in_double(words, {.features = {3, 2, 4}});
+    const auto out = made->forward({.features = {{at::randn({2, 5, 3}, kDouble)},  //
+                                                 {at::randn({2, 1, 2}, kDouble)},
+                                                 {at::randn({2, 6, 4}, kDouble)}}});
+    EXPECT_EQ(out.context.sizes(), (std::vector<int64_t>{2, 1, 3 + 4 + 2 + 2}));
+  }
+}
+
+}  // namespace
+}  // namespace heed::testing

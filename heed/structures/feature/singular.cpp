@@ -1,0 +1,47 @@
+// Singular features, basic query (survey 3.1.1, 3.3.1): the general module as it is.
+//
+//   c = Att(q, F)
+//
+// The query comes from the data or from the model: the state of a decoder, a patient's record, a picture. One class
+// under two words, since the taxonomy asks two questions of it: how many inputs, and where the query comes from.
+
+#include "heed/structures/structure.h"
+
+namespace heed {
+namespace {
+
+class Singular final : public Structure {
+ public:
+  Singular(const Options&, const StructureOptions& options)
+      : Structure(options, "scaled_dot + softmax"), attend_(slot("attend", width_of_query(), width_of(0))) {}
+
+  Takes takes() const override { return {.features = {"features"}, .query = true, .masks = true}; }
+  int64_t width() const override { return width_of(0); }
+
+ private:
+  Arranged arrange(const Given& in) override {
+    Arranged out;
+    out.context = attend_(out, in.query, in.features[0], in.call);
+    return out;
+  }
+
+  Slot attend_;
+};
+
+const Structure::Parts::Entry singular_entry{"singular",
+                                             make_structure<Singular>,
+                                             {.formula = "c = Att(q, F)",
+                                              .paper = "Brauwers & Frasincar, 2021",
+                                              .cost = "one mechanism",
+                                              .choose = "one input: the default",
+                                              .axis = "features"}};
+const Structure::Parts::Entry basic_entry{"basic",
+                                          make_structure<Singular>,
+                                          {.formula = "c = Att(q, F), q from the data or the model",
+                                           .paper = "Bahdanau et al., 2015",
+                                           .cost = "one mechanism",
+                                           .choose = "a query is at hand: a decoder's state, a candidate, a picture",
+                                           .axis = "query"}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,48 @@
+// A structure that asks with two vectors side by side, [q; c].
+//
+// A score that compares query and keys feature by feature (dot, cosine) needs both equally wide, and [q; c] is wider:
+// for such a score a matrix <slot>_join brings [q; c] to the width of the keys. Other scores have a matrix for the
+// query themselves, and heads have projections.
+
+#pragma once
+
+#include "heed/structures/structure.h"
+
+namespace heed {
+
+struct JoinedSlot {
+  Slot attend;
+  Tensor join{};  // [Dk, Dq], or undefined
+
+  Tensor operator()(Arranged& out, const std::vector<Tensor>& query, const Features& features, const Call& call) const {
+    const auto whole = beside(query);  // [B, Lq, Dq]
+    return attend(out, join.defined() ? at::linear(whole, join) : whole, features, call);
+  }
+};
+
+class WithJoinedQuery : public Structure {
+ protected:
+  using Structure::Structure;
+
+  /// query: of all parts together.
+  JoinedSlot joined_slot(const std::string& name, int64_t query, int64_t keys) {
+    JoinedSlot made;
+    const bool join = query != keys && options().heads == 1 && compares_features(mechanism());
+    if (join) made.join = parameter(name + "_join", {keys, query});
+    made.attend = slot(name, join ? keys : query, keys);
+    return made;
+  }
+
+ private:
+  /// Whether it refuses widths that differ.
+  static bool compares_features(const Mechanism& mechanism) {
+    try {
+      mechanism.parameters({.query = 2, .keys = 4, .values = 4, .hidden = 4});
+      return false;
+    } catch (const Error&) {
+      return true;
+    }
+  }
+};
+
+}  // namespace heed

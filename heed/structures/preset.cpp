@@ -1,0 +1,55 @@
+#include "heed/structures/preset.h"
+
+#include <map>
+
+#include "heed/base/nearest.h"
+
+namespace heed {
+namespace {
+
+std::map<std::string, Preset>& presets() {
+  static std::map<std::string, Preset> all;  // inside a function: filled before main, whatever the order of the files
+  return all;
+}
+
+}  // namespace
+
+Preset::Entry::Entry(const std::string& name, Preset preset) {
+  const bool fresh = presets().emplace(name, std::move(preset)).second;
+  check(fresh, "preset: two are called ", name);
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> all;
+  for (const auto& [name, preset] : presets()) all.push_back(name);
+  return all;
+}
+
+const Preset& find_preset(const std::string& name) {
+  const auto found = presets().find(name);
+  check(found != presets().end(), "preset: none is called '", name, "'", suggestion(name, preset_names()),
+        "; known: ", joined(preset_names()));
+  return found->second;
+}
+
+std::shared_ptr<Structure> preset(const std::string& name, StructureOptions options) {
+  const Preset& says = find_preset(name);
+  if (options.mechanism.empty()) options.mechanism = says.mechanisms.front();
+  return structure(says.structure, options);
+}
+
+Given random_inputs(const Structure& structure, int64_t batch, int64_t length) {
+  const Takes takes = structure.takes();
+  Given given;
+  for (size_t i = 0; i < takes.features.size(); ++i) {
+    std::vector<int64_t> shape{batch};
+    for (int64_t level = 0; level < takes.depth; ++level) shape.push_back(length);
+    shape.push_back(structure.width_of(i));
+    given.features.push_back({at::randn(shape), {}});
+  }
+  if (takes.query) given.query = at::randn({batch, 1, structure.width_of_query()});
+  if (takes.edges) given.edges = at::randint(length, {2, 3 * length}, at::kLong);
+  return given;
+}
+
+}  // namespace heed

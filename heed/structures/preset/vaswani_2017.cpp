@@ -1,0 +1,67 @@
+// The Transformer (Vaswani et al., 2017): an encoder of the source, a decoder of the target that attends to it.
+//
+//   S = encoder(source + positions),   context_t = decoder(target + positions, up to t; S)
+//
+// source and target are embedded words, which the caller scales by sqrt(D) where embeddings are shared with the output.
+// The paper has 6 layers, 8 heads and norms behind (post).
+
+#include "heed/attention/positions.h"
+#include "heed/structures/preset.h"
+
+namespace heed {
+namespace {
+
+Features with_places(const Features& f) {
+  const auto places = sinusoidal_positions(f.length(), f.width(), Layout::interleaved, 0, f.rows.options());
+  return f.with_rows(f.rows + places).without_padding();
+}
+
+class Transformer final : public Structure {
+ public:
+  Transformer(const Options& words, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
+    const auto layers = std::to_string(words.integer("layers", 2));
+    const auto heads = std::to_string(words.integer("heads", given.heads > 1 ? given.heads : 2));
+    const auto options =
+        "(layers=" + layers + ", heads=" + heads + ", norm=" + words.choice("norm", {"post", "pre"}) + ")";
+    StructureOptions inner{.mechanism = inside(), .dropout = given.dropout};
+    inner.features = {width_of(0)};
+    encoder_ = nested("encoder", "transformer_encoder" + options, inner);
+    inner.features = {width_of(0), width_of(1)};
+    decoder_ = nested("decoder", "transformer_decoder" + options, inner);
+  }
+
+  Takes takes() const override { return {.features = {"source", "target"}}; }
+  int64_t width() const override { return width_of(1); }
+
+ private:
+  Arranged arrange(const Given& in) override {
+    Arranged out;
+    const Arranged source = encoder_(out, {.features = {with_places(in.features[0])}, .call = in.call});
+    const Features read{source.context, in.features[0].keep};
+    const Arranged target = decoder_(out, {.features = {read, with_places(in.features[1])}, .call = in.call});
+    out.context = target.context;  // [B, T, D]
+    out.keep = target.keep;
+    return out;
+  }
+
+  Nested encoder_, decoder_;
+};
+
+const Structure::Parts::Entry transformer_entry{"transformer",
+                                                make_structure<Transformer>,
+                                                {.formula = "decoder(target + positions; encoder(source + positions))",
+                                                 .paper = "Vaswani et al., 2017",
+                                                 .cost = "layers (L^2 + T^2 + L T) D, and (12 L + 16 T) D^2",
+                                                 .choose = "one sequence into another, and data enough",
+                                                 .axis = "beyond",
+                                                 .variants = {"transformer(layers=1, norm=pre)"}}};
+
+const Preset::Entry vaswani_2017{"vaswani_2017",
+                                 {.paper = "Vaswani et al., 2017, Attention is all you need",
+                                  .axes = {"singular", "single", "single", "scaled_dot", "softmax", "single",
+                                           "self_attentive + basic", "multi_head + multi_hop"},
+                                  .structure = "transformer(layers=6, heads=8)",
+                                  .mechanisms = {"scaled_dot + softmax"}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,17 @@
+// LCR-Rot-hop: the sentiment towards a target between two contexts, which look at each other several times.
+
+#include "heed/structures/preset.h"
+
+namespace heed {
+namespace {
+
+const Preset::Entry wallaart_2019{
+    "wallaart_2019",
+    {.paper = "Wallaart & Frasincar, 2019, A hybrid approach for aspect-based sentiment analysis using a lexicalized "
+              "domain ontology and attentional neural models",
+     .axes = {"rotatory", "single", "single", "activated_general", "softmax", "single", "specialised", "multi_hop"},
+     .structure = "rotatory(hops=3)",
+     .mechanisms = {"activated_general + softmax"}}};
+
+}  // namespace
+}  // namespace heed

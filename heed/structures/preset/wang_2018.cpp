@@ -1,0 +1,16 @@
+// A capsule for each class, with its own query: the weights say what spoke for that class.
+
+#include "heed/structures/preset.h"
+
+namespace heed {
+namespace {
+
+const Preset::Entry wang_2018{
+    "wang_2018",
+    {.paper = "Wang et al., 2018, Sentiment analysis by capsules",
+     .axes = {"singular", "single", "single", "dot", "softmax", "single", "self_attentive", "capsule"},
+     .structure = "capsule",
+     .mechanisms = {"softmax"}}};
+
+}  // namespace
+}  // namespace heed

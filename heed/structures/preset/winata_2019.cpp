@@ -1,0 +1,59 @@
+// Hierarchical meta-embeddings (Winata et al., 2019): embeddings of several languages become one, and its words look at
+// each other with several heads.
+//
+//   x_t = sum_i a_i (W_i x_t^(i) + b_i)               multi_representational
+//   x <- LayerNorm(x + MultiHead(x, x))               layer by layer
+
+#include "heed/structures/preset.h"
+
+namespace heed {
+namespace {
+
+class MetaEmbeddingEncoder final : public Structure {
+ public:
+  MetaEmbeddingEncoder(const Options& words, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
+    inputs_ = words.integer("inputs", std::max<int64_t>(2, static_cast<int64_t>(given.features.size())));
+    const int64_t heads = words.integer("heads", given.heads > 1 ? given.heads : 2),
+                  layers = words.integer("layers", 1);
+    embed_ = nested("embed", "multi_representational(inputs=" + std::to_string(inputs_) + ")",
+                    {.features = given.features, .hidden = given.hidden});
+    read_ = nested("read", "stack(layers=" + std::to_string(layers) + ")",
+                   {.features = {embed_->width()}, .heads = heads, .mechanism = inside(), .dropout = given.dropout});
+  }
+
+  Takes takes() const override { return embed_->takes(); }
+  int64_t width() const override { return read_->width(); }
+
+ private:
+  Arranged arrange(const Given& in) override {
+    Arranged out;
+    const Arranged words = embed_(out, {.features = in.features, .call = in.call});
+    const Arranged read = read_(out, {.features = {{words.context, words.keep}}, .call = in.call});
+    out.context = read.context;  // [B, L, D]
+    out.keep = read.keep;
+    return out;
+  }
+
+  int64_t inputs_ = 0;
+  Nested embed_, read_;
+};
+
+const Structure::Parts::Entry meta_embedding_encoder_entry{
+    "meta_embedding_encoder",
+    make_structure<MetaEmbeddingEncoder>,
+    {.formula = "x_t = sum_i a_i (W_i x_t^(i) + b_i); x <- LayerNorm(x + MultiHead(x, x))",
+     .paper = "Winata et al., 2019",
+     .cost = "E D^2 for each word, and h mechanisms over L x L",
+     .choose = "several embeddings of a word, read in context",
+     .axis = "representations"}};
+
+const Preset::Entry winata_2019{
+    "winata_2019",
+    {.paper = "Winata et al., 2019, Hierarchical meta-embeddings for code-switching named entity recognition",
+     .axes = {"singular", "single", "multi_representational", "additive, scaled_dot", "softmax", "single",
+              "self_attentive", "multi_head"},
+     .structure = "meta_embedding_encoder",
+     .mechanisms = {"scaled_dot + softmax"}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,62 @@
+// SAGAN (Zhang et al., 2019): self-attention over the places of a feature map.
+//
+//   e_ij = (W_g x_i) . (W_f x_j),   o_i = W_v sum_j a_ij W_h x_j,   y_i = gamma o_i + x_i,   gamma starts at 0
+//
+// W_f, W_g, W_h make D / 8 of D channels (`reduce`), two at least. A map is given as rows: [B, height * width, D].
+
+#include "heed/structures/preset.h"
+
+namespace heed {
+namespace {
+
+class FeatureMap final : public Structure {
+ public:
+  FeatureMap(const Options& words, const StructureOptions& options) : Structure(options, "dot + softmax") {
+    const int64_t reduce = words.integer("reduce", 8);
+    check(reduce >= 1, "feature_map: reduce is ", reduce, ", expected at least 1");
+    attend_ = slot_of(
+        AttentionOptions{.query = width_of(0),
+                         .keys = width_of(0),
+                         .values = width_of(0),
+                         .head_width = std::max<int64_t>(2, width_of(0) / reduce),  // one alone has no direction
+                         .mechanism = mechanism(),
+                         .dropout = options.dropout},
+        "attend");
+    gamma_ = parameter("gamma", {1}, kZeros);
+  }
+
+  Takes takes() const override { return {.features = {"map"}, .masks = true}; }
+  int64_t width() const override { return width_of(0); }
+
+ private:
+  Arranged arrange(const Given& in) override {
+    const auto& map = in.features[0];
+    Arranged out;
+    const auto rows = map.rows + gamma_ * attend_(out, map.rows, map, in.call);
+    out.context = map.with_rows(rows).without_padding().rows;  // [B, L, D]
+    out.keep = map.keep;
+    return out;
+  }
+
+  Slot attend_;
+  Tensor gamma_;
+};
+
+const Structure::Parts::Entry feature_map_entry{"feature_map",
+                                                make_structure<FeatureMap>,
+                                                {.formula = "y_i = gamma W_v Att(W_g x_i, W_f X, W_h X) + x_i",
+                                                 .paper = "Zhang et al., 2019",
+                                                 .cost = "one mechanism of width D / 8 over L x L",
+                                                 .choose = "distant places of a picture depend on each other",
+                                                 .axis = "query",
+                                                 .variants = {"feature_map(reduce=1)"}}};
+
+const Preset::Entry zhang_2019{
+    "zhang_2019",
+    {.paper = "Zhang et al., 2019, Self-attention generative adversarial networks",
+     .axes = {"singular", "single", "single", "dot", "softmax", "single", "self_attentive", "singular"},
+     .structure = "feature_map",
+     .mechanisms = {"dot + softmax"}}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,112 @@
+// Every preset, with every mechanism its paper tries.
+
+#include "heed/structures/preset.h"
+
+#include <sstream>
+
+#include <torch/optim/sgd.h>
+
+#include "heed/structures/testing.h"
+
+namespace heed::testing {
+namespace {
+
+constexpr int64_t kPresetWidth = 8;
+
+class EveryPreset : public ::testing::TestWithParam<std::string> {
+ protected:
+  const Preset& says() const { return find_preset(GetParam()); }
+  std::shared_ptr<Structure> make(const std::string& mechanism = "") const {
+    at::manual_seed(3);
+    return preset(GetParam(), {.features = {kPresetWidth}, .mechanism = mechanism});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Papers, EveryPreset, ::testing::ValuesIn(preset_names()), test_name);
+
+TEST_P(EveryPreset, RunsOnRandomDataWithEveryMechanismOfThePaper) {
+  for (const auto& mechanism : says().mechanisms) {
+    SCOPED_TRACE(mechanism);
+    const auto model = make(mechanism);
+    const auto out = model->forward(random_inputs(*model));
+    EXPECT_EQ(out.context.size(-1), model->width());
+    EXPECT_TRUE(out.context.isfinite().all().item<bool>());
+    EXPECT_GT(largest(out.context), 0);
+  }
+}
+
+TEST_P(EveryPreset, LearnsInAStep) {
+  const auto model = make();
+  const auto given = random_inputs(*model);
+  model->eval();  // without noise, so that the two losses can be compared
+  const auto loss = [&] { return (model->forward(given).context - 1).square().mean(); };
+  torch::optim::SGD optimiser(model->parameters(), torch::optim::SGDOptions(1e-3));
+  const auto before = loss();
+  before.backward();
+  optimiser.step();
+  EXPECT_LT(loss().item<double>(), before.item<double>());
+}
+
+TEST_P(EveryPreset, LearnsWhileItDraws) {
+  for (const auto& mechanism : says().mechanisms) {
+    const auto model = make(mechanism);
+    model->train();
+    const auto out = model->forward(random_inputs(*model));
+    out.context.square().mean().backward();
+    bool moved = false;
+    for (const auto& parameter : model->parameters())
+      moved = moved || (parameter.grad().defined() && largest(parameter.grad()) > 0);
+    EXPECT_TRUE(moved) << mechanism;
+  }
+}
+
+TEST_P(EveryPreset, PrintsItself) {
+  std::ostringstream text;
+  text << *make();
+  EXPECT_NE(text.str().find(says().structure), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find(says().mechanisms.front()), std::string::npos) << text.str();
+}
+
+/// Whether `choices`, words with commas or plus signs between them, has the word.
+bool has_word(const std::string& choices, const std::string& word) {
+  std::istringstream words(choices);
+  for (std::string one; words >> one;)
+    if (one == word || one == word + ",") return true;
+  return false;
+}
+
+TEST_P(EveryPreset, SaysWhatItChose) {
+  const auto& axes = says().axes;
+  for (const auto* choice : {&axes.features, &axes.levels, &axes.representations, &axes.score, &axes.alignment,
+                             &axes.dimensionality, &axes.query, &axes.queries})
+    EXPECT_FALSE(choice->empty());
+  for (const auto& words : says().mechanisms) {
+    if (words.find('+') == std::string::npos) continue;
+    const Mechanism inside = Mechanism::parse(words);
+    const auto& parts = inside.parts();
+    // The survey calls a learned query with a hidden layer additive.
+    const auto score = parts.score.name == "self_attentive" ? "additive" : parts.score.name;
+    EXPECT_TRUE(has_word(axes.score, score) || words != says().mechanisms.front()) << axes.score << ": " << words;
+    EXPECT_TRUE(has_word(axes.alignment, parts.align.name)) << axes.alignment << ": " << words;
+    EXPECT_EQ(axes.dimensionality == "multi", make()->inside().find("multi") != std::string::npos) << words;
+  }
+}
+
+TEST(Presets, AreThoseOfTheSurvey) {
+  const std::vector<std::string> expected{"bahdanau_2015", "kiela_2018", "li_2018",     "li_2019",      "lu_2016",
+                                          "luong_2015",    "oktay_2018", "shen_2018",   "vaswani_2017", "wallaart_2019",
+                                          "wang_2018",     "wang_2019",  "winata_2019", "xu_2015",      "yang_2016",
+                                          "yu_2019",       "zhang_2019"};
+  for (const auto& name : expected) EXPECT_NO_THROW(find_preset(name));
+}
+
+TEST(Presets, SuggestTheNearestName) {
+  try {
+    find_preset("bahdanau_2014");
+    FAIL() << "a preset that does not exist was found";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'bahdanau_2015'?"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace heed::testing

@@ -1,0 +1,248 @@
+// What every structure promises, checked for every entry of the catalogue and every variant it names, with several
+// mechanisms inside each, or several alignments where the scores are its own. A new structure is in here as soon as its
+// file exists.
+
+#include <cstdio>
+#include <sstream>
+
+#include "heed/data/safetensors.h"
+#include "heed/structures/testing.h"
+
+namespace heed::testing {
+namespace {
+
+struct Inside {
+  std::string structure, mechanism;
+  friend void PrintTo(const Inside& x, std::ostream* out) { *out << x.structure << " with " << x.mechanism; }
+};
+
+std::vector<Inside> every_structure_and_mechanism() {
+  std::vector<Inside> all;
+  for (const auto& words : every_structure()) {
+    const bool own = structure(words, {.features = {kFeatureWidth}})->own_scores();
+    all.push_back({words, ""});
+    for (const auto& mechanism : own ? kAlignments : kInside) all.push_back({words, mechanism});
+  }
+  return all;
+}
+
+class EveryStructure : public ::testing::TestWithParam<Inside> {
+ protected:
+  StructureCase make(Real real = Real::some) const {
+    return make_structure_case(GetParam().structure, GetParam().mechanism, real);
+  }
+};
+const auto structure_test_name = [](const ::testing::TestParamInfo<Inside>& info) {
+  return name_of(info.param.structure + " with " + (info.param.mechanism.empty() ? "its own" : info.param.mechanism));
+};
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryStructure, ::testing::ValuesIn(every_structure_and_mechanism()),
+                         structure_test_name);
+
+/// The rows of padding hold `with`.
+Given filled(const Given& given, double with) {
+  Given other = given;
+  for (auto& f : other.features)
+    if (f.keep.defined())
+      f.rows = f.rows.detach().masked_fill(f.keep.logical_not().unsqueeze(-1), with).requires_grad_();
+  return other;
+}
+
+bool all_finite(const std::vector<Tensor>& slopes) {
+  for (const auto& slope : slopes)
+    if (slope.defined() && !slope.isfinite().all().item<bool>()) return false;
+  return true;
+}
+
+TEST_P(EveryStructure, GivesAContextOfItsWidth) {
+  const auto c = make();
+  const auto out = c.run();
+  EXPECT_EQ(out.context.size(0), 3);
+  EXPECT_EQ(out.context.size(-1), c.structure->width());
+  EXPECT_GT(largest(out.context), 0);
+  if (out.keep.defined()) {
+    EXPECT_EQ(out.keep.sizes(), out.context.sizes().slice(0, out.context.sizes().size() - 1));
+  }
+}
+
+TEST_P(EveryStructure, NeverSeesWhatStandsInPadding) {
+  for (const Real real : {Real::some, Real::edge}) {
+    auto c = make(real);
+    std::vector<Tensor> first;
+    for (const double with : {0.0, 1e3, std::nan("")}) {
+      c.given = filled(c.given, with);
+      const auto out = c.run();
+      auto found = gradients(loss_of(out), c.tensors());
+      found.push_back(out.context);
+      if (first.empty()) first = found;
+      ASSERT_EQ(found.size(), first.size());
+      for (size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(same_bits(found[i], first[i])) << i << " with " << with;
+    }
+  }
+}
+
+TEST_P(EveryStructure, GivesPaddingNoGradient) {
+  const auto c = make(Real::edge);
+  const auto found = gradients(loss_of(c.run()), c.tensors());
+  for (size_t i = 0; i < c.given.features.size(); ++i) {
+    if (!found[i].defined()) continue;
+    EXPECT_EQ(largest(found[i].masked_select(c.given.features[i].keep.logical_not().unsqueeze(-1))), 0);
+  }
+}
+
+TEST_P(EveryStructure, StaysFiniteWhereNothingIsReal) {
+  const auto c = make(Real::edge);
+  const auto out = c.run();
+  EXPECT_TRUE(out.context.isfinite().all().item<bool>());
+  EXPECT_TRUE(all_finite(gradients(loss_of(out), c.tensors())));
+}
+
+TEST_P(EveryStructure, WeighsNothingThatIsNotReal) {
+  auto c = make(Real::edge);
+  c.given.call.want.weights = true;
+  const auto out = c.run();
+  EXPECT_FALSE(out.steps.empty());
+  for (const auto& [name, attended] : out.steps) {
+    if (c.structure->takes().edges) continue;  // a weight for each edge: see its own test
+    ASSERT_TRUE(attended.weights.defined()) << name;
+    EXPECT_TRUE(attended.weights.isfinite().all().item<bool>()) << name;
+    // [B, Lq, Lk], [B, H, Lq, Lk] or, with channels, [B, Lq, Lk, W], [B, H, Lq, Lk, W]
+    const auto& w = attended.weights;
+    const double plain = largest(w.sum(-1)), channels = w.dim() > 3 ? largest(w.sum(-2)) : plain;
+    const bool shares = GetParam().mechanism != "sigmoid";
+    EXPECT_LE(w.dim() == 5 ? channels : std::min(plain, channels), shares ? 1 + 1e-9 : 5) << name;
+  }
+}
+
+/// Batch row b alone.
+Given only_row(const Given& given, int64_t b) {
+  Given one = given;
+  for (auto& f : one.features) {
+    f.rows = f.rows.narrow(0, b, 1);
+    if (f.keep.defined()) f.keep = f.keep.narrow(0, b, 1);
+  }
+  if (one.query.defined()) one.query = one.query.narrow(0, b, 1);
+  one.call.noise.first_row = b;
+  return one;
+}
+
+TEST_P(EveryStructure, TreatsBatchRowsAlone) {
+  for (const Real real : {Real::some, Real::edge}) {
+    const auto c = make(real);
+    const auto together = c.run();
+    for (int64_t b = 0; b < 3; ++b) {
+      const auto alone = c.structure->forward(only_row(c.given, b));
+      EXPECT_TRUE(close(alone.context, together.context.narrow(0, b, 1), 1e-11)) << b;
+    }
+  }
+}
+
+TEST_P(EveryStructure, GivesTheSameHoweverLongThePadding) {
+  const auto c = make();
+  const auto out = c.run();
+  Given longer = c.given;
+  for (auto& f : longer.features) {
+    f.rows = at::constant_pad_nd(f.rows, {0, 0, 0, 2}, NAN);
+    f.keep = at::constant_pad_nd(f.keep, {0, 2});
+  }
+  const auto padded_out = c.structure->forward(longer);
+  if (out.context.sizes() == padded_out.context.sizes()) {
+    EXPECT_TRUE(close(padded_out.context, out.context, 1e-11));
+  } else {  // a context for each feature: those of the padding are behind
+    EXPECT_TRUE(close(padded_out.context.narrow(-2, 0, out.context.size(-2)), out.context, 1e-11));
+  }
+}
+
+TEST_P(EveryStructure, HasTheGradientOfCentralDifferences) {
+  for (const Real real : {Real::all, Real::some}) {
+    const auto c = make(real);
+    const auto leaves = c.leaves();
+    const auto found = gradients(loss_of(c.run()), c.tensors());
+    const at::NoGradGuard no_grad;
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      const auto way = at::randn(leaves[i].second.sizes(), kDouble);
+      constexpr double h = 1e-6;
+      auto x = leaves[i].second.detach();
+      x.add_(way, h);
+      const double up = loss_of(c.run()).item<double>();
+      x.sub_(way, 2 * h);
+      const double down = loss_of(c.run()).item<double>();
+      x.add_(way, h);
+      const double ours = found[i].defined() ? (found[i] * way).sum().item<double>() : 0;
+      EXPECT_NEAR(ours, (up - down) / (2 * h), 2e-6 * (1 + std::abs(ours))) << leaves[i].first;
+    }
+  }
+}
+
+TEST_P(EveryStructure, GivesTheSameOnEveryPath) {
+  auto c = make();
+  c.given.call.path = Path::stored;
+  const auto stored = c.run();
+  for (const Path path : {Path::composed, Path::fastest}) {
+    c.given.call.path = path;
+    EXPECT_TRUE(close(c.run().context, stored.context, 1e-11)) << words(path);
+  }
+}
+
+TEST_P(EveryStructure, SavesAndLoads) {
+  const auto c = make();
+  const std::string path = ::testing::TempDir() + "heed_structure_" + std::to_string(::getpid()) + ".safetensors";
+  save_parameters(*c.structure, path);
+  const auto other = structure(c.structure->words(), c.structure->options());
+  other->to(at::kDouble);
+  other->eval();
+  load_parameters(*other, path);
+  std::remove(path.c_str());
+  EXPECT_TRUE(same_bits(other->forward(c.given).context, c.run().context));
+}
+
+TEST_P(EveryStructure, ClonesItself) {
+  const auto c = make();
+  const auto copy = std::dynamic_pointer_cast<Structure>(c.structure->clone());
+  ASSERT_TRUE(copy);
+  EXPECT_TRUE(same_bits(copy->forward(c.given).context, c.run().context));
+  const at::NoGradGuard no_grad;
+  for (auto& parameter : copy->parameters()) parameter.add_(1);
+  for (const auto& [name, parameter] : c.leaves()) EXPECT_TRUE(parameter.isfinite().all().item<bool>());
+  const auto names = copy->named_parameters(), mine = c.structure->named_parameters();
+  for (const auto& item : mine) EXPECT_FALSE(item.value().is_alias_of(names[item.key()]));
+}
+
+TEST_P(EveryStructure, LearnsInTraining) {
+  const auto c = make();
+  c.structure->train();
+  const auto loss = loss_of(c.run());
+  EXPECT_TRUE(loss.isfinite().item<bool>());
+  EXPECT_TRUE(all_finite(gradients(loss, c.tensors())));
+}
+
+TEST_P(EveryStructure, PrintsItself) {
+  const auto c = make();
+  std::ostringstream text;
+  c.structure->pretty_print(text);
+  EXPECT_NE(text.str().find(GetParam().structure.substr(0, GetParam().structure.find('('))), std::string::npos);
+  EXPECT_NE(text.str().find(std::to_string(c.structure->width())), std::string::npos);
+}
+
+TEST_P(EveryStructure, RefusesInputsThatDoNotFit) {
+  const auto c = make();
+  Given fewer = c.given;
+  fewer.features.pop_back();
+  EXPECT_THROW(c.structure->forward(fewer), Error);
+  Given wider = c.given;
+  wider.features[0].rows = at::cat({wider.features[0].rows, wider.features[0].rows}, -1);
+  EXPECT_THROW(c.structure->forward(wider), Error);
+  Given masked = c.given;
+  masked.call.mask.key_count = at::ones({3}, at::kLong);
+  EXPECT_THROW(c.structure->forward(masked), Error);
+}
+
+TEST(StructureCatalogue, DescribesEveryStructure) {
+  for (const auto& name : Structure::Parts::names()) {
+    const auto& says = Structure::Parts::describe(name);
+    EXPECT_FALSE(says.formula.empty() || says.paper.empty() || says.cost.empty() || says.choose.empty()) << name;
+    EXPECT_FALSE(says.axis.empty()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace heed::testing

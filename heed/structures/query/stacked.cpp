@@ -1,0 +1,50 @@
+// Stacked attention (SAN, Yang et al., 2016, "Stacked attention networks for image question answering"):
+//
+//   c^k = Att(u^{k-1}, F),   u^k = c^k + u^{k-1},   u^0 = q,   k = 1 .. K
+//
+// The query is pulled towards what was found. Each hop has parameters of its own, as in the paper, or all share them.
+// A sum: query and features must be equally wide.
+
+#include "heed/structures/query/hops.h"
+#include "heed/structures/structure.h"
+
+namespace heed {
+namespace {
+
+class Stacked final : public Structure {
+ public:
+  Stacked(const Options& words, const StructureOptions& options) : Structure(options, "additive + softmax") {
+    const int64_t hops = checked_hops("stacked", words.integer("hops", 2));
+    const bool tied = words.flag("tied");
+    check(width_of_query() == width_of(0), "stacked: the query is ", width_of_query(), " wide and the features ",
+          width_of(0), "; expected the same, since contexts are added to the query");
+    attend_ = for_each_hop(hops, tied,
+                           [&](const std::string& hop) { return slot("attend" + hop, width_of_query(), width_of(0)); });
+  }
+
+  Takes takes() const override { return {.features = {"features"}, .query = true}; }
+  int64_t width() const override { return width_of(0); }
+
+ private:
+  Arranged arrange(const Given& in) override {
+    Arranged out;
+    out.context = in.query;
+    for (size_t hop = 0; hop < attend_.size(); ++hop)  // [B, Lq, D]
+      out.context = out.context + attend_[hop](out, out.context, in.features[0], in.call);
+    return out;
+  }
+
+  std::vector<Slot> attend_;
+};
+
+const Structure::Parts::Entry stacked_entry{"stacked",
+                                            make_structure<Stacked>,
+                                            {.formula = "u' = u + Att(u, F)",
+                                             .paper = "Yang et al., 2016 (SAN)",
+                                             .cost = "K mechanisms, one after the other",
+                                             .choose = "a question about regions of a picture, in several steps",
+                                             .axis = "queries",
+                                             .variants = {"stacked(3, tied)"}}};
+
+}  // namespace
+}  // namespace heed

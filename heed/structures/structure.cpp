@@ -1,0 +1,214 @@
+#include "heed/structures/structure.h"
+
+#include <algorithm>
+
+#include "heed/structures/uses.h"
+
+namespace heed {
+namespace {
+
+bool has_score(const std::string& mechanism) {
+  return mechanism.find('+') != std::string::npos;
+}
+
+std::string shape_expected(const Takes& takes, int64_t width) {
+  const std::string places = takes.depth == 1   ? "L"
+                             : takes.depth == 2 ? "S, L"
+                                                : std::to_string(takes.depth) + " axes of places";
+  return "[B, " + places + ", " + std::to_string(width) + "]";
+}
+
+}  // namespace
+
+const Tensor& Arranged::add(const std::string& slot, const Attended& attended) {
+  const auto again = [&](const auto& step) { return step.first == slot || step.first.rfind(slot + ".", 0) == 0; };
+  const auto before = std::count_if(steps.begin(), steps.end(), again);
+  steps.emplace_back(before == 0 ? slot : slot + "." + std::to_string(before + 1), attended);
+  return steps.back().second.context;
+}
+
+const Attended& Arranged::step(const std::string& name) const {
+  std::vector<std::string> known;
+  for (const auto& [slot, attended] : steps) {
+    if (slot == name) return attended;
+    known.push_back(slot);
+  }
+  fail("structure: no step called '", name, "'; there are: ", joined(known));
+}
+
+Tensor Slot::operator()(Arranged& out, const Tensor& query, const Features& features, const Call& call,
+                        const Tensor& values) const {
+  const Tensor& read = values.defined() ? values : features.rows;
+  return out.add(name_,
+                 attention_->forward(query, features.rows, read, nth_use(over(call, features), out.steps.size())));
+}
+
+Arranged Nested::operator()(Arranged& out, const Given& given) const {
+  Given own = given;
+  own.call = nth_use(given.call, out.steps.size());
+  Arranged inner = structure_->forward(own);
+  for (const auto& [step, attended] : inner.steps) out.add(name_ + "/" + step, attended);
+  return inner;
+}
+
+Structure::Structure(StructureOptions options, std::string usual)
+    : options_(std::move(options)), usual_(std::move(usual)) {
+  check(!options_.features.empty(), "structure: no width of features; expected one, or one for each input");
+  for (const int64_t width : options_.features)
+    check(width > 0, "structure: an input is ", width, " wide, expected more than 0");
+  check(options_.query >= 0, "structure: the query is ", options_.query, " wide, expected at least 0");
+}
+
+bool Structure::own_scores() const {
+  return !has_score(usual_);
+}
+
+Mechanism Structure::mechanism() const {
+  const auto& given = options_.mechanism;
+  if (!own_scores()) {
+    check(given.empty() || has_score(given), "structure: the mechanism is '", given,
+          "', expected a score and an alignment: 'additive + ", given, "'");
+    return Mechanism::parse(inside());
+  }
+  const std::string words = "dot + " + (inside());
+  check(!has_score(given) && parse_mechanism(words).dimensionality.name == "single",
+        "structure: it computes its scores itself, but '", given,
+        "' came; expected an alignment alone, such as 'sparsemax'");
+  return Mechanism::parse(words);
+}
+
+int64_t Structure::width_of(size_t input) const {
+  const auto& widths = options_.features;
+  check(widths.size() == 1 || input < widths.size(), "structure: ", widths.size(), " widths of features, but input ",
+        input + 1, " needs one; expected one for each input, or one for all");
+  return widths.size() == 1 ? widths[0] : widths[input];
+}
+
+int64_t Structure::width_of_query() const {
+  return options_.query > 0 ? options_.query : width_of(0);
+}
+
+Slot Structure::slot_of(const AttentionOptions& options, const std::string& name) {
+  Slot made;
+  made.name_ = name;
+  made.attention_ = register_module(name, Attention(options));
+  return made;
+}
+
+Slot Structure::slot_of(const Mechanism& mechanism, const std::string& name, int64_t query, int64_t keys,
+                        int64_t values) {
+  return slot_of(AttentionOptions{.query = query,
+                                  .keys = keys,
+                                  .values = values == 0 ? keys : values,
+                                  .hidden = options_.hidden,
+                                  .heads = own_scores() ? 1 : options_.heads,
+                                  .mechanism = mechanism,
+                                  .dropout = options_.dropout},
+                 name);
+}
+
+Slot Structure::slot(const std::string& name, int64_t query, int64_t keys, int64_t values) {
+  return slot_of(mechanism(), name, query, keys, values);
+}
+
+Slot Structure::slot_with_score(const std::string& score, const std::string& name, int64_t query, int64_t keys,
+                                int64_t values) {
+  const MechanismWords parts = mechanism().parts();
+  const bool own = parts.score.name == score;
+  const std::string many = parts.dimensionality.name == "single" ? "" : ", " + parts.dimensionality.words();
+  const std::string words = (own ? parts.score.words() : score) + " + " + parts.align.words() + many;
+  return slot_of(Mechanism::parse(words), name, query, keys, values);
+}
+
+Nested Structure::nested(const std::string& name, const std::string& words, const StructureOptions& options) {
+  Nested made;
+  made.name_ = name;
+  made.structure_ = register_module(name, structure(words, options));
+  return made;
+}
+
+Tensor Structure::parameter(const std::string& name, std::vector<int64_t> shape, Initial initial) {
+  return register_parameter(name, initialised(ParameterSpec{name, std::move(shape), initial}));
+}
+
+Arranged Structure::forward(const Given& given) {
+  const Takes want = takes();
+  check(given.features.size() == want.features.size(), words_, ": ", given.features.size(), " inputs, expected ",
+        want.features.size(), ": ", joined(want.features));
+  const auto& mask = given.call.mask;
+  check(!mask.keep.defined() && !mask.key_count.defined(), words_,
+        ": a mask of keys came with the call; each input brings its own keep");
+  check(want.masks || (!mask.any() && !given.call.bias.full.defined() && !given.call.bias.per_key.defined() &&
+                       !given.call.bias.relative.defined() && !given.call.bias.alibi.defined()),
+        words_, ": causal, window and biases have no meaning here");
+
+  Given clean = given;
+  const auto& first = given.features.front();
+  for (size_t i = 0; i < clean.features.size(); ++i) {
+    Features& f = clean.features[i];
+    const auto name = words_ + ": " + want.features[i];
+    check(f.rows.defined() && f.rows.dim() == want.depth + 2 && f.width() == width_of(i), name, " is ",
+          shape_of(f.rows), ", expected ", shape_expected(want, width_of(i)));
+    check(f.batch() == first.batch() && (!want.same_length || f.length() == first.length()), name, " is ",
+          shape_of(f.rows), " beside ", want.features[0], " ", shape_of(first.rows), "; expected the same batch size",
+          want.same_length ? " and length" : "");
+    check(
+        !f.keep.defined() ||
+            (f.keep.scalar_type() == at::kBool && f.keep.sizes() == f.rows.sizes().slice(0, f.rows.sizes().size() - 1)),
+        name, ": keep is ", shape_of(f.keep), ", expected bool of shape ", shape_of(f.rows), " without the last axis");
+    f = f.without_padding();
+  }
+  if (want.query)
+    check(given.query.defined() && given.query.dim() == 3 && given.query.size(0) == first.batch() &&
+              given.query.size(2) == width_of_query(),
+          words_, ": query is ", shape_of(given.query), ", expected [", first.batch(), ", Lq, ", width_of_query(), "]");
+  else
+    check(!given.query.defined(), words_, ": a query came, but it makes its own");
+  check(want.edges == given.edges.defined(), words_,
+        want.edges ? ": edges are missing, expected int64 [2, E]" : ": edges came, but its inputs are no graph");
+  return arrange(clean);
+}
+
+std::shared_ptr<torch::nn::Module> Structure::clone(const c10::optional<torch::Device>& device) const {
+  const auto copy = structure(words_, options_);
+  const at::NoGradGuard no_grad;
+  const auto take = [&](auto& mine, const auto& theirs) {
+    for (auto& item : mine) {
+      const auto& from = *theirs.find(item.key());
+      item.value().set_data(device
+                                ? from.detach().to(*device, from.scalar_type(), /*non_blocking=*/false, /*copy=*/true)
+                                : from.detach().clone());
+      item.value().requires_grad_(from.requires_grad());
+    }
+  };
+  auto parameters = copy->named_parameters();
+  take(parameters, named_parameters());
+  auto buffers = copy->named_buffers();
+  take(buffers, named_buffers());
+  copy->train(is_training());
+  return copy;
+}
+
+void Structure::pretty_print(std::ostream& stream) const {
+  std::vector<std::string> widths;
+  const auto names = takes().features;
+  for (size_t i = 0; i < names.size(); ++i) widths.push_back(names[i] + " " + std::to_string(width_of(i)));
+  if (takes().query) widths.push_back("query " + std::to_string(width_of_query()));
+  stream << "heed::" << words_ << "(" << inside() << "; " << joined(widths) << ", context " << width() << ")";
+}
+
+std::shared_ptr<Structure> structure(const std::string& words, const StructureOptions& options) {
+  const PartWords parsed = parse_part(words, Structure::kKind);
+  auto made = Structure::Parts::make(parsed, options);
+  made->words_ = parsed.words();
+  const auto inputs = made->takes().features.size();
+  check(options.features.size() == 1 || options.features.size() == inputs, made->words_, ": ", options.features.size(),
+        " widths of features for ", inputs, " inputs; expected one for each, or one for all");
+  return made;
+}
+
+Tensor beside(const std::vector<Tensor>& parts) {
+  return at::cat(parts, -1);
+}
+
+}  // namespace heed

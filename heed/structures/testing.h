@@ -1,0 +1,112 @@
+// For tests: every structure of the catalogue with several mechanisms inside, and calls made for it.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heed/attention/testing.h"
+#include "heed/structures/structure.h"
+
+namespace heed::testing {
+
+inline const std::vector<std::string> kInside{"additive + softmax", "general + sparsemax", "scaled_dot + entmax(1.5)",
+                                              "cosine(2) + top_k(2, renorm)", "additive + softmax, multi"};
+inline const std::vector<std::string> kAlignments{"softmax", "sparsemax", "entmax(1.5)", "sigmoid", "top_k(2, renorm)"};
+
+/// Every structure and every variant it names.
+inline std::vector<std::string> every_structure() {
+  std::vector<std::string> all;
+  for (const auto& name : Structure::Parts::names()) {
+    all.push_back(name);
+    for (const auto& variant : Structure::Parts::describe(name).variants) all.push_back(variant);
+  }
+  return all;
+}
+
+inline constexpr int64_t kFeatureWidth = 4;
+
+struct StructureCase {
+  std::shared_ptr<Structure> structure;
+  Given given;
+
+  /// Everything that has a gradient, with its name.
+  std::vector<std::pair<std::string, Tensor>> leaves() const {
+    std::vector<std::pair<std::string, Tensor>> all;
+    const auto names = structure->takes().features;
+    for (size_t i = 0; i < names.size(); ++i) all.emplace_back(names[i], given.features[i].rows);
+    if (given.query.defined()) all.emplace_back("query", given.query);
+    for (const auto& item : structure->named_parameters()) all.emplace_back(item.key(), item.value());
+    return all;
+  }
+  std::vector<Tensor> tensors() const {
+    std::vector<Tensor> all;
+    for (const auto& [name, tensor] : leaves()) all.push_back(tensor);
+    return all;
+  }
+  Arranged run() const { return structure->forward(given); }
+};
+
+/// How much of each batch row of the inputs is real.
+enum class Real {
+  all,   // everything, and keep is undefined
+  some,  // a few at least, with holes
+  edge,  // row 0: the first input is empty; row 1: the last, if there are several; row 2: every one
+};
+
+inline Tensor keep_of(Real real, const Tensor& rows, size_t input, size_t inputs) {
+  if (real == Real::all) return {};
+  auto keep = at::rand(rows.sizes().slice(0, rows.sizes().size() - 1)) > 0.3;
+  keep.select(-1, 0).fill_(true);
+  if (real == Real::some) {
+    keep.select(-1, keep.size(-1) - 1).fill_(false);
+    return keep;
+  }
+  keep[2].fill_(false);
+  if (input == 0) keep[0].fill_(false);
+  if (inputs > 1 && input + 1 == inputs) keep[1].fill_(false);
+  return keep;
+}
+
+/// Three batch rows in double, in evaluation.
+inline StructureCase make_structure_case(const std::string& words, const std::string& mechanism,
+                                         Real real = Real::some) {
+  at::manual_seed(5);
+  StructureCase c;
+  c.structure = structure(words, {.features = {kFeatureWidth}, .hidden = 8, .mechanism = mechanism});
+  c.structure->to(at::kDouble);
+  c.structure->eval();
+  {
+    const at::NoGradGuard no_grad;  // biases begin at 0, which would hide one that is forgotten
+    for (auto& parameter : c.structure->parameters()) parameter.add_(at::randn_like(parameter), 0.3);
+  }
+  const Takes takes = c.structure->takes();
+  const int64_t inputs = static_cast<int64_t>(takes.features.size());
+  for (int64_t i = 0; i < inputs; ++i) {
+    std::vector<int64_t> shape{3};
+    for (int64_t level = 1; level < takes.depth; ++level) shape.push_back(3);
+    shape.push_back(takes.same_length ? 4 : 5 - i % 3);
+    shape.push_back(kFeatureWidth);
+    Features f;
+    f.rows = at::randn(shape, kDouble).requires_grad_();
+    f.keep = keep_of(real, f.rows, static_cast<size_t>(i), static_cast<size_t>(inputs));
+    c.given.features.push_back(f);
+  }
+  if (takes.query) c.given.query = at::randn({3, 2, kFeatureWidth}, kDouble).requires_grad_();
+  if (takes.edges) c.given.edges = at::randint(5, {2, 14}, at::kLong);
+  c.given.call.noise.seed = 11;
+  return c;
+}
+
+/// A number into which the context and what there is besides enter.
+inline Tensor loss_of(const Arranged& a) {
+  Tensor loss = (a.context * waves(a.context)).sum();
+  double shift = 1;
+  for (const auto& [name, x] : a.also) {
+    if (x.is_floating_point()) loss = loss + (x * waves(x, shift)).sum();
+    shift += 1;
+  }
+  return loss;
+}
+
+}  // namespace heed::testing
