@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/attention/mechanism.h"
+#include "heed/structures/preset.h"
 
 namespace heed::cli {
 namespace {
@@ -106,8 +107,26 @@ void add_dimensionalities(std::vector<Card>& all) {
       "our extension");
 }
 
+void add_structures(std::vector<Card>& all) {
+  const StructureOptions sizes{.features = {8}};
+  for (const auto& name : Structure::Parts::names()) {
+    const Description& says = Structure::Parts::describe(name);
+    const auto made = structure(name, sizes);
+    Card card{"structure", name, says.formula, says.choose, says.cost, says.paper, {}, {}, {}};
+    card.options = Structure::Parts::options(name, sizes);
+    card.axis = says.axis;
+    card.inside = made->inside();
+    card.takes = made->takes().features;
+    if (made->takes().query) card.takes.push_back("query");
+    if (made->takes().edges) card.takes.push_back("edges");
+    for (const auto& child : made->named_children()) card.slots.push_back(child.key());
+    for (const auto& item : made->named_parameters(/*recurse=*/false)) card.parameters.push_back({item.key(), {}});
+    all.push_back(card);
+  }
+}
+
 std::string shown(const CardParameter& parameter) {
-  return parameter.name + " [" + joined(parameter.shape) + "]";
+  return parameter.shape.empty() ? parameter.name : parameter.name + " [" + joined(parameter.shape) + "]";
 }
 
 std::string shown(const Options::Known& option) {
@@ -123,39 +142,59 @@ std::vector<std::string> all_shown(const std::vector<Item>& items) {
 
 struct Family {
   std::string kind, title, idea;
+  std::string axis{};
+  bool has(const Card& card) const { return card.kind == kind && card.axis == axis; }
 };
 const std::array kFamilies{
     Family{"score", "Scores", "e = score(q, k): how well a query q and a key k belong together."},
     Family{"alignment", "Alignments", "a = align(e): weights a from scores e; the context is the sum of a_j v_j."},
-    Family{"dimensionality", "Dimensionalities", "How many scores W a pair of query and key gets."}};
+    Family{"dimensionality", "Dimensionalities", "How many scores W a pair of query and key gets."},
+    Family{"structure", "Structures: features", "How many inputs there are, and how they look at each other.",
+           "features"},
+    Family{"structure", "Structures: levels", "Words in sentences in documents.", "levels"},
+    Family{"structure", "Structures: representations", "Several embeddings of the same thing.", "representations"},
+    Family{"structure", "Structures: query", "Where the query comes from.", "query"},
+    Family{"structure", "Structures: queries", "How many queries, side by side or one after the other.", "queries"},
+    Family{"structure", "Structures: beyond the survey", "What whole models are made of.", "beyond"}};
 constexpr auto kSizes =
     "Sizes: Lq queries, Lk keys; Dq, Dk, Dv the widths of query, keys and values, D where Dq = Dk; Dh hidden width; W "
-    "scores for each pair.";
+    "scores for each pair. Att(q, F): a mechanism with query q over features F.";
 
-std::vector<Card> of_kind(const std::vector<Card>& all, const std::string& kind) {
+std::vector<Card> of_family(const std::vector<Card>& all, const Family& family) {
   std::vector<Card> some;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(some), [&](const Card& card) { return card.kind == kind; });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(some), [&](const Card& card) { return family.has(card); });
   return some;
 }
 
-void print_card(std::ostream& out, const Card& card, int indent) {
-  const auto line = [&](const char* label, const std::string& text) {
-    if (!text.empty()) out << std::string(static_cast<size_t>(indent), ' ') << padded(label, 12) << text << '\n';
+/// What stands below the formula: a label and a text each; those without a text are left out.
+std::vector<std::pair<std::string, std::string>> lines_of(const Card& card) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  const auto add = [&](const char* label, const std::string& text) {
+    if (!text.empty()) lines.emplace_back(label, text);
   };
+  add("choose for", card.choose);
+  add("inputs", joined(card.takes));
+  add("inside", card.inside);
+  add("slots", joined(card.slots));
+  add("parameters", joined(all_shown(card.parameters)));
+  add("options", joined(all_shown(card.options)));
+  add("forms", joined(card.dimensionalities));
+  add("cost", card.cost);
+  add("paper", card.paper);
+  return lines;
+}
+
+void print_card(std::ostream& out, const Card& card, int indent) {
   out << "  " << padded(card.name, indent - 2) << card.formula << '\n';
-  line("choose for", card.choose);
-  line("parameters", joined(all_shown(card.parameters)));
-  line("options", joined(all_shown(card.options)));
-  line("forms", joined(card.dimensionalities));
-  line("cost", card.cost);
-  line("paper", card.paper);
+  for (const auto& [label, text] : lines_of(card))
+    out << std::string(static_cast<size_t>(indent), ' ') << padded(label, 12) << text << '\n';
 }
 
 void print_words(std::ostream& out, const std::vector<Card>& all) {
   int indent = 0;
   for (const auto& card : all) indent = std::max(indent, display_width(card.name) + 4);
   for (const auto& family : kFamilies) {
-    const auto some = of_kind(all, family.kind);
+    const auto some = of_family(all, family);
     if (some.empty()) continue;
     out << family.title << ": " << family.idea << "\n\n";
     for (const auto& card : some) {
@@ -171,12 +210,21 @@ void print_words(std::ostream& out, const std::vector<Card>& all) {
 
 nlohmann::ordered_json as_json(const Card& card) {
   nlohmann::ordered_json parameters = nlohmann::ordered_json::array(), options = nlohmann::ordered_json::array();
-  for (const auto& p : card.parameters) parameters.push_back({{"name", p.name}, {"shape", p.shape}});
+  for (const auto& p : card.parameters) {
+    parameters.push_back({{"name", p.name}});
+    if (card.kind != "structure") parameters.back()["shape"] = p.shape;
+  }
   for (const auto& o : card.options) options.push_back({{"name", o.name}, {"default", o.otherwise}, {"kind", o.kind}});
   nlohmann::ordered_json all{{"kind", card.kind},     {"name", card.name},        {"formula", card.formula},
                              {"choose", card.choose}, {"parameters", parameters}, {"options", options},
                              {"cost", card.cost},     {"paper", card.paper}};
   if (card.kind == "score") all["dimensionalities"] = card.dimensionalities;
+  if (card.kind == "structure") {
+    all["axis"] = card.axis;
+    all["inputs"] = card.takes;
+    all["inside"] = card.inside;
+    all["slots"] = card.slots;
+  }
   return all;
 }
 
@@ -202,19 +250,61 @@ void print_markdown(std::ostream& out, const std::vector<Card>& all) {
       << kSizes << '\n';
   for (const auto& family : kFamilies) {
     out << "\n## " << family.title << "\n\n" << family.idea << '\n';
-    for (const auto& card : of_kind(all, family.kind)) {
+    for (const auto& card : of_family(all, family)) {
       out << "\n### " << card.name << "\n\n`" << card.formula << "`\n\n| | |\n|---|---|\n";
-      const auto row = [&](const char* label, const std::string& text) {
-        if (!text.empty()) out << "| " << label << " | " << cell(text) << " |\n";
-      };
-      row("choose for", card.choose);
-      row("parameters", joined(all_shown(card.parameters)));
-      row("options", joined(all_shown(card.options)));
-      row("forms", joined(card.dimensionalities));
-      row("cost", card.cost);
-      row("paper", card.paper);
+      for (const auto& [label, text] : lines_of(card)) out << "| " << label << " | " << cell(text) << " |\n";
     }
   }
+}
+
+/// A choice on each axis, with its label.
+std::vector<std::pair<std::string, std::string>> choices(const Axes& axes) {
+  return {{"features", axes.features}, {"levels", axes.levels},       {"representations", axes.representations},
+          {"score", axes.score},       {"alignment", axes.alignment}, {"dimensionality", axes.dimensionality},
+          {"query", axes.query},       {"queries", axes.queries}};
+}
+
+void print_presets_markdown(std::ostream& out, const std::vector<std::string>& names) {
+  out << "\n## Presets\n\nWhat a paper chose on every axis: `heed::preset(\"bahdanau_2015\", {.features = "
+         "{512}})`.\n\n| preset "
+         "| structure | inside |";
+  const auto labels = choices({});
+  for (const auto& [label, none] : labels) out << ' ' << label << " |";
+  out << "\n|---|---|---|";
+  for (size_t i = 0; i < labels.size(); ++i) out << "---|";
+  out << '\n';
+  for (const auto& name : names) {
+    const Preset& says = find_preset(name);
+    out << "| " << name << " | `" << says.structure << "` | `" << cell(joined(says.mechanisms, "`, `")) << "` |";
+    for (const auto& [label, choice] : choices(says.axes)) out << ' ' << choice << " |";
+    out << '\n';
+  }
+}
+
+void print_presets_words(std::ostream& out, const std::vector<std::string>& names) {
+  for (const auto& name : names) {
+    const Preset& says = find_preset(name);
+    out << name << "  " << says.paper << '\n';
+    const auto line = [&](const std::string& label, const std::string& text) {
+      out << "    " << padded(label, 17) << text << '\n';
+    };
+    line("structure", says.structure);
+    line("inside", joined(says.mechanisms, "; "));
+    for (const auto& [label, choice] : choices(says.axes)) line(label, choice);
+    out << '\n';
+  }
+}
+
+void print_presets_json(std::ostream& out, const std::vector<std::string>& names) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& name : names) {
+    const Preset& says = find_preset(name);
+    nlohmann::ordered_json one{
+        {"name", name}, {"paper", says.paper}, {"structure", says.structure}, {"mechanisms", says.mechanisms}};
+    for (const auto& [label, choice] : choices(says.axes)) one["axes"][label] = choice;
+    list.push_back(one);
+  }
+  out << list.dump(2) << '\n';
 }
 
 }  // namespace
@@ -224,7 +314,21 @@ std::vector<Card> cards() {
   add_catalogue<Score>(all);
   add_catalogue<Alignment>(all);
   add_dimensionalities(all);
+  add_structures(all);
   return all;
+}
+
+void print_presets(std::ostream& out, const std::string& name, ListForm form) {
+  if (!name.empty()) find_preset(name);
+  const auto names = name.empty() ? preset_names() : std::vector<std::string>{name};
+  switch (form) {
+    case ListForm::words:
+      return print_presets_words(out, names);
+    case ListForm::json:
+      return print_presets_json(out, names);
+    case ListForm::markdown:
+      return print_presets_markdown(out, names);
+  }
 }
 
 std::vector<Card> cards(const std::string& name) {
@@ -248,7 +352,8 @@ void print_list(std::ostream& out, const std::vector<Card>& all, ListForm form) 
     case ListForm::json:
       return print_json(out, all);
     case ListForm::markdown:
-      return print_markdown(out, all);
+      print_markdown(out, all);
+      return print_presets(out, "", form);
   }
 }
 

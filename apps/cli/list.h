@@ -20,18 +20,24 @@ struct CardParameter {
 
 /// What is known of one part.
 struct Card {
-  std::string kind, name;  // kind: "score", "alignment", "dimensionality"
+  std::string kind, name;  // kind: "score", "alignment", "dimensionality", "structure"
   std::string formula, choose, cost, paper;
-  std::vector<CardParameter> parameters;
+  std::vector<CardParameter> parameters;  // without shapes for a structure, whose widths are many
   std::vector<Options::Known> options;
   std::vector<std::string> dimensionalities;  // that a score has
+  // Of a structure:
+  std::string axis{}, inside{};               // of the taxonomy; its usual mechanism, or alignment
+  std::vector<std::string> takes{}, slots{};  // inputs; places for a mechanism
 };
 
-/// Every part, scores first; or those called `name` ("entmax", "entmax(1.5)"), at least one.
+/// Every part, scores first, structures last; or those called `name` ("entmax", "entmax(1.5)"), at least one.
 std::vector<Card> cards();
 std::vector<Card> cards(const std::string& name);
 
 enum class ListForm { words, json, markdown };
 void print_list(std::ostream& out, const std::vector<Card>& cards, ListForm form);
+
+/// The presets and their choice on each axis; "": all of them.
+void print_presets(std::ostream& out, const std::string& name, ListForm form);
 
 }  // namespace heed::cli

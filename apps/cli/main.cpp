@@ -19,7 +19,7 @@ constexpr int kFailed = 1, kMisused = 2;
 
 struct Given {
   int threads = 0;
-  bool json = false, markdown = false;
+  bool json = false, markdown = false, presets = false;
   std::string part, colours = "auto";
   heed::cli::DemoOptions demo;
 };
@@ -46,13 +46,16 @@ void add_info(CLI::App& app, Given& given) {
 }
 
 void add_list(CLI::App& app, Given& given) {
-  auto* list = app.add_subcommand("list", "Every score, alignment and dimensionality, and when to choose it");
-  list->add_option("part", given.part, "Only this one: additive, entmax, ...");
+  auto* list =
+      app.add_subcommand("list", "Every score, alignment, dimensionality, structure and preset, and when to choose it");
+  list->add_option("part", given.part, "Only this one: additive, entmax, rotatory, ...");
   auto* json = list->add_flag("--json", given.json, "For machines");
   list->add_flag("--markdown", given.markdown, "The page docs/catalogue.md")->excludes(json);
+  list->add_flag("--presets", given.presets, "What papers chose on each axis of the taxonomy");
   list->callback([&given] {
     using heed::cli::ListForm;
     const auto form = given.json ? ListForm::json : given.markdown ? ListForm::markdown : ListForm::words;
+    if (given.presets) return heed::cli::print_presets(std::cout, given.part, form);
     print_list(std::cout, given.part.empty() ? heed::cli::cards() : heed::cli::cards(given.part), form);
   });
 }
