@@ -63,7 +63,7 @@ Tensor hinge(const Tensor& x, const Tensor& right, CapsuleLoss form) {
   return each.masked_fill(right, 0.0).sum(1) / static_cast<double>(x.size(1));
 }
 
-const Tensor& of_capsules(const Arranged& capsules, const std::string& name) {
+Tensor of_capsules(const Arranged& capsules, const std::string& name) {
   const auto found = capsules.also.find(name);
   check(found != capsules.also.end(), "capsule: no ", name, " came; expected what the structure capsule gives");
   return found->second;
@@ -72,8 +72,8 @@ const Tensor& of_capsules(const Arranged& capsules, const std::string& name) {
 }  // namespace
 
 Tensor capsule_loss(const Arranged& capsules, const Tensor& classes, CapsuleLoss form) {
-  const auto& probabilities = of_capsules(capsules, "probabilities");
-  const auto& similarities = of_capsules(capsules, "similarities");
+  const auto probabilities = of_capsules(capsules, "probabilities");
+  const auto similarities = of_capsules(capsules, "similarities");
   const int64_t B = probabilities.size(0), C = probabilities.size(1);
   check(classes.defined() && classes.scalar_type() == at::kLong && classes.dim() == 1 && classes.size(0) == B,
         "capsule: classes is ", shape_of(classes), ", expected int64 [", B, "]");

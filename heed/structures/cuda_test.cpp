@@ -1,0 +1,46 @@
+// The same structure on a GPU: every one and every variant, with its gradients.
+
+#include <ATen/Context.h>
+
+#include "heed/structures/testing.h"
+
+namespace heed::testing {
+namespace {
+
+Tensor on_gpu(const Tensor& x) {
+  if (!x.defined()) return x;
+  const auto there = x.detach().to(at::kCUDA);
+  return x.requires_grad() ? there.requires_grad_() : there;
+}
+
+StructureCase on_gpu(const StructureCase& c) {
+  StructureCase there = c;
+  there.structure = std::dynamic_pointer_cast<Structure>(c.structure->clone(torch::Device(at::kCUDA)));
+  for (auto& f : there.given.features) f = {on_gpu(f.rows), on_gpu(f.keep)};
+  there.given.query = on_gpu(c.given.query);
+  return there;
+}
+
+TEST(StructuresOnCuda, GiveTheSame) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+  for (const auto& words : every_structure())
+    for (const Real real : {Real::all, Real::edge}) {
+      SCOPED_TRACE(words);
+      const auto here = make_structure_case(words, "", real);
+      here.structure->train();  // cuDNN has no backward of a recurrent layer in evaluation; nothing is drawn by softmax
+      try {
+        const auto there = on_gpu(here);
+        const auto a = here.run(), b = there.run();
+        EXPECT_TRUE(b.context.is_cuda());
+        EXPECT_TRUE(close(a.context, b.context));
+        const auto expected = gradients(loss_of(a), here.tensors()), found = gradients(loss_of(b), there.tensors());
+        const auto names = here.leaves();
+        for (size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(close(expected[i], found[i], 1e-9)) << names[i].first;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << std::string(error.what()).substr(0, 400);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace heed::testing
