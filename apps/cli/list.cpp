@@ -119,7 +119,7 @@ void add_structures(std::vector<Card>& all) {
     card.takes = made->takes().features;
     if (made->takes().query) card.takes.push_back("query");
     if (made->takes().edges) card.takes.push_back("edges");
-    for (const auto& child : made->named_children()) card.slots.push_back(child.key());
+    for (const auto& child : made->named_children()) card.modules.push_back(child.key());
     for (const auto& item : made->named_parameters(/*recurse=*/false)) card.parameters.push_back({item.key(), {}});
     all.push_back(card);
   }
@@ -175,7 +175,7 @@ std::vector<std::pair<std::string, std::string>> lines_of(const Card& card) {
   add("choose for", card.choose);
   add("inputs", joined(card.takes));
   add("inside", card.inside);
-  add("slots", joined(card.slots));
+  add("modules", joined(card.modules));
   add("parameters", joined(all_shown(card.parameters)));
   add("options", joined(all_shown(card.options)));
   add("forms", joined(card.dimensionalities));
@@ -223,7 +223,7 @@ nlohmann::ordered_json as_json(const Card& card) {
     all["axis"] = card.axis;
     all["inputs"] = card.takes;
     all["inside"] = card.inside;
-    all["slots"] = card.slots;
+    all["modules"] = card.modules;
   }
   return all;
 }

@@ -26,8 +26,8 @@ struct Card {
   std::vector<Options::Known> options;
   std::vector<std::string> dimensionalities;  // that a score has
   // Of a structure:
-  std::string axis{}, inside{};               // of the taxonomy; its usual mechanism, or alignment
-  std::vector<std::string> takes{}, slots{};  // inputs; places for a mechanism
+  std::string axis{}, inside{};                 // of the taxonomy; its usual mechanism, or alignment
+  std::vector<std::string> takes{}, modules{};  // inputs; what holds its parameters
 };
 
 /// Every part, scores first, structures last; or those called `name` ("entmax", "entmax(1.5)"), at least one.

@@ -1,5 +1,6 @@
 // The program heed: parses the command line and calls.
 
+#include <algorithm>
 #include <iostream>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "heed/base/nearest.h"
 #include "heed/base/version.h"
 #include "heed/bridge/threads.h"
+#include "heed/structures/preset.h"
 
 namespace {
 
@@ -55,7 +57,9 @@ void add_list(CLI::App& app, Given& given) {
   list->callback([&given] {
     using heed::cli::ListForm;
     const auto form = given.json ? ListForm::json : given.markdown ? ListForm::markdown : ListForm::words;
-    if (given.presets) return heed::cli::print_presets(std::cout, given.part, form);
+    const auto presets = heed::preset_names();
+    if (given.presets || std::find(presets.begin(), presets.end(), given.part) != presets.end())
+      return heed::cli::print_presets(std::cout, given.part, form);
     print_list(std::cout, given.part.empty() ? heed::cli::cards() : heed::cli::cards(given.part), form);
   });
 }

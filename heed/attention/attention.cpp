@@ -53,8 +53,9 @@ AttentionImpl::AttentionImpl(AttentionOptions options) : options_(std::move(opti
         " heads; expected a number that divides it");
   check(o.hidden >= 0, "attention: hidden is ", o.hidden, ", expected at least 0");
   check(o.dropout >= 0 && o.dropout < 1, "attention: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
-  check(o.head_width >= 0 && (o.head_width == 0 || o.hidden == 0 || o.hidden == o.head_width * o.heads),
-        "attention: hidden is ", o.hidden, " and head_width ", o.head_width, "; expected hidden = heads * head_width");
+  check(o.head_width >= 0, "attention: head_width is ", o.head_width, ", expected at least 0");
+  check((o.head_width == 0 || o.hidden == 0 || o.hidden == o.head_width * o.heads), "attention: hidden is ", o.hidden,
+        " and head_width ", o.head_width, "; expected hidden = heads * head_width");
   check(!o.bias || o.projects(), "attention: bias belongs to the projections of heads; give heads or head_width");
   check(o.context >= 0 && (o.context == 0 || o.context == o.values || o.projects()), "attention: the context is ",
         o.context, " wide and the values ", o.values, "; without projections of heads they are equally wide");
@@ -67,7 +68,9 @@ AttentionImpl::AttentionImpl(AttentionOptions options) : options_(std::move(opti
   head_ =
       o.projects() ? Sizes{o.query == 0 ? 0 : width, width, width, width} : Sizes{o.query, o.keys, o.values, o.hidden};
   head_.dimensionality = o.mechanism.dimensionality();
-  check(o.rotary.base == 0 || (o.rotary.base > 0 && head_.keys % 2 == 0 && (head_.query == 0 || head_.query % 2 == 0)),
+  check(o.rotary.base >= 0, "attention: the base of rotary is ", o.rotary.base,
+        ", expected more than 0, or 0 for none");
+  check(o.rotary.base == 0 || (head_.keys % 2 == 0 && (head_.query == 0 || head_.query % 2 == 0)),
         "attention: rotary turns pairs of features, but a head is ", head_.keys, " wide; expected an even width");
   reset();
 }

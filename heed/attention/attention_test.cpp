@@ -267,5 +267,14 @@ TEST(ScaledDotProductAttention, MeansWhatTorchMeans) {
   EXPECT_TRUE(close(five[0], by_hand(causal, 1 / std::sqrt(8.0))));
 }
 
+TEST(Module, TakesAMaskForNoQueries) {
+  Attention attention(AttentionOptions{.query = 4, .keys = 4, .values = 4, .heads = 2});
+  Call call;
+  call.mask.keep = at::ones({2, 0, 3}, at::kBool);
+  const auto context =
+      attention->forward(at::randn({2, 0, 4}), at::randn({2, 3, 4}), at::randn({2, 3, 4}), call).context;
+  EXPECT_EQ(context.sizes(), (std::vector<int64_t>{2, 0, 4}));
+}
+
 }  // namespace
 }  // namespace heed::testing

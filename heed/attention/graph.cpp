@@ -93,6 +93,8 @@ Asked alignment_of(const std::string& words) {
 void check_inputs(const Graph& graph, const EdgeScore& s, const Tensor& values) {
   check(values.defined() && values.dim() == 3 && values.size(0) == graph.nodes(), "graph: values is ", shape_of(values),
         ", expected [N, H, D] with N = ", graph.nodes());
+  check(values.scalar_type() == at::kFloat || values.scalar_type() == at::kDouble, "graph: values is ",
+        values.scalar_type(), ", expected float or double");
   const int64_t axes = s.to_scores.defined() ? 3 : 2;
   for (const auto& x : {s.receiver, s.sender})
     check(x.defined() && x.dim() == axes && x.size(0) == graph.nodes() && x.size(1) == values.size(1) &&
@@ -108,20 +110,13 @@ void check_inputs(const Graph& graph, const EdgeScore& s, const Tensor& values) 
           values.scalar_type(), "; expected one type on one device");
 }
 
-/// Whether kernels compute it; "" or the reason against.
-std::string no_kernel_for(const Tensor& values) {
-  if (!values.device().is_cpu()) return "tensors are not on the CPU";
-  if (values.scalar_type() != at::kFloat && values.scalar_type() != at::kDouble)
-    return "kernels compute in float and double";
-  return "";
-}
-
 Path path_of(Path asked, const Tensor& values) {
-  const auto reason = no_kernel_for(values);
+  const bool here = values.device().is_cpu();
   check(asked == Path::fastest || asked == Path::fused || asked == Path::composed, "graph: path is ", words(asked),
         ", expected fastest, fused or composed");
-  check(asked != Path::fused || reason.empty(), "graph: path fused is asked for, but ", reason);
-  return asked == Path::composed || !reason.empty() ? Path::composed : Path::fused;
+  check(asked != Path::fused || here, "graph: path fused is asked for, but tensors are on ", values.device(),
+        "; kernels expect the CPU");
+  return asked == Path::composed || !here ? Path::composed : Path::fused;
 }
 
 uint64_t fresh_seed() {
@@ -131,13 +126,32 @@ uint64_t fresh_seed() {
   return seed;
 }
 
-/// u in (0, 1), sorted [E, H]: by the edge as given, and the head.
-Tensor uniforms(const Graph& graph, const Noise& noise, kernels::Purpose purpose, const Tensor& values) {
-  const Draws draws{noise.seed, noise.stream};
-  const auto u = draws.uniform(purpose, {1, values.size(1), 1, graph.size()}, at::TensorOptions().dtype(at::kFloat));
-  return u.view({values.size(1), graph.size()})
-      .transpose(0, 1)
-      .index_select(0, graph.order())
+void check_draws_by(const Graph& graph, const Tensor& by) {
+  if (!by.defined()) return;
+  check(by.dim() == 2 && by.size(0) == 2 && by.size(1) == graph.size() && by.scalar_type() == at::kLong,
+        "graph: draws_by is ", shape_of(by), " ", by.scalar_type(), ", expected [2, ", graph.size(),
+        "] Long: a batch row and a number for each edge");
+  const int64_t least = by.numel() == 0 ? 0 : by.min().item<int64_t>();
+  check(least >= 0, "graph: draws_by has ", least, ", expected rows and numbers from 0");
+}
+
+/// u in (0, 1), sorted [E, H]: by the batch row and number of the edge, and the head.
+Tensor uniforms(const Graph& graph, const GraphCall& call, kernels::Purpose purpose, const Tensor& values) {
+  const int64_t heads = values.size(1);
+  int64_t rows = 1, numbers = graph.size();
+  auto cell = graph.order();  // of [rows, numbers], by sorted edge
+  if (call.draws_by.defined() && graph.size() > 0) {
+    const auto by = call.draws_by.to(at::kCPU);
+    rows = by[0].max().item<int64_t>() + 1;
+    numbers = by[1].max().item<int64_t>() + 1;
+    cell = (by[0] * numbers + by[1]).index_select(0, cell);
+  }
+  const Draws draws{call.noise.seed, call.noise.stream, call.noise.first_row};
+  const auto u = draws.uniform(purpose, {rows, heads, 1, numbers}, at::TensorOptions().dtype(at::kFloat));
+  return u.view({rows, heads, numbers})
+      .transpose(1, 2)
+      .reshape({rows * numbers, heads})
+      .index_select(0, cell)
       .to(values.device(), values.scalar_type());
 }
 
@@ -147,12 +161,14 @@ void check_graph_alignment(const std::string& words) {
   alignment_of(words);
 }
 
-GraphAttended graph_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const GraphCall& call) {
+GraphAttended graph_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const GraphCall& given) {
+  GraphCall call = given;
   const auto [name, alignment] = alignment_of(call.alignment);
   check_inputs(graph, score, values);
   const int64_t H = values.size(1), D = values.size(2);
   check_parameters("alignment/" + name, alignment->parameters({D, D, D, D}), call.parameters, H, values);
-  Noise noise = call.noise;
+  check_draws_by(graph, call.draws_by);
+  Noise& noise = call.noise;
   check(noise.dropout >= 0 && noise.dropout < 1, "graph: dropout is ", noise.dropout, ", expected 0 <= dropout < 1");
   check(!noise.uniforms.defined(), "graph: uniforms came, expected a seed: numbers belong to edges");
   const bool drawn = noise.sample && alignment->offers().draws;
@@ -160,10 +176,11 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& score, const Ten
 
   Tensor factor;  // [E, H]
   if (noise.dropout > 0)
-    factor = (uniforms(graph, noise, kernels::kDropout, values) >= noise.dropout).to(values.scalar_type()) /
+    factor = (uniforms(graph, call, kernels::kDropout, values) >= noise.dropout).to(values.scalar_type()) /
              (1 - noise.dropout);
   GraphAttended result;
   result.path = path_of(call.path, values);
+  result.sampled = drawn;
   result.seed = drawn || noise.dropout > 0 ? noise.seed : 0;
   const bool fused = result.path == Path::fused;
   Tensor weights;  // sorted
@@ -174,7 +191,7 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& score, const Ten
   } else {
     const auto scores = fused ? kernel_scores(graph, score) : composed_scores(graph, score);
     const auto found = aligned(graph, *alignment, call.parameters, scores,
-                               drawn ? uniforms(graph, noise, kernels::kAlignment, values) : Tensor());
+                               drawn ? uniforms(graph, call, kernels::kAlignment, values) : Tensor());
     weights = found.weights;
     result.log_probability = found.log_probability;
     const auto passed = factor.defined() ? weights * factor : weights;

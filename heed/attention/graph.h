@@ -6,6 +6,9 @@
 //
 // per head. Nothing is stored that has a row of features for each edge: time is O(E H D), memory O((N D + E) H).
 // A node that nothing leads into has no weights and c = 0 (D1): add self loops if it should attend itself.
+//
+// What stands at a node that no edge needs is not read (D3). NaN in a value that an edge leads from, but whose weight
+// is exactly 0 (sparsemax, dropout), is not promised to stay away: kernels skip that row, composed gives 0 * NaN = NaN.
 
 #pragma once
 
@@ -59,9 +62,13 @@ struct EdgeScore {
 struct GraphCall {
   std::string alignment = "softmax";  // any that looks at nothing but scores
   Parameters parameters{};            // of the alignment, by their bare names
-  Noise noise{};              // sample, dropout, seed, stream. A number belongs to an edge, as given, and a head
+  Noise noise{};                      // all but uniforms. A number belongs to an edge, as given, and a head
+  /// int64 [2, E]: the batch row, counted from noise.first_row, and the number in that row that each edge, as given,
+  /// draws by; undefined: row 0 and its place. For graphs that are parts of others. Numbers count up from 0: all of
+  /// them are drawn, up to the largest.
+  Tensor draws_by{};
   bool weights = false;       // bring them too
-  Path path = Path::fastest;  // fused: kernels, CPU, float or double; composed: torch's own operations, anywhere
+  Path path = Path::fastest;  // fused: kernels, CPU; composed: torch's own operations, anywhere
 };
 
 /// What was not wanted is undefined.
@@ -70,11 +77,13 @@ struct GraphAttended {
   Tensor weights{};          // [E, H], in the order of Graph::edges(), before dropout; differentiable
   Tensor log_probability{};  // [N, H]: of what was drawn, where the alignment is hard
   Path path = Path::fused;   // that was taken
+  bool sampled = false;      // the alignment drew
   uint64_t seed = 0;         // that was used; 0: nothing was drawn
 };
 
-/// values [N, H, D]. With softmax and kernels scores, weights and context are one pass over the edges; any other
-/// alignment works on blocks of nodes with nearly equal numbers of edges, at most twice as many slots as edges.
+/// values [N, H, D], float or double. With softmax and kernels scores, weights and context are one pass over the edges;
+/// any other alignment works on blocks of nodes with nearly equal numbers of edges, at most twice as many slots as
+/// edges.
 GraphAttended graph_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const GraphCall& = {});
 
 /// The alignment that a graph can have, or an error with the reason: places of queries and keys, and policies over

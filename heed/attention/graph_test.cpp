@@ -293,6 +293,42 @@ TEST(GraphAttend, DropsWeightsByEdgeAndHeadAndKeepsThemInTheMean) {
   EXPECT_EQ(graph_attend(graph, {zeros, zeros}, ones).seed, 0U);
 }
 
+// Two graphs side by side, one edge of the first left out: each edge draws what it draws in its own graph.
+TEST(GraphAttend, DrawsByTheRowAndNumberOfAnEdgeWhereTheyAreGiven) {
+  at::manual_seed(6);
+  constexpr int64_t N = 30, E = 200;
+  const auto edges = at::randint(N, {2, E}), some = at::arange(1, E);
+  const auto both = at::cat({edges.index_select(1, some), edges + N}, 1);
+  const auto rows = at::cat({at::zeros({E - 1}, at::kLong), at::ones({E}, at::kLong)});
+  const auto by = at::stack({rows, at::cat({some, at::arange(E)})});
+  const auto untouched = (at::arange(N) != edges[1][0]).nonzero().squeeze(1);
+  for (const char* alignment : {"softmax", "hard", "gumbel_softmax(.7)"})
+    for (const auto type : {at::kFloat, at::kDouble})
+      for (const Path path : {Path::fused, Path::composed}) {
+        const auto sender = at::randn({N, 2}, type), values = at::randn({N, 2, 4}, type);
+        const auto twice = [](const Tensor& x) { return at::cat({x, x}); };
+        GraphCall call{.alignment = alignment, .noise = {.sample = true, .dropout = 0.3, .seed = 9}, .path = path};
+        const auto first = graph_attend(Graph(edges, N), {sender, sender}, values, call).context;
+        call.noise.first_row = 1;
+        const auto second = graph_attend(Graph(edges, N), {sender, sender}, values, call).context;
+        call.noise.first_row = 0;
+        call.draws_by = by;
+        const auto all = graph_attend(Graph(both, 2 * N), {twice(sender), twice(sender)}, twice(values), call).context;
+        EXPECT_TRUE(close(all.narrow(0, 0, N).index_select(0, untouched), first.index_select(0, untouched), 1e-5));
+        EXPECT_TRUE(close(all.narrow(0, N, N), second, 1e-5)) << alignment;
+        EXPECT_FALSE(close(first, second, 1e-2));
+      }
+}
+
+TEST(GraphAttend, SaysWhetherTheAlignmentDrew) {
+  auto c = make_graph_case("hard", false);
+  c.call.noise = {.sample = true, .dropout = 0.1, .seed = 3};
+  EXPECT_TRUE(c.run().sampled);
+  c.call.noise.sample = false;
+  EXPECT_FALSE(c.run().sampled);
+  EXPECT_EQ(c.run().seed, 3U);  // dropout drew
+}
+
 TEST(GraphAttend, DrawsOneNeighbourAsOftenAsItsWeightSays) {
   constexpr int64_t kReceivers = 4000;  // nodes 2 ... attend nodes 0 and 1, with weights 3/4 and 1/4
   std::vector<int64_t> from, to;
@@ -363,6 +399,10 @@ TEST(GraphAttend, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(graph_attend(graph, {zeros, zeros, at::zeros({1, 3}, kDouble)}, values), Error);
   EXPECT_THROW(graph_attend(graph, {zeros, zeros}, values, {.noise = {.dropout = 1}}), Error);
   EXPECT_THROW(graph_attend(graph, {zeros, zeros}, values, {.path = Path::stored}), Error);
+  const auto half = zeros.to(at::kBFloat16);
+  EXPECT_THROW(graph_attend(graph, {half, half}, values.to(at::kBFloat16)), Error);
+  for (const auto& by : {at::zeros({2, 2}, at::kLong), at::zeros({2, 1}, at::kInt), at::full({2, 1}, -1, at::kLong)})
+    EXPECT_THROW(graph_attend(graph, {zeros, zeros}, values, {.draws_by = by}), Error);
 }
 
 TEST(Graph, RefusesNodesThatAreNotThereAndOtherShapes) {

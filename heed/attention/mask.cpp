@@ -49,6 +49,7 @@ Reached by_looking(const Mask& mask, const Place& whole, const Tensor& scored) {
     found.keys = found.keys.logical_or(keep.any(2));
     rows.push_back(keep.logical_and(scored).any(3));
   }
+  if (rows.empty()) rows.push_back(at::zeros({mask.keep.size(0), mask.keep.size(1), 0}, scored.options()));
   found.rows = at::cat(rows, 2);
   return found;
 }
@@ -92,7 +93,7 @@ Reach reach(const Mask& mask, const Place& whole, const at::Device& device) {
   }
   const auto ordinal = at::arange(1, whole.keys + 1, numbers);
   const auto scored = ordinal <= whole.most_keys;  // [Lk]
-  const bool own_rows = mask.keep.defined() && mask.keep.size(2) > 1;
+  const bool own_rows = mask.keep.defined() && mask.keep.size(2) != 1;
   const bool runs = mask.causal != Causal::none || mask.left >= 0 || mask.right >= 0;
   const auto [keys, rows] = own_rows ? by_looking(mask, whole, scored)
                             : runs   ? by_counting(mask, whole, scored)

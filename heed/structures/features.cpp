@@ -23,10 +23,16 @@ Tensor any_real(const Features& features) {
 Features padded(const std::vector<Features>& items) {
   check(!items.empty(), "features: nothing to pad");
   const auto& first = items.front().rows;
+  check(first.defined() && first.dim() >= 2, "features: an item is ", shape_of(first), ", expected [L, D] or deeper");
   std::vector<int64_t> most = first.sizes().vec();
   for (const auto& item : items) {
-    check(item.rows.dim() == first.dim() && item.width() == first.size(-1), "features: ", shape_of(item.rows),
-          " beside ", shape_of(first), "; expected as many axes, and the same width");
+    check(item.rows.defined() && item.rows.dim() == first.dim() && item.width() == first.size(-1),
+          "features: ", shape_of(item.rows), " beside ", shape_of(first),
+          "; expected as many axes, and the same width");
+    const auto places = item.rows.sizes().slice(0, most.size() - 1);
+    check(!item.keep.defined() || (item.keep.scalar_type() == at::kBool && item.keep.sizes() == places),
+          "features: keep is ", shape_of(item.keep), ", expected bool of shape ", shape_of(item.rows),
+          " without the last axis");
     for (size_t axis = 0; axis + 1 < most.size(); ++axis)
       most[axis] = std::max(most[axis], item.rows.size(static_cast<int64_t>(axis)));
   }

@@ -40,14 +40,16 @@ std::shared_ptr<Structure> preset(const std::string& name, StructureOptions opti
 
 Given random_inputs(const Structure& structure, int64_t batch, int64_t length) {
   const Takes takes = structure.takes();
+  const auto own = structure.parameters();
+  const auto like = own.empty() ? at::TensorOptions() : own[0].options().requires_grad(false);
   Given given;
   for (size_t i = 0; i < takes.features.size(); ++i) {
     std::vector<int64_t> shape{batch};
     for (int64_t level = 0; level < takes.depth; ++level) shape.push_back(length);
     shape.push_back(structure.width_of(i));
-    given.features.push_back({at::randn(shape), {}});
+    given.features.push_back({at::randn(shape, like), {}});
   }
-  if (takes.query) given.query = at::randn({batch, 1, structure.width_of_query()});
+  if (takes.query) given.query = at::randn({batch, 1, structure.width_of_query()}, like);
   if (takes.edges) given.edges = at::randint(length, {2, 3 * length}, at::kLong);
   return given;
 }

@@ -40,7 +40,8 @@ const Preset& find_preset(const std::string& name);
 /// The model of that paper at these widths. options.mechanism: another than the paper's main one.
 std::shared_ptr<Structure> preset(const std::string& name, StructureOptions options);
 
-/// Inputs that fit a structure: normally distributed, all of them real.
+/// Inputs that fit a structure, in the type and on the device of its parameters: normally distributed, all of them
+/// real.
 Given random_inputs(const Structure& structure, int64_t batch = 2, int64_t length = 5);
 
 }  // namespace heed

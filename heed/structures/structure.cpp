@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/structures/checks.h"
 #include "heed/structures/uses.h"
 
 namespace heed {
@@ -97,11 +98,13 @@ Slot Structure::slot_of(const AttentionOptions& options, const std::string& name
 
 Slot Structure::slot_of(const Mechanism& mechanism, const std::string& name, int64_t query, int64_t keys,
                         int64_t values) {
+  check(!own_scores() || options_.heads == 1, "structure: ", options_.heads,
+        " heads, but it computes its scores itself, once; expected 1");
   return slot_of(AttentionOptions{.query = query,
                                   .keys = keys,
                                   .values = values == 0 ? keys : values,
                                   .hidden = options_.hidden,
-                                  .heads = own_scores() ? 1 : options_.heads,
+                                  .heads = options_.heads,
                                   .mechanism = mechanism,
                                   .dropout = options_.dropout},
                  name);
@@ -138,12 +141,19 @@ Arranged Structure::forward(const Given& given) {
   const auto& mask = given.call.mask;
   check(!mask.keep.defined() && !mask.key_count.defined(), words_,
         ": a mask of keys came with the call; each input brings its own keep");
+  check(!given.call.noise.uniforms.defined(), words_,
+        ": uniforms belong to one use of a mechanism, and here may be several; give a seed");
   check(want.masks || (!mask.any() && !given.call.bias.full.defined() && !given.call.bias.per_key.defined() &&
                        !given.call.bias.relative.defined() && !given.call.bias.alibi.defined()),
         words_, ": causal, window and biases have no meaning here");
 
   Given clean = given;
   const auto& first = given.features.front();
+  const auto own = parameters();
+  const auto check_fits = [&](const std::string& what, const Tensor& x) {
+    check_attendable(what, x);
+    if (!own.empty()) check_type(what, x, own[0]);
+  };
   for (size_t i = 0; i < clean.features.size(); ++i) {
     Features& f = clean.features[i];
     const auto name = words_ + ": " + want.features[i];
@@ -152,12 +162,11 @@ Arranged Structure::forward(const Given& given) {
     check(f.batch() == first.batch() && (!want.same_length || f.length() == first.length()), name, " is ",
           shape_of(f.rows), " beside ", want.features[0], " ", shape_of(first.rows), "; expected the same batch size",
           want.same_length ? " and length" : "");
-    check(
-        !f.keep.defined() ||
-            (f.keep.scalar_type() == at::kBool && f.keep.sizes() == f.rows.sizes().slice(0, f.rows.sizes().size() - 1)),
-        name, ": keep is ", shape_of(f.keep), ", expected bool of shape ", shape_of(f.rows), " without the last axis");
+    check_fits(name, f.rows);
+    check_keep(name, f);
     f = f.without_padding();
   }
+  if (want.query && given.query.defined()) check_fits(words_ + ": query", given.query);
   if (want.query)
     check(given.query.defined() && given.query.dim() == 3 && given.query.size(0) == first.batch() &&
               given.query.size(2) == width_of_query(),
@@ -171,22 +180,27 @@ Arranged Structure::forward(const Given& given) {
 
 std::shared_ptr<torch::nn::Module> Structure::clone(const c10::optional<torch::Device>& device) const {
   const auto copy = structure(words_, options_);
+  copy->clone_(const_cast<Structure&>(*this), device);  // torch's signature; it only reads
+  return copy;
+}
+
+void Structure::clone_(torch::nn::Module& other, const c10::optional<torch::Device>& device) {
   const at::NoGradGuard no_grad;
-  const auto take = [&](auto& mine, const auto& theirs) {
-    for (auto& item : mine) {
+  const auto take = [&](const auto& mine, const auto& theirs) {
+    for (const auto& item : mine) {
       const auto& from = *theirs.find(item.key());
-      item.value().set_data(device
-                                ? from.detach().to(*device, from.scalar_type(), /*non_blocking=*/false, /*copy=*/true)
-                                : from.detach().clone());
-      item.value().requires_grad_(from.requires_grad());
+      Tensor to = item.value();
+      to.set_data(device ? from.detach().to(*device, from.scalar_type(), /*non_blocking=*/false, /*copy=*/true)
+                         : from.detach().clone());
+      to.requires_grad_(from.requires_grad());
     }
   };
-  auto parameters = copy->named_parameters();
-  take(parameters, named_parameters());
-  auto buffers = copy->named_buffers();
-  take(buffers, named_buffers());
-  copy->train(is_training());
-  return copy;
+  take(named_parameters(), other.named_parameters());
+  take(named_buffers(), other.named_buffers());
+  const auto modes = other.named_modules("", /*include_self=*/false);
+  train(other.is_training());
+  for (const auto& item : named_modules("", /*include_self=*/false))  // parents first: train() is for all below
+    item.value()->train((*modes.find(item.key()))->is_training());
 }
 
 void Structure::pretty_print(std::ostream& stream) const {
@@ -204,6 +218,8 @@ std::shared_ptr<Structure> structure(const std::string& words, const StructureOp
   const auto inputs = made->takes().features.size();
   check(options.features.size() == 1 || options.features.size() == inputs, made->words_, ": ", options.features.size(),
         " widths of features for ", inputs, " inputs; expected one for each, or one for all");
+  check(options.query == 0 || made->takes().query, made->words_, ": a width of the query, ", options.query,
+        ", but it takes none");
   return made;
 }
 

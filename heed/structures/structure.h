@@ -150,6 +150,9 @@ class Structure : public torch::nn::Module {
   Mechanism mechanism() const;
 
  private:
+  /// Takes over the parameters, buffers and modes of another one of the same words: for modules that hold a structure.
+  void clone_(torch::nn::Module& other, const c10::optional<torch::Device>& device) override;
+
   friend std::shared_ptr<Structure> structure(const std::string&, const StructureOptions&);
 
   StructureOptions options_;

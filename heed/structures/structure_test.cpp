@@ -76,5 +76,38 @@ TEST(Structure, TakesInputsOfDifferentWidths) {
   EXPECT_EQ(out.context.size(-1), 8);
 }
 
+struct HolderImpl : torch::nn::Cloneable<HolderImpl> {
+  HolderImpl() { reset(); }
+  void reset() override { inside = register_module("inside", structure("interactive", {.features = {4}})); }
+  std::shared_ptr<Structure> inside;
+};
+
+TEST(Structure, IsCopiedWithTheModuleThatHoldsIt) {
+  at::manual_seed(6);
+  HolderImpl holder;
+  const auto children = holder.inside->children();
+  children[0]->eval();
+  const auto copy = std::dynamic_pointer_cast<HolderImpl>(holder.clone());
+  ASSERT_TRUE(copy);
+  const auto mine = holder.named_parameters(), theirs = copy->named_parameters();
+  for (const auto& item : mine) {
+    EXPECT_TRUE(same_bits(item.value(), theirs[item.key()])) << item.key();
+    EXPECT_FALSE(item.value().is_alias_of(theirs[item.key()])) << item.key();
+  }
+  EXPECT_FALSE(copy->inside->children()[0]->is_training());
+  EXPECT_TRUE(copy->inside->children()[1]->is_training());
+}
+
+TEST(Structure, RefusesWhatItWouldIgnore) {
+  EXPECT_THROW(structure("rotatory", {.features = {4}, .query = 7}), Error);
+  EXPECT_THROW(structure("bidaf", {.features = {4}, .heads = 2}), Error);
+  const auto one = structure("specialised", {.features = {4}});
+  const Features rows{at::randn({2, 3, 4})};
+  EXPECT_NO_THROW(one->forward({.features = {rows, rows}}));
+  EXPECT_THROW(one->forward({.features = {rows, rows}, .call = {.noise = {.uniforms = at::rand({2, 1, 3})}}}), Error);
+  EXPECT_THROW(one->forward({.features = {rows, {rows.rows.to(at::kDouble)}}}), Error);
+  EXPECT_THROW(one->forward({.features = {rows, {rows.rows, at::ones({2, 3})}}}), Error);
+}
+
 }  // namespace
 }  // namespace heed::testing

@@ -14,6 +14,7 @@ inline Call nth_use(const Call& call, uint64_t n) {
   constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;  // far from any difference of seeds that people choose
   Call own = call;
   if (own.noise.seed != 0) own.noise.seed = (own.noise.seed + n) * kOdd;
+  if (call.noise.seed != 0 && own.noise.seed == 0) own.noise.seed = kOdd;  // 0 would draw one of its own
   return own;
 }
 

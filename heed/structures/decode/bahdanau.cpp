@@ -29,10 +29,10 @@ DecoderState BahdanauDecoderImpl::start(const Features& source, const Tensor& fr
 
 Stepped BahdanauDecoderImpl::step(const Tensor& embedded, const DecoderState& state, const Call& call) {
   const auto& o = options_;
-  check_target("bahdanau_decoder", embedded, o, state);
+  check_step("bahdanau_decoder", embedded, o, state);
   Stepped out;
   out.state = state;
-  const auto context = glimpse_->look(state.hidden, state, call, out.attended);  // [B, source]
+  const auto context = glimpse_->look(state.hidden, out.state, call, out.attended);  // [B, source]
   cell_->forward(at::cat({embedded, context}, 1), out.state);
   ++out.state.targets;
   const auto& read = o.reads_previous_state ? state.hidden : out.state.hidden;

@@ -206,6 +206,91 @@ TEST(BahdanauDecoder, DrawsAnewAtEveryStep) {
   EXPECT_TRUE(same_bits(drawn, decoder->forward(targets, source, call).attended.weights[0].argmax(1)));
 }
 
+// A policy chooses keys once for a source, so that there is one draw to reward. Without a seed, too: then it is the one
+// that the first target drew with.
+TEST(BahdanauDecoder, LetsAPolicyChooseOnceForASource) {
+  for (const uint64_t seed : {0, 5}) {
+    auto o = bahdanau_options();
+    o.mechanism = "additive + reinforced";
+    auto decoder = made(o);
+    decoder->train();
+    Call call;
+    call.noise.seed = seed;
+    call.want.weights = true;
+    const Features source{at::randn({2, 64, kSource}, kDouble), {}},
+        targets{at::randn({2, 4, kEmbedding}, kDouble), {}};
+    const auto whole = decoder->forward(targets, source, call).attended;
+    const auto read = whole.weights.gt(0);  // [B, T, L]
+    EXPECT_TRUE(at::equal(read, whole.selected.gt(0).unsqueeze(1).expand_as(read)));
+
+    auto state = decoder->start(source);
+    std::vector<Attended> steps;
+    for (int64_t t = 0; t < 4; ++t) {
+      auto stepped = decoder->step(targets.rows.select(1, t), state, call);
+      state = stepped.state;
+      steps.push_back(stepped.attended);
+      EXPECT_TRUE(same_bits(steps[0].selected, stepped.attended.selected));
+      EXPECT_TRUE(same_bits(steps[0].log_probability, stepped.attended.log_probability));
+    }
+    EXPECT_GT(largest(steps[0].weights - steps[3].weights), 1e-6);
+    // Another source, another choice, with a seed as well: a seed is for a training, not for a batch.
+    EXPECT_FALSE(at::equal(steps[0].selected, whole.selected));
+    EXPECT_FALSE(at::equal(decoder->forward(targets, source, call).attended.selected, whole.selected));
+  }
+}
+
+TEST(BahdanauDecoder, RewardsTheOneDrawOfAPolicy) {
+  auto o = bahdanau_options();
+  o.mechanism = "additive + reinforced";
+  auto decoder = made(o);
+  Call call;
+  call.noise.sample = true;
+  call.noise.seed = 5;
+  const Features source{at::randn({2, 6, kSource}, kDouble), {}}, targets{at::randn({2, 3, kEmbedding}, kDouble), {}};
+  const auto whole = decoder->forward(targets, source, call).attended;
+  auto state = decoder->step(targets.rows.select(1, 0), decoder->start(source), call).state;
+  const auto second = decoder->step(targets.rows.select(1, 1), state, call).attended;
+  EXPECT_TRUE(same_bits(whole.selected, second.selected));
+  EXPECT_TRUE(same_bits(whole.log_probability, second.log_probability));
+  auto policy = decoder->named_parameters()["glimpse.attention.align.to_logit"];
+  EXPECT_TRUE(close(gradients(whole.log_probability.sum(), {policy})[0],
+                    gradients(second.log_probability.sum(), {policy})[0], 1e-12));
+}
+
+TEST(BahdanauDecoder, RefusesKeepsTypesAndStatesThatDoNotFit) {
+  auto decoder = made(bahdanau_options());
+  const Features source{at::randn({2, 4, kSource}, kDouble), {}};
+  const auto y = at::randn({2, 3, kEmbedding}, kDouble);
+  EXPECT_THROW(decoder->forward({y, at::ones({2, 3}, at::kLong)}, source), Error);
+  EXPECT_THROW(decoder->forward({y, at::ones({2, 2}, at::kBool)}, source), Error);
+  EXPECT_THROW(decoder->forward({y.to(at::kFloat), {}}, source), Error);
+  EXPECT_THROW(decoder->start({source.rows, at::ones({2, 3}, at::kBool)}), Error);
+  EXPECT_THROW(decoder->start({source.rows, at::ones({4}, at::kBool)}), Error);
+  EXPECT_THROW(decoder->start({source.rows, at::ones({2, 4}, at::kFloat)}), Error);
+  EXPECT_THROW(decoder->start({source.rows.to(at::kFloat), {}}), Error);
+  EXPECT_THROW(decoder->start(source, at::zeros({2, kSource})), Error);
+  EXPECT_THROW(decoder->step(y.select(1, 0), {}), Error);
+
+  const auto state = decoder->start(source);
+  for (const auto& hidden : {at::zeros({2, kState + 1}, kDouble), at::zeros({3, kState}, kDouble),
+                             at::zeros({kState}, kDouble), at::zeros({2, kState}), Tensor()}) {
+    auto set = state;
+    set.hidden = hidden;
+    EXPECT_THROW(decoder->step(y.select(1, 0), set), Error) << shape_of(hidden);
+  }
+  for (const auto& rows : {at::tensor(std::vector<int64_t>{0, 2}), at::tensor(std::vector<int64_t>{-1}),
+                           at::zeros({1}, at::kInt), at::zeros({1, 1}, at::kLong), at::zeros({1}), Tensor()})
+    EXPECT_THROW(state.select(rows), Error) << shape_of(rows);
+  EXPECT_EQ(state.select(at::zeros({0}, at::kLong)).hidden.size(0), 0);
+}
+
+// The core knows float and double; a memory must not let another type by.
+TEST(BahdanauDecoder, RefusesShortFloats) {
+  auto decoder = made(bahdanau_options());
+  decoder->to(at::kBFloat16);
+  EXPECT_THROW(decoder->start({at::zeros({2, 4, kSource}, at::kBFloat16), {}}), Error);
+}
+
 TEST(BahdanauDecoder, CopiesItself) {
   auto decoder = made(bahdanau_options());
   const auto source = some_source();

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "heed/structures/checks.h"
 #include "heed/structures/decode/selected.h"
 #include "heed/structures/uses.h"
 
@@ -72,8 +73,7 @@ Decoded without_queries(Decoded one, int64_t axis) {
 void check_forced(const Features& targets, const Features& source, const Want& want) {
   check(targets.rows.defined() && targets.rows.dim() == 3, "decoder: targets are ", shape_of(targets.rows),
         ", expected [B, T, E]");
-  check(!targets.keep.defined() || targets.keep.sizes() == targets.rows.sizes().slice(0, 2), "decoder: keep is ",
-        shape_of(targets.keep), ", expected ", shape_of(targets.rows), " without the last axis");
+  check_keep("decoder: targets", targets);
   check(source.rows.defined() && source.rows.dim() == 3 && source.batch() == targets.batch(), "decoder: source is ",
         shape_of(source.rows), " and targets ", shape_of(targets.rows), "; expected the same batch size");
   check(want.rows.empty() && !want.links.defined(),
@@ -83,8 +83,14 @@ void check_forced(const Features& targets, const Features& source, const Want& w
 }  // namespace
 
 DecoderState DecoderState::select(const Tensor& rows) const {
-  const auto of = [&](const Tensor& x) { return x.defined() ? x.index_select(0, rows) : x; };
-  return {selected(memory, rows), of(hidden), of(cell), of(fed), targets};
+  const int64_t batch = memory.batch();
+  check_rows("decoder_state", rows, batch);
+  const auto of = [&](const Tensor& x) {
+    check(!x.defined() || (x.dim() == 2 && x.size(0) == batch), "decoder_state: a part is ", shape_of(x),
+          ", expected a row for each of ", batch);
+    return x.defined() ? x.index_select(0, rows) : x;
+  };
+  return {selected(memory, rows), of(hidden), of(cell), of(fed), targets, seed, stream};
 }
 
 Decoded teacher_forced(StepwiseDecoder& decoder, const Features& given, const Features& source, const Call& call,
@@ -132,6 +138,7 @@ void GlimpseImpl::reset() {
                                                                        .heads = o.heads,
                                                                        .mechanism = Mechanism::parse(o.mechanism),
                                                                        .dropout = o.dropout}));
+  sources_ = std::make_shared<std::atomic<uint64_t>>(sources_ ? sources_->load() : 0);
   start_ = register_module("start", torch::nn::Linear(o.start, o.state));
   if (o.cell == Cell::lstm) start_cell_ = register_module("start_cell", torch::nn::Linear(o.start, o.state));
   if (o.context_gate) gate_ = register_module("gate", torch::nn::Linear(o.state, 1));
@@ -141,9 +148,13 @@ DecoderState GlimpseImpl::start(const Features& source, const Tensor& from) {
   const auto& o = options_;
   check(source.rows.defined() && source.rows.dim() == 3 && source.width() == o.source, "decoder: source is ",
         shape_of(source.rows), ", expected [B, L, ", o.source, "]");
+  check_attendable("decoder: source", source.rows);
+  check_type("decoder: source", source.rows, start_->weight);
+  check_keep("decoder: source", source);
   const auto basis = from.defined() ? from : mean(source).squeeze(1);  // [B, start]
   check(basis.dim() == 2 && basis.size(0) == source.batch() && basis.size(1) == o.start, "decoder: it starts from ",
         shape_of(basis), ", expected [", source.batch(), ", ", o.start, "]");
+  check_type("decoder: what it starts from", basis, start_->weight);
   Mask mask;
   if (source.keep.defined()) mask.keep = source.keep.unsqueeze(1);  // [B, 1, L]
   DecoderState state;
@@ -153,10 +164,28 @@ DecoderState GlimpseImpl::start(const Features& source, const Tensor& from) {
   return state;
 }
 
-Tensor GlimpseImpl::look(const Tensor& query, const DecoderState& state, const Call& call, Attended& attended) {
+/// A policy chooses keys once for a source: all targets draw with what the first of them drew with. Without a stream of
+/// its own a call in training is the next one; the count is ours, since Attention would count targets.
+Noise GlimpseImpl::noise_of_source(const Call& call, const DecoderState& state) const {
+  Noise own = nth_use(call, 0).noise;
+  if (state.seed != 0) {
+    own.seed = state.seed;
+    own.stream = state.stream;
+  } else if (is_training() && own.stream == 0) {
+    own.stream = 1 + sources_->fetch_add(1) % ((uint64_t{1} << 30) - 1);
+  }
+  return own;
+}
+
+Tensor GlimpseImpl::look(const Tensor& query, DecoderState& state, const Call& call, Attended& attended) {
   Call own = nth_use(call, static_cast<uint64_t>(state.targets));
   own.mask.first_query = state.targets;
+  if (has_policy()) own.noise = noise_of_source(call, state);
   attended = attention_->forward(query.unsqueeze(1), state.memory, own);
+  if (has_policy() && attended.plan.seed != 0) {
+    state.seed = attended.plan.seed;
+    state.stream = own.noise.stream;
+  }
   const auto context = attended.context.squeeze(1);  // [B, source]
   return gate_ ? gate_(query).sigmoid() * context : context;
 }
@@ -179,11 +208,21 @@ void StepCellImpl::forward(const Tensor& input, DecoderState& state) {
     std::tie(state.hidden, state.cell) = lstm_(input, std::make_tuple(state.hidden, state.cell));
 }
 
-void check_target(const std::string& who, const Tensor& embedded, const DecoderOptions& o, const DecoderState& state) {
-  check(state.hidden.defined(), who, ": the state is empty; start() makes one");
-  check(embedded.defined() && embedded.dim() == 2 && embedded.size(1) == o.embedding &&
-            embedded.size(0) == state.hidden.size(0),
-        who, ": a target is ", shape_of(embedded), ", expected [", state.hidden.size(0), ", ", o.embedding, "]");
+void check_row(const std::string& what, const Tensor& x, const DecoderState& state, int64_t width) {
+  const auto& source = state.memory.values.rows();
+  check(x.defined() && x.dim() == 2 && x.size(0) == source.size(0) && x.size(1) == width, what, " is ", shape_of(x),
+        ", expected [", source.size(0), ", ", width, "]");
+  check(x.scalar_type() == source.scalar_type(), what, " is ", x.scalar_type(), ", the source is ",
+        source.scalar_type(), "; convert one of them");
+  check(x.device() == source.device(), what, " is on ", x.device(), ", the source on ", source.device(),
+        "; move one of them");
+}
+
+void check_step(const std::string& who, const Tensor& embedded, const DecoderOptions& o, const DecoderState& state) {
+  check(state.memory.values.defined(), who, ": the state is empty; start() makes one");
+  check_row(who + ": a target", embedded, state, o.embedding);
+  check_row(who + ": hidden", state.hidden, state, o.state);
+  if (o.cell == Cell::lstm) check_row(who + ": cell", state.cell, state, o.state);
 }
 
 }  // namespace heed

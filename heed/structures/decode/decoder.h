@@ -9,6 +9,8 @@
 
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,8 +52,12 @@ struct DecoderState {
   Tensor hidden, cell;  // [B, state]; cell: of an LSTM
   Tensor fed;           // [B, out]: the output before, with input feeding
   int64_t targets = 0;  // so far
+  // Of a policy (reinforced), which chooses keys once for a source: what it drew with at the first target. 0: nothing
+  // yet. Dropout on its weights is then that of the first target as well.
+  uint64_t seed = 0, stream = 0;
 
   /// These batch rows, int64 [n], in any order and as often as wanted: a beam search keeps some of its beams.
+  /// What a policy drew belongs to places in the batch: while it draws, chosen rows choose their keys anew.
   DecoderState select(const Tensor& rows) const;
 };
 
@@ -87,13 +93,18 @@ class GlimpseImpl : public torch::nn::Cloneable<GlimpseImpl> {
 
   /// hidden = tanh(W from), cell = W' from; from [B, start], or the mean of the source.
   DecoderState start(const Features& source, const Tensor& from);
-  /// The context [B, source] of query [B, state], behind the gate; attended: before it.
-  Tensor look(const Tensor& query, const DecoderState& state, const Call& call, Attended& attended);
+  /// The context [B, source] of query [B, state], behind the gate; attended: before it. The state remembers what a
+  /// policy drew with.
+  Tensor look(const Tensor& query, DecoderState& state, const Call& call, Attended& attended);
 
  private:
+  bool has_policy() const { return attention_->options().mechanism.align().offers().policy; }
+  Noise noise_of_source(const Call& call, const DecoderState& state) const;
+
   DecoderOptions options_;
   Attention attention_{nullptr};
   torch::nn::Linear start_{nullptr}, start_cell_{nullptr}, gate_{nullptr};
+  std::shared_ptr<std::atomic<uint64_t>> sources_;  // so far, of a policy in training; a copy goes on by itself
 };
 TORCH_MODULE(Glimpse);
 
@@ -113,8 +124,11 @@ class StepCellImpl : public torch::nn::Cloneable<StepCellImpl> {
 };
 TORCH_MODULE(StepCell);
 
-/// Checks one embedded target [B, E].
-void check_target(const std::string& who, const Tensor& embedded, const DecoderOptions& options,
-                  const DecoderState& state);
+/// Checks x [B, width], a part of the state or what comes to it.
+void check_row(const std::string& what, const Tensor& x, const DecoderState& state, int64_t width);
+
+/// Checks one embedded target [B, E] and the state it comes to.
+void check_step(const std::string& who, const Tensor& embedded, const DecoderOptions& options,
+                const DecoderState& state);
 
 }  // namespace heed

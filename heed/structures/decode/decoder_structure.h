@@ -23,7 +23,8 @@ class DecoderStructure : public Structure {
     DecoderOptions o;
     o.source = width_of(0);
     o.embedding = width_of(1);
-    o.state = words.integer("state", width_of(1));
+    o.state = words.integer("state", 0);
+    if (o.state == 0) o.state = width_of(1);
     o.out = width_of(1);
     o.mechanism = mechanism().words();
     o.hidden = options().hidden;

@@ -31,12 +31,13 @@ DecoderState LuongDecoderImpl::start(const Features& source, const Tensor& from)
 
 Stepped LuongDecoderImpl::step(const Tensor& embedded, const DecoderState& state, const Call& call) {
   const auto& o = options_;
-  check_target("luong_decoder", embedded, o, state);
+  check_step("luong_decoder", embedded, o, state);
+  if (o.input_feeding) check_row("luong_decoder: fed", state.fed, state, o.out);
   Stepped out;
   out.state = state;
   cell_->forward(o.input_feeding ? at::cat({embedded, state.fed}, 1) : embedded, out.state);
   const auto& h = out.state.hidden;
-  const auto context = glimpse_->look(h, state, call, out.attended);  // [B, source]
+  const auto context = glimpse_->look(h, out.state, call, out.attended);  // [B, source]
   out.output = mix_(at::cat({context, h}, 1)).tanh();
   if (o.input_feeding) out.state.fed = out.output;
   ++out.state.targets;

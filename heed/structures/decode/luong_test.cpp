@@ -131,5 +131,24 @@ TEST(LuongDecoder, CopiesItself) {
   EXPECT_TRUE(same_bits(copy->forward(targets, source).features.rows, expected));
 }
 
+TEST(LuongDecoder, RefusesAStateThatDoesNotFit) {
+  auto decoder = luong(luong_options());
+  const auto y = at::randn({2, 3}, kDouble);
+  const auto state = decoder->start({at::randn({2, 4, 5}, kDouble), {}});
+  for (const auto part : {&DecoderState::hidden, &DecoderState::cell, &DecoderState::fed})
+    for (const auto& set : {at::zeros({2, 7}, kDouble), at::zeros({3, 4}, kDouble), Tensor()}) {
+      auto other = state;
+      other.*part = set;
+      EXPECT_THROW(decoder->step(y, other), Error) << shape_of(set);
+    }
+  auto other = state;
+  other.hidden = at::zeros({3, 4}, kDouble);
+  EXPECT_THROW(other.select(at::zeros({1}, at::kLong)), Error);
+  auto o = luong_options();
+  o.input_feeding = false;
+  auto alone = luong(o);
+  EXPECT_NO_THROW(alone->step(y, alone->start({at::randn({2, 4, 5}, kDouble), {}})));  // needs no fed
+}
+
 }  // namespace
 }  // namespace heed::testing

@@ -4,10 +4,22 @@
 #pragma once
 
 #include "heed/attention/memory.h"
+#include "heed/attention/parameters.h"
+#include "heed/base/check.h"
 
 namespace heed {
 
-/// rows int64 [n].
+/// rows: int64 [n], each 0 ... batch - 1; batch: -1 where it is not known.
+inline void check_rows(const std::string& who, const Tensor& rows, int64_t batch) {
+  check(rows.defined(), who, ": rows are undefined, expected int64 [n]");
+  check(rows.scalar_type() == at::kLong && rows.dim() == 1, who, ": rows are ", rows.scalar_type(), " ", shape_of(rows),
+        ", expected int64 [n]");
+  if (batch < 0 || rows.size(0) == 0) return;
+  const int64_t low = rows.min().item<int64_t>(), high = rows.max().item<int64_t>();
+  check(low >= 0 && high < batch, who, ": rows reach from ", low, " to ", high, ", expected 0 to ", batch - 1);
+}
+
+/// rows as check_rows has them.
 inline Memory selected(const Memory& memory, const Tensor& rows) {
   const int64_t batch = memory.batch();
   const auto of = [&](const Growing& some) {  // one row that stands for every batch row stays as it is

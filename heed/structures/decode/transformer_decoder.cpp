@@ -1,5 +1,7 @@
 #include "heed/structures/decode/transformer_decoder.h"
 
+#include <algorithm>
+
 #include "heed/structures/decode/selected.h"
 #include "heed/structures/structure.h"
 #include "heed/structures/uses.h"
@@ -16,6 +18,10 @@ Call for_source(const Call& call, int64_t first) {
   return own;
 }
 
+int64_t batch_of(const Memory& memory) {
+  return memory.values.defined() ? memory.batch() : -1;
+}
+
 Mask mask_of(const Features& x) {
   Mask mask;
   if (x.keep.defined()) mask.keep = x.keep.unsqueeze(1);  // [B, 1, L]
@@ -25,6 +31,9 @@ Mask mask_of(const Features& x) {
 }  // namespace
 
 DecoderCache DecoderCache::select(const Tensor& rows) const {
+  int64_t batch = -1;  // not known before the first target, where there is no source
+  for (const auto& layer : layers) batch = std::max({batch, batch_of(layer.self), batch_of(layer.cross)});
+  check_rows("decoder_cache", rows, batch);
   DecoderCache chosen;
   for (const auto& layer : layers) chosen.layers.push_back({selected(layer.self, rows), selected(layer.cross, rows)});
   return chosen;
@@ -49,7 +58,6 @@ void DecoderLayerImpl::reset() {
 /// self, cross: what the queries h [B, n, D] get.
 template <typename Self, typename Cross>
 Transformed DecoderLayerImpl::pass(const Features& given, const Self& self, const Cross& cross) {
-  check_places("transformer_decoder: targets", given, options_.width);
   Transformed out;
   const auto noted = [&](const char* name, Attended attended) {
     out.steps.emplace_back(name, std::move(attended));
@@ -65,10 +73,11 @@ Transformed DecoderLayerImpl::pass(const Features& given, const Self& self, cons
 }
 
 Transformed DecoderLayerImpl::forward(const Features& x, const Features& source, const Call& call) {
+  check_places("transformer_decoder: targets", x, options_.width, self_norm_->weight);
   Call own = over(call, x);
   own.mask.causal = Causal::top_left;
   if (options_.alibi) own.bias.alibi = alibi_slopes(options_.heads, x.rows.options());
-  if (cross_) check_places("transformer_decoder: source", source, options_.source);
+  if (cross_) check_places("transformer_decoder: source", source, options_.source, cross_norm_->weight);
   return pass(
       x, [&](const Tensor& h) { return self_->forward(h, h, h, own); },
       [&](const Tensor& h) { return cross_->forward(h, source.rows, source.rows, over(for_source(call, 0), source)); });
@@ -77,26 +86,30 @@ Transformed DecoderLayerImpl::forward(const Features& x, const Features& source,
 LayerCache DecoderLayerImpl::start(const Features& source) {
   LayerCache cache;
   if (!cross_) return cache;
-  check_places("transformer_decoder: source", source, options_.source);
+  check_places("transformer_decoder: source", source, options_.source, cross_norm_->weight);
   cache.cross = cross_->prepare(source.rows, source.rows, mask_of(source));
   return cache;
 }
 
 Transformed DecoderLayerImpl::step(const Features& x, LayerCache& cache, const Call& call) {
+  check_places("transformer_decoder: targets", x, options_.width, self_norm_->weight);
   const int64_t first = cache.self.length();
   Call own = call;
   // A single target sees everything that is remembered: without a mask nothing of it has to be looked at twice.
-  const bool single = x.rows.defined() && x.rows.dim() == 3 && x.length() == 1;
+  const bool single = x.length() == 1;
   own.mask.causal = single ? Causal::none : Causal::bottom_right;
   own.mask.first_query = single ? first : 0;
   if (options_.alibi) own.bias.alibi = alibi_slopes(options_.heads, x.rows.options());
-  return pass(
+  Memory grown;
+  Transformed out = pass(
       x,
       [&](const Tensor& h) {
-        cache.self = self_->append(cache.self, h, h, mask_of(x));
-        return self_->forward(h, cache.self, own);
+        grown = self_->append(cache.self, h, h, mask_of(x));
+        return self_->forward(h, grown, own);
       },
       [&](const Tensor& h) { return cross_->forward(h, cache.cross, for_source(call, first)); });
+  cache.self = grown;  // a step that is refused leaves it as it was
+  return out;
 }
 
 TransformerDecoderImpl::TransformerDecoderImpl(const TransformerOptions& options) : options_(completed(options)) {
@@ -119,7 +132,8 @@ void TransformerDecoderImpl::pretty_print(std::ostream& stream) const {
 
 void TransformerDecoderImpl::check_source(const Features& source) const {
   check(options_.cross || !source.rows.defined(), "transformer_decoder: a source came, but cross is false");
-  if (options_.cross) check_places("transformer_decoder: source", source, options_.source);
+  check(!options_.cross || (source.rows.defined() && source.rows.dim() == 3), "transformer_decoder: source is ",
+        shape_of(source.rows), ", expected [B, L, ", options_.source, "]");
 }
 
 /// layer(i, x): what layer i makes of x.
@@ -157,9 +171,12 @@ Transformed TransformerDecoderImpl::decode_next(const Features& x, DecoderCache&
   check(cache.layers.size() == layers_->size(), "transformer_decoder: a cache of ", cache.layers.size(),
         " layers, expected ", layers_->size(), ": start() makes one");
   const auto base = static_cast<uint64_t>(2 * cache.length()) * layers_->size();  // each step draws anew
-  return pass(x, [&](size_t i, const Features& in) {
-    return layers_->ptr<DecoderLayerImpl>(i)->step(in, cache.layers[i], nth_use(call, base + 2 * i));
+  DecoderCache next = cache;  // a step that is refused, by whatever layer, leaves the cache as it was
+  Transformed out = pass(x, [&](size_t i, const Features& in) {
+    return layers_->ptr<DecoderLayerImpl>(i)->step(in, next.layers[i], nth_use(call, base + 2 * i));
   });
+  cache = std::move(next);
+  return out;
 }
 
 namespace {

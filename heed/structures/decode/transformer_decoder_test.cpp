@@ -254,6 +254,52 @@ TEST(TransformerDecoder, CopiesAndSavesItself) {
   EXPECT_TRUE(same_bits(decoder->forward({x, {}}, source).rows, expected));
 }
 
+// A want is refused where the first layer has remembered the target already, a source where all but the last have.
+TEST(TransformerDecoder, GoesOnAfterARefusedStepAsIfThereHadBeenNone) {
+  auto decoder = ready_decoder(small_decoder());
+  const auto source = transformer_source();
+  const auto x = at::randn({2, 4, 8}, kDouble);
+  const auto whole = decoder->forward({x, {}}, source).rows;
+  for (const bool grad : {true, false}) {
+    const at::AutoGradMode mode(grad);
+    auto cache = decoder->start(source);
+    decoder->step(x.narrow(1, 0, 2), cache);
+    Call call;
+    call.want.weights = true;
+    call.want.heads = {9};
+    EXPECT_THROW(decoder->decode_next({x.narrow(1, 3, 1), {}}, cache, call), Error);
+    const auto cross = cache.layers[1].cross;
+    cache.layers[1].cross = {};
+    EXPECT_THROW(decoder->step(x.narrow(1, 3, 1), cache), Error);
+    cache.layers[1].cross = cross;
+    for (const auto& layer : cache.layers) EXPECT_EQ(layer.self.length(), 2);
+    EXPECT_TRUE(close(decoder->step(x.narrow(1, 2, 2), cache), whole.narrow(1, 2, 2), 1e-10));
+  }
+}
+
+TEST(DecoderLayer, LeavesItsCacheWhereAStepIsRefused) {
+  DecoderLayer layer(small_decoder());
+  layer->to(at::kDouble);
+  auto cache = layer->start(transformer_source());
+  Call call;
+  call.want.weights = true;
+  call.want.heads = {9};
+  EXPECT_THROW(layer->step({at::randn({2, 1, 8}, kDouble), {}}, cache, call), Error);
+  EXPECT_EQ(cache.self.length(), 0);
+}
+
+TEST(DecoderCache, RefusesRowsThatAreNotThere) {
+  auto decoder = ready_decoder(small_decoder());
+  auto cache = decoder->start(transformer_source());
+  decoder->step(at::randn({2, 1, 8}, kDouble), cache);
+  for (const auto& rows : {at::tensor(std::vector<int64_t>{0, 2}), at::tensor(std::vector<int64_t>{-1}),
+                           at::zeros({1}, at::kInt), at::zeros({1, 1}, at::kLong), Tensor()})
+    EXPECT_THROW(cache.select(rows), Error) << shape_of(rows);
+  auto o = small_decoder();
+  o.cross = false;
+  EXPECT_EQ(ready_decoder(o)->start().select(at::zeros({3}, at::kLong)).length(), 0);  // nothing there yet
+}
+
 TEST(TransformerDecoder, RefusesWhatDoesNotFit) {
   TransformerDecoder decoder(small_decoder());
   const auto x = at::zeros({2, 3, 8});
@@ -261,6 +307,18 @@ TEST(TransformerDecoder, RefusesWhatDoesNotFit) {
   EXPECT_THROW(decoder->forward({x, {}}, {at::zeros({2, 4, 7}), {}}), Error);
   EXPECT_THROW(decoder->forward({x, {}}, {at::zeros({3, 4, 8}), {}}), Error);
   EXPECT_THROW(decoder->forward({x.narrow(2, 0, 7), {}}, {at::zeros({2, 4, 8}), {}}), Error);
+  const Features source{at::zeros({2, 4, 8}), {}};
+  EXPECT_THROW(decoder->forward({x.to(at::kDouble), {}}, source), Error);
+  EXPECT_THROW(decoder->forward({x, {}}, {source.rows.to(at::kDouble), {}}), Error);
+  EXPECT_THROW(decoder->start({source.rows.to(at::kDouble), {}}), Error);
+  EXPECT_THROW(decoder->start({source.rows, at::ones({2, 3}, at::kBool)}), Error);
+  auto cache = decoder->start(source);
+  EXPECT_THROW(decoder->step(x.to(at::kDouble), cache), Error);
+  EXPECT_THROW(decoder->decode_next({x, at::ones({2, 3}, at::kLong)}, cache), Error);
+  EXPECT_THROW(decoder->decode_next({x, at::ones({2, 2}, at::kBool)}, cache), Error);
+  TransformerDecoder brief(small_decoder());
+  brief->to(at::kBFloat16);
+  EXPECT_THROW(brief->start({at::zeros({2, 4, 8}, at::kBFloat16), {}}), Error);
   DecoderCache none;
   EXPECT_THROW(decoder->step(x, none), Error);
   auto o = small_decoder();

@@ -4,6 +4,8 @@
 
 #include <torch/nn/utils/rnn.h>
 
+#include "heed/structures/checks.h"
+
 namespace heed {
 namespace {
 
@@ -90,10 +92,10 @@ Encoded RecurrentImpl::encode(const Features& features) {
   const auto& rows = features.rows;
   check(rows.defined() && rows.dim() >= 3 && rows.size(-1) == o.in, "recurrent: features are ", shape_of(rows),
         ", expected [B, L, ", o.in, "]");
+  check_type("recurrent: features", rows, parameters().front());
+  check_keep("recurrent: features", features);
   auto places = rows.sizes().vec();  // [B, ..., L]
   places.pop_back();
-  check(!features.keep.defined() || features.keep.sizes() == at::IntArrayRef(places), "recurrent: keep is ",
-        shape_of(features.keep), ", expected ", shape_of(rows), " without the last axis");
   auto wide = places;
   wide.push_back(o.out);
   auto ends = wide;

@@ -1,6 +1,7 @@
 #include "heed/structures/encode/transformer.h"
 
 #include "heed/attention/affine.h"
+#include "heed/structures/checks.h"
 
 namespace heed {
 
@@ -37,7 +38,7 @@ void read_words(const Options& words, TransformerOptions& options) {
   const auto positions = words.choice("positions", {"none", "alibi", "rotary"});
   options.alibi = positions == "alibi";
   if (positions == "rotary") options.rotary.base = kPositionBase;
-  options.feed_forward = words.integer("feed_forward", 4 * options.width);
+  options.feed_forward = words.integer("feed_forward", options.feed_forward);
 }
 
 Attention transformer_attention(const TransformerOptions& o, int64_t keys, const std::string& mechanism,
@@ -55,12 +56,12 @@ Attention transformer_attention(const TransformerOptions& o, int64_t keys, const
                                     .dropout = o.dropout});
 }
 
-void check_places(const std::string& what, const Features& x, int64_t width) {
+void check_places(const std::string& what, const Features& x, int64_t width, const Tensor& own) {
   check(x.rows.defined() && x.rows.dim() == 3 && x.rows.size(2) == width, what, " is ", shape_of(x.rows),
         ", expected [B, L, ", width, "]");
-  check(!x.keep.defined() ||
-            (x.keep.scalar_type() == at::kBool && x.keep.sizes() == at::IntArrayRef({x.batch(), x.length()})),
-        what, ": keep is ", shape_of(x.keep), ", expected bool [", x.batch(), ", ", x.length(), "]");
+  check_attendable(what, x.rows);
+  check_type(what, x.rows, own);
+  check_keep(what, x);
 }
 
 torch::nn::LayerNorm transformer_norm(const TransformerOptions& o) {

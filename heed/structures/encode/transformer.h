@@ -29,7 +29,9 @@ struct TransformerOptions {
   int64_t head_width = 0;            // 0: width / heads
   int64_t feed_forward = 0;          // its hidden width (0: four times the width)
   int64_t layers = 1;
-  double dropout = 0;  // in training: on weights, on what a sublayer adds, inside the feed-forward
+  // In training: on weights, on what a sublayer adds, inside the feed-forward. A call's seed is for the weights alone;
+  // the others draw from torch's generator, so that a seed without at::manual_seed does not fix the answer.
+  double dropout = 0;
   Norm norm = Norm::pre;
   std::string activation = "relu";
   std::string mechanism = "scaled_dot + softmax";
@@ -64,8 +66,8 @@ void read_words(const Options& words, TransformerOptions& options);
 Attention transformer_attention(const TransformerOptions& options, int64_t keys, const std::string& mechanism,
                                 const Rotary& rotary);
 
-/// Checks x [B, L, width] and its keep.
-void check_places(const std::string& what, const Features& x, int64_t width);
+/// Checks x [B, L, width], its type and its keep; own: a parameter of the layer.
+void check_places(const std::string& what, const Features& x, int64_t width, const Tensor& own);
 
 class FeedForwardImpl : public torch::nn::Cloneable<FeedForwardImpl> {
  public:

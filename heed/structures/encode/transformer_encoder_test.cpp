@@ -193,6 +193,10 @@ TEST(TransformerEncoder, RefusesWhatDoesNotFit) {
   TransformerEncoder encoder(small_encoder());
   EXPECT_THROW(encoder->forward({at::zeros({2, 5, 7}), {}}), Error);
   EXPECT_THROW(encoder->forward({at::zeros({2, 5, 8}), at::ones({2, 4}, at::kBool)}), Error);
+  EXPECT_THROW(encoder->forward({at::zeros({2, 5, 8}), at::ones({2, 5}, at::kLong)}), Error);
+  EXPECT_THROW(encoder->forward({at::zeros({2, 5, 8}, kDouble), {}}), Error);
+  EXPECT_THROW(rotated(at::zeros({4}), 0), Error);
+  EXPECT_THROW(rotated({}, 0), Error);
 }
 
 }  // namespace

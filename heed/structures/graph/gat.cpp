@@ -105,6 +105,10 @@ GraphAttended GraphAttentionImpl::forward(const Tensor& nodes, const Graph& grap
   const auto& o = options_;
   check(nodes.defined() && nodes.dim() == 2 && nodes.size(0) == graph.nodes() && nodes.size(1) == o.in,
         "gat: nodes is ", shape_of(nodes), ", expected [", graph.nodes(), ", ", o.in, "]");
+  const Tensor& own_type = parameters_["values"];
+  check(nodes.scalar_type() == own_type.scalar_type() && nodes.device() == own_type.device(), "gat: nodes is ",
+        nodes.scalar_type(), " on ", nodes.device(), ", the parameters are ", own_type.scalar_type(), " on ",
+        own_type.device(), "; expected one type on one device");
   const Graph own = o.self_loops ? graph.with_self_loops() : graph;
   GraphCall call = given;
   call.alignment = o.alignment;

@@ -51,8 +51,8 @@ class GraphAttentionImpl : public torch::nn::Cloneable<GraphAttentionImpl> {
   void pretty_print(std::ostream& stream) const override;
 
   /// nodes [N, in] -> context [N, H * out], or [N, out] for the mean. Weights, if wanted, are [E, H] in the order of
-  /// graph.edges(), those of self loops behind (Graph::with_self_loops). Of the call, weights, noise and path count:
-  /// alignment and parameters are the layer's own.
+  /// graph.edges(), those of self loops behind (Graph::with_self_loops). Of the call, weights, noise, draws_by
+  /// (for self loops too, behind) and path count: alignment and parameters are the layer's own.
   GraphAttended forward(const Tensor& nodes, const Graph& graph, const GraphCall& call = {});
 
   const GraphAttentionOptions& options() const { return options_; }

@@ -229,5 +229,23 @@ TEST(GraphAttention, RefusesWhatItCannotDo) {
   EXPECT_THROW(layer->forward(at::randn({4, 4}), complete(5)), Error);
 }
 
+TEST(GraphAttention, RefusesNodesOfAnotherTypeThanItsParameters) {
+  GraphAttention layer(GraphAttentionOptions{.in = 4, .out = 2});
+  const auto said = [&](at::ScalarType type) -> std::string {
+    try {
+      layer->forward(at::randn({5, 4}).to(type), complete(5));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(said(at::kDouble),
+            "gat: nodes is Double on cpu, the parameters are Float on cpu; expected one type on one device");
+  EXPECT_EQ(said(at::kBFloat16),
+            "gat: nodes is BFloat16 on cpu, the parameters are Float on cpu; expected one type on one device");
+  layer->to(at::kBFloat16);
+  EXPECT_EQ(said(at::kBFloat16), "graph: values is BFloat16, expected float or double");
+}
+
 }  // namespace
 }  // namespace heed::testing

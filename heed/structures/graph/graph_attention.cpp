@@ -3,13 +3,54 @@
 // The features are nodes; every batch row has the same edges. Edges at a node that is not real are left out, so such a
 // node attends nothing, is attended by none, and gives 0. To the layer a batch is one graph of B * L nodes. The step
 // "attend" has weights [edges that were kept, heads], and also["edges"] says which: [2, edges], nodes counted through
-// the batch, self loops behind.
+// the batch, self loops behind. Of a call, noise, path and the want of weights count; anything else is refused.
+//
+// The graph is sorted when edges or keep are other ones than before; comparing them is a pass over them. For one graph
+// that never changes, GraphAttention with a Graph made once is the fast way.
+
+#include <mutex>
 
 #include "heed/structures/graph/gat.h"
 #include "heed/structures/structure.h"
 
 namespace heed {
 namespace {
+
+/// The graph of a whole batch, and what it was made of.
+struct BatchGraph {
+  Tensor edges, keep;  // as given, on the CPU; copies
+  int64_t rows, nodes;
+  Graph graph;
+  Tensor draws_by;  // int64 [2, n]: batch row, number of the edge; the loop of node i has the number E + i
+};
+
+bool equal_or_none(const Tensor& x, const Tensor& y) {
+  return x.defined() == y.defined() && (!x.defined() || x.equal(y));
+}
+
+std::string wants_besides_weights(const Want& want) {
+  std::vector<std::string> names;
+  const auto add = [&](bool wanted, const char* name) {
+    if (wanted) names.emplace_back(name);
+  };
+  add(!want.rows.empty(), "rows");
+  add(!want.heads.empty(), "heads");
+  add(want.lse, "lse");
+  add(want.entropy, "entropy");
+  add(want.column_mass, "column_mass");
+  add(want.top != 0, "top");
+  add(want.links.defined(), "links");
+  return joined(names);
+}
+
+/// A layer of a graph has scores of its own, and no row of keys that the other wants speak of.
+void check_graph_call(const Call& call) {
+  check(call.scale == 1, "graph_attention: scale is ", call.scale, ", expected 1: the layer has scores of its own");
+  check(call.soft_cap == 0, "graph_attention: soft_cap is ", call.soft_cap,
+        ", expected 0: the layer has scores of its own");
+  const auto others = wants_besides_weights(call.want);
+  check(others.empty(), "graph_attention: the call wants ", others, ", expected weights alone, one for each edge");
+}
 
 class GraphStructure final : public Structure {
  public:
@@ -34,42 +75,82 @@ class GraphStructure final : public Structure {
   int64_t width() const override { return width_of(0); }
 
  private:
-  /// The edges of all batch rows, between real nodes: [2, n].
-  Tensor edges_of(const Given& in) const {
-    const Features& nodes = in.features[0];
-    const int64_t B = nodes.batch(), L = nodes.length();
+  /// The edges of one batch row, int64 [2, E] on the CPU.
+  static Tensor edges_of(const Given& in) {
+    const int64_t L = in.features[0].length();
     check(in.edges.dim() == 2 && in.edges.size(0) == 2 && in.edges.scalar_type() == at::kLong,
-          "graph_attention: edges is ", shape_of(in.edges), ", expected int64 [2, E]");
-    auto edges = in.edges.to(at::kCPU);
-    check(edges.numel() == 0 || (edges.min().item<int64_t>() >= 0 && edges.max().item<int64_t>() < L),
-          "graph_attention: an edge leads to node ", edges.numel() == 0 ? 0 : edges.max().item<int64_t>(), " of ", L,
-          "; expected numbers from 0 to ", L - 1);
+          "graph_attention: edges is ", shape_of(in.edges), " ", in.edges.scalar_type(), ", expected [2, E] Long");
+    const auto edges = in.edges.detach().to(at::kCPU);
+    const auto wrong = edges.lt(0).logical_or(edges.ge(L)).any(0).nonzero();
+    if (wrong.numel() == 0) return edges;
+    const int64_t e = wrong[0].item<int64_t>();
+    fail("graph_attention: edge ", e, " is ", edges[0][e].item<int64_t>(), " -> ", edges[1][e].item<int64_t>(),
+         ", expected nodes from 0 to ", L - 1);
+  }
+
+  /// Edges between real nodes of all batch rows.
+  BatchGraph batch_graph(const Tensor& given, const Tensor& keep, int64_t B, int64_t L) const {
+    auto edges = given;
+    auto numbers = at::arange(given.size(1), at::kLong);
     if (loops_) {
-      const auto other = edges.index_select(1, (edges[0] != edges[1]).nonzero().squeeze(1));
-      edges = at::cat({other, at::arange(L, edges.options()).expand({2, L})}, 1);
+      const auto other = (edges[0] != edges[1]).nonzero().squeeze(1);
+      const auto nodes = at::arange(L, at::kLong);
+      edges = at::cat({edges.index_select(1, other), nodes.expand({2, L})}, 1);
+      numbers = at::cat({other, nodes + given.size(1)});
     }
-    const auto rows = at::arange(B, edges.options()).view({1, B, 1}) * L;
-    const auto all = (edges.unsqueeze(1) + rows).flatten(1);  // [2, B * E]
-    if (!nodes.keep.defined()) return all;
-    const auto real = nodes.keep.flatten().to(at::kCPU).index_select(0, all.flatten()).view({2, -1}).all(0);
-    return all.index_select(1, real.nonzero().squeeze(1));
+    const auto rows = at::arange(B, at::kLong).unsqueeze(1);                       // [B, 1]
+    auto all = (edges.unsqueeze(1) + rows * L).flatten(1);                         // [2, B * E]
+    auto draws_by = at::stack(at::broadcast_tensors({rows, numbers})).flatten(1);  // [2, B * E]
+    if (keep.defined()) {
+      const auto real = keep.flatten().index_select(0, all.flatten()).view({2, -1}).all(0).nonzero().squeeze(1);
+      all = all.index_select(1, real);
+      draws_by = draws_by.index_select(1, real);
+    }
+    return {given.clone(), keep.defined() ? keep.clone() : Tensor(), B, L, Graph(all, B * L), draws_by};
+  }
+
+  /// That of the last call if nothing has changed. Several threads may call.
+  std::shared_ptr<const BatchGraph> graph_of(const Given& in) {
+    const Features& nodes = in.features[0];
+    const auto edges = edges_of(in), keep = nodes.keep.defined() ? nodes.keep.to(at::kCPU) : nodes.keep;
+    const int64_t B = nodes.batch(), L = nodes.length();
+    std::shared_ptr<const BatchGraph> last;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      last = last_;
+    }
+    if (last && last->rows == B && last->nodes == L && equal_or_none(last->edges, edges) &&
+        equal_or_none(last->keep, keep))
+      return last;
+    auto made = std::make_shared<const BatchGraph>(batch_graph(edges, keep, B, L));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    last_ = made;
+    return made;
   }
 
   Arranged arrange(const Given& in) override {
-    const Features& nodes = in.features[0];
-    const Graph graph(edges_of(in), nodes.batch() * nodes.length());
-    const auto found =
-        layer_->forward(nodes.rows.flatten(0, 1), graph,
-                        {.noise = in.call.noise, .weights = in.call.want.weights, .path = path_of(in.call)});
-    Arranged out;
+    check_graph_call(in.call);
+    const int64_t B = in.features[0].batch(), L = in.features[0].length();
+    const auto batch = graph_of(in);
+    const auto found = layer_->forward(in.features[0].rows.flatten(0, 1), batch->graph,
+                                       {.noise = in.call.noise,
+                                        .draws_by = batch->draws_by,
+                                        .weights = in.call.want.weights,
+                                        .path = path_of(in.call)});
     Attended attended;
+    attended.context = found.context.view({B, L, width()});
     attended.weights = found.weights;  // [E, H]
-    attended.log_probability = found.log_probability;
-    out.context = found.context.view({nodes.batch(), nodes.length(), width()});
-    attended.context = out.context;
-    out.add("attend", attended);
-    out.keep = nodes.keep;
-    out.also["edges"] = graph.edges();
+    if (found.log_probability.defined())
+      attended.log_probability =
+          found.log_probability.view({B, L, layer_->options().heads}).transpose(1, 2);  // [B, H, L]
+    attended.plan.path = found.path;
+    attended.plan.kernel = found.path == Path::fused ? "graph x " + layer_->options().alignment : "";
+    attended.plan.sampled = found.sampled;
+    attended.plan.seed = found.seed;
+    Arranged out;
+    out.context = out.add("attend", attended);
+    out.keep = in.features[0].keep;
+    out.also["edges"] = batch->graph.edges().clone();  // the graph may be used again
     return out;
   }
 
@@ -77,6 +158,8 @@ class GraphStructure final : public Structure {
 
   bool loops_;
   GraphAttention layer_{nullptr};
+  std::mutex mutex_;
+  std::shared_ptr<const BatchGraph> last_;  // under the mutex
 };
 
 const Structure::Parts::Entry graph_attention_entry{

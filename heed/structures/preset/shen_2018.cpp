@@ -4,8 +4,9 @@
 //   u_i = g_i f_i + (1 - g_i) s_i,   g_i = sigmoid(W_s s_i + W_f f_i + b)                    fusion gate
 //   context = sum_i a_i [u_i forward; u_i backward], a = align(W_2 elu(W_1 [u; u] + b)), a weight for each channel
 //
-// The first feature of the forward direction sees nothing: its s is 0. The paper's layer f = elu(W x + b) in front of
-// all this is left to the caller.
+// The first feature of the forward direction sees nothing, nor does the last of the backward one: their s is 0. The
+// others ask from one place before or behind their own, so that "strictly before" is causal and no mask is stored: the
+// steps have L - 1 queries. The paper's layer f = elu(W x + b) in front of all this is left to the caller.
 
 #include "heed/structures/preset.h"
 
@@ -38,10 +39,17 @@ class Directional final : public Structure {
 
   Tensor along(const Way& way, bool forward, const Given& in, Arranged& out) const {
     const auto& f = in.features[0];
-    const auto all = at::ones({1, f.length(), f.length()}, f.rows.options().dtype(at::kBool));
+    const int64_t L = f.length(), asking = std::max<int64_t>(L - 1, 0);
     Call call = in.call;
-    call.mask.keep = forward ? all.tril(-1) : all.triu(1);
-    const auto context = way.attend(out, f.rows, f, call);  // [B, L, D]
+    if (forward) {
+      call.mask.causal = Causal::top_left;
+    } else {
+      call.mask.left = 0;
+      call.mask.first_query = 1;
+    }
+    const auto seen = way.attend(out, f.rows.narrow(1, forward ? L - asking : 0, asking), f, call);  // [B, L - 1, D]
+    const auto nothing = seen.new_zeros({f.batch(), L - asking, f.width()});
+    const auto context = at::cat(forward ? std::vector<Tensor>{nothing, seen} : std::vector<Tensor>{seen, nothing}, 1);
     const auto gate =
         at::sigmoid(at::linear(context, way.gate_context) + at::linear(f.rows, way.gate_features, way.gate_bias));
     return gate * f.rows + (1 - gate) * context;

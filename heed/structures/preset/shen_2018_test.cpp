@@ -40,9 +40,10 @@ TEST(Directional, ShowsTheFirstAndTheLastFeatureNothing) {
   features.keep = at::tensor({0, 1, 1, 1}).to(at::kBool).view({1, 4});
   const auto out = made->forward({.features = {features}});
   const auto forward = out.step("forward").context[0], backward = out.step("backward").context[0];
-  EXPECT_EQ(largest(forward[1]), 0);  // the first that is real
-  EXPECT_EQ(largest(backward[3]), 0);
-  EXPECT_TRUE(close(forward[2], features.rows[0][1]));  // sees the one before it, and has no choice
+  ASSERT_EQ(forward.size(0), 3);  // all but the first ask forward, all but the last backward
+  ASSERT_EQ(backward.size(0), 3);
+  EXPECT_EQ(largest(forward[0]), 0);                    // asked by feature 1, the first that is real
+  EXPECT_TRUE(close(forward[1], features.rows[0][1]));  // feature 2 sees the one before it, and has no choice
   EXPECT_TRUE(close(backward[2], features.rows[0][3]));
 }
 

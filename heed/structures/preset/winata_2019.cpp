@@ -17,6 +17,8 @@ class MetaEmbeddingEncoder final : public Structure {
                   layers = words.integer("layers", 1);
     embed_ = nested("embed", "multi_representational(inputs=" + std::to_string(inputs_) + ")",
                     {.features = given.features, .hidden = given.hidden});
+    check(heads >= 1 && embed_->width() % heads == 0, "meta_embedding_encoder: a width of ", embed_->width(),
+          " does not split into ", heads, " heads; expected a multiple");
     read_ = nested("read", "stack(layers=" + std::to_string(layers) + ")",
                    {.features = {embed_->width()}, .heads = heads, .mechanism = inside(), .dropout = given.dropout});
   }

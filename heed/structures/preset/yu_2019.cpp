@@ -6,7 +6,8 @@
 //   FF(X) = LayerNorm(X + W_2 relu(W_1 X))
 //   context = LayerNorm(W_x pool(X) + W_y pool(Y)),  pool: a = align(u . relu(W X + b))
 //
-// SA is followed by FF in the question's layers; in the picture's, FF stands once, behind GA.
+// SA is followed by FF in the question's layers; in the picture's, FF stands once, behind GA. The survey files the
+// score under multiplicative; the paper scales it.
 
 #include <torch/nn/modules/normalization.h>
 
@@ -114,7 +115,7 @@ const Structure::Parts::Entry modular_co_attention_entry{
 const Preset::Entry yu_2019{
     "yu_2019",
     {.paper = "Yu et al., 2019, Deep modular co-attention networks for visual question answering",
-     .axes = {"parallel", "single", "single", "scaled_dot", "softmax", "single", "self_attentive + specialised",
+     .axes = {"parallel", "single", "single", "dot, scaled_dot", "softmax", "single", "self_attentive + specialised",
               "multi_head"},
      .structure = "modular_co_attention(layers=6, heads=8)",
      .mechanisms = {"scaled_dot + softmax", "dot + softmax"}}};

@@ -54,7 +54,8 @@ TEST(MemoryAttention, RemembersOnlyTheQueryWhereNothingIsReal) {
 
 TEST(MemoryAttention, RefusesAQueryOfAnotherWidth) {
   EXPECT_THROW(structure("memory_attention", {.features = {4}, .query = 3}), Error);
-  EXPECT_NO_THROW(structure("memory_attention(start=mean)", {.features = {4}, .query = 3}));
+  EXPECT_THROW(structure("memory_attention(start=mean)", {.features = {4}, .query = 3}), Error);  // it takes none
+  EXPECT_NO_THROW(structure("memory_attention(start=mean)", {.features = {4}}));
 }
 
 }  // namespace

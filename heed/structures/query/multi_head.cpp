@@ -6,7 +6,7 @@
 // among heads: 1 is multi-query, a divisor of h grouped-query attention. Any mechanism in every head; or several,
 // "scaled_dot + softmax | additive + sparsemax", each in an equal share of the heads, in that order. Since W_O of
 // contexts side by side is the sum of each head's own columns of W_O, heads with different mechanisms are modules of
-// their own whose outputs add up.
+// their own whose outputs add up, biases too.
 
 #include "heed/structures/structure.h"
 
@@ -49,7 +49,7 @@ class MultiHead final : public Structure {
                                                  .heads = share("heads", heads, mechanisms.size()),
                                                  .key_heads = share("key heads", key_heads, mechanisms.size()),
                                                  .head_width = full ? total : total / heads,
-                                                 .bias = bias && g == 0,
+                                                 .bias = bias,
                                                  .mechanism = Mechanism::parse(mechanisms[g]),
                                                  .dropout = given.dropout},
                                 mechanisms.size() == 1 ? "attend" : "attend_" + std::to_string(g + 1)));

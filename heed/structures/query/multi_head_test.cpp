@@ -76,6 +76,14 @@ TEST(MultiHead, IsAsWideAsAskedFor) {
   EXPECT_EQ(split->named_parameters()["attend.heads.query"].sizes(), (std::vector<int64_t>{4, 4}));
 }
 
+TEST(MultiHead, GivesEveryHeadItsBiases) {
+  const auto mixed =
+      structure("multi_head(bias)", {.features = {4}, .mechanism = "dot + softmax | additive + softmax"});
+  for (const std::string group : {"attend_1", "attend_2"})
+    for (const std::string name : {"query", "keys", "values", "out"})
+      EXPECT_TRUE(mixed->named_parameters().contains(group + ".heads." + name + "_bias")) << group << name;
+}
+
 TEST(MultiHead, RefusesWhatDoesNotSplit) {
   EXPECT_THROW(structure("multi_head(heads=3)", {.features = {4}}), Error);
   EXPECT_THROW(structure("multi_head(heads=3)", {.features = {6}, .mechanism = "dot + softmax | dot + hard"}), Error);
