@@ -196,6 +196,8 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
             values.size(0) == keys.size(0),
         "attention: values is ", shape_of(values), ", expected [", keys.size(0), ", ", keys.size(1), ", ", o.values,
         "]");
+  check(keys.scalar_type() == at::kFloat || keys.scalar_type() == at::kDouble, "attention: keys is ",
+        keys.scalar_type(), ", expected float or double");
   Call call;
   call.mask = given;
   call = check_extras(call, o.mechanism, {keys.size(0), o.heads, 1, keys.size(1), head_.width()}, keys);

@@ -267,6 +267,13 @@ TEST(ScaledDotProductAttention, MeansWhatTorchMeans) {
   EXPECT_TRUE(close(five[0], by_hand(causal, 1 / std::sqrt(8.0))));
 }
 
+TEST(Memory, RefusesHalfTypes) {
+  Attention attention(AttentionOptions{.query = 4, .keys = 4, .values = 4});
+  attention->to(at::kBFloat16);
+  const auto x = at::randn({2, 3, 4}).to(at::kBFloat16);
+  EXPECT_THROW(attention->prepare(x, x), Error);
+}
+
 TEST(Module, TakesAMaskForNoQueries) {
   Attention attention(AttentionOptions{.query = 4, .keys = 4, .values = 4, .heads = 2});
   Call call;

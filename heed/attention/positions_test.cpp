@@ -200,5 +200,11 @@ TEST(HeadWidth, LetsEachHeadBeAsWideAsTheWhole) {
       Attention(AttentionOptions{.query = 4, .keys = 4, .values = 4, .hidden = 6, .heads = 2, .head_width = 4}), Error);
 }
 
+TEST(Rotary, RefusesWhatHasNoRows) {
+  EXPECT_THROW(rotated(at::zeros({4}), 0), Error);
+  EXPECT_THROW(rotated({}, 0), Error);
+  EXPECT_THROW(rotated(at::zeros({2, 3}), 0), Error);
+}
+
 }  // namespace
 }  // namespace heed::testing

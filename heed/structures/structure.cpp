@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "heed/structures/checks.h"
-#include "heed/structures/uses.h"
 
 namespace heed {
 namespace {
@@ -26,15 +25,6 @@ const Tensor& Arranged::add(const std::string& slot, const Attended& attended) {
   const auto before = std::count_if(steps.begin(), steps.end(), again);
   steps.emplace_back(before == 0 ? slot : slot + "." + std::to_string(before + 1), attended);
   return steps.back().second.context;
-}
-
-const Attended& Arranged::step(const std::string& name) const {
-  std::vector<std::string> known;
-  for (const auto& [slot, attended] : steps) {
-    if (slot == name) return attended;
-    known.push_back(slot);
-  }
-  fail("structure: no step called '", name, "'; there are: ", joined(known));
 }
 
 Tensor Slot::operator()(Arranged& out, const Tensor& query, const Features& features, const Call& call,

@@ -22,6 +22,7 @@
 #include "heed/attention/attention.h"
 #include "heed/base/catalogue.h"
 #include "heed/structures/features.h"
+#include "heed/structures/uses.h"
 
 namespace heed {
 
@@ -58,13 +59,13 @@ struct Given {
 struct Arranged {
   Tensor context;  // [B, Lq, D]
   Tensor keep{};   // bool [B, Lq]: where contexts are real; undefined: all are
-  std::vector<std::pair<std::string, Attended>> steps{};
+  Steps steps{};
   std::map<std::string, Tensor> also{};  // what a structure has besides, by the names it documents: "penalty"
 
   /// Takes note of a step and gives its context.
   const Tensor& add(const std::string& slot, const Attended& attended);
   /// The step of that name.
-  const Attended& step(const std::string& name) const;
+  const Attended& step(const std::string& name) const { return step_of(steps, name, "structure"); }
 };
 
 class Structure;

@@ -29,6 +29,17 @@ TEST(Features, ArePaddedLevelByLevel) {
   EXPECT_THROW(padded({}), Error);
 }
 
+TEST(Features, RefuseToBePaddedWithAKeepThatDoesNotFit) {
+  const auto rows = at::zeros({3, 2});
+  EXPECT_NO_THROW(padded({{rows, at::ones({3}, at::kBool)}, {rows, {}}}));
+  EXPECT_THROW(padded({{rows, at::ones({2}, at::kBool)}, {rows, {}}}), Error);
+  EXPECT_THROW(padded({{rows, at::ones({3, 1}, at::kBool)}}), Error);
+  EXPECT_THROW(padded({{rows, {}}, {rows, at::ones({3})}}), Error);
+  EXPECT_THROW(padded({{at::zeros({2}), {}}}), Error);
+  EXPECT_THROW(padded({Features{}}), Error);
+  EXPECT_THROW(padded({{rows, {}}, {}}), Error);
+}
+
 TEST(Structure, DrawsDifferentlyInEachSlot) {
   auto two = structure("specialised(attention)", {.features = {4}, .mechanism = "additive + hard"});
   two->train();

@@ -1,8 +1,11 @@
-// One call for several uses of mechanisms: masks and wants are the same, what is drawn is not.
+// Several uses of mechanisms in one call: masks and wants are the same, what is drawn is not; and what came of each.
 
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "heed/attention/call.h"
 
@@ -16,6 +19,19 @@ inline Call nth_use(const Call& call, uint64_t n) {
   if (own.noise.seed != 0) own.noise.seed = (own.noise.seed + n) * kOdd;
   if (call.noise.seed != 0 && own.noise.seed == 0) own.noise.seed = kOdd;  // 0 would draw one of its own
   return own;
+}
+
+/// What came of each use, by name, in order.
+using Steps = std::vector<std::pair<std::string, Attended>>;
+
+/// The step of that name; who: how errors call its owner.
+inline const Attended& step_of(const Steps& steps, const std::string& name, const std::string& who) {
+  std::vector<std::string> known;
+  for (const auto& [step, attended] : steps) {
+    if (step == name) return attended;
+    known.push_back(step);
+  }
+  fail(who, ": no step called '", name, "'; there are: ", joined(known));
 }
 
 }  // namespace heed

@@ -188,17 +188,6 @@ TEST_P(EveryRecurrent, CopiesAndSavesItself) {
   EXPECT_TRUE(same_bits(recurrent->forward(f).rows, expected));
 }
 
-TEST(Features, RefuseToBePaddedWithAKeepThatDoesNotFit) {
-  const auto rows = at::zeros({3, 2});
-  EXPECT_NO_THROW(padded({{rows, at::ones({3}, at::kBool)}, {rows, {}}}));
-  EXPECT_THROW(padded({{rows, at::ones({2}, at::kBool)}, {rows, {}}}), Error);
-  EXPECT_THROW(padded({{rows, at::ones({3, 1}, at::kBool)}}), Error);
-  EXPECT_THROW(padded({{rows, {}}, {rows, at::ones({3})}}), Error);
-  EXPECT_THROW(padded({{at::zeros({2}), {}}}), Error);
-  EXPECT_THROW(padded({Features{}}), Error);
-  EXPECT_THROW(padded({{rows, {}}, {}}), Error);
-}
-
 TEST(Recurrent, RefusesWidthsThatDoNotFit) {
   EXPECT_THROW(Recurrent(RecurrentOptions{.in = 3, .out = 5}), Error);
   EXPECT_THROW(Recurrent(RecurrentOptions{.in = 0, .out = 4}), Error);

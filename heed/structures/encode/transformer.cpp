@@ -5,15 +5,6 @@
 
 namespace heed {
 
-const Attended& Transformed::step(const std::string& name) const {
-  std::vector<std::string> known;
-  for (const auto& [use, attended] : steps) {
-    if (use == name) return attended;
-    known.push_back(use);
-  }
-  fail("transformer: no step called '", name, "'; there are: ", joined(known));
-}
-
 TransformerOptions completed(TransformerOptions o) {
   check(o.width > 0, "transformer: the width is ", o.width, ", expected more than 0");
   check(o.layers >= 1 && o.heads >= 1, "transformer: ", o.layers, " layers of ", o.heads,

@@ -18,6 +18,7 @@
 #include "heed/attention/activation.h"
 #include "heed/attention/attention.h"
 #include "heed/structures/features.h"
+#include "heed/structures/uses.h"
 
 namespace heed {
 
@@ -49,10 +50,10 @@ struct TransformerOptions {
 /// What a layer or a stack of them gives. Every use of a mechanism is there, by the name of its module.
 struct Transformed {
   Features features;  // 0 at padding; the keep that came
-  std::vector<std::pair<std::string, Attended>> steps;
+  Steps steps;
 
   /// The step of that name: "layers.0.self", or "cross" of a single layer.
-  const Attended& step(const std::string& name) const;
+  const Attended& step(const std::string& name) const { return step_of(steps, name, "transformer"); }
 };
 
 /// Checks the options and fills in what is 0.
