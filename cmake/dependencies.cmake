@@ -25,6 +25,8 @@ find_package(CLI11 QUIET)
 find_package(nlohmann_json QUIET)
 find_package(yaml-cpp QUIET)
 find_package(ZLIB QUIET)
+find_package(PNG QUIET)
+find_package(Freetype QUIET)
 if(TARGET yaml-cpp AND NOT TARGET yaml-cpp::yaml-cpp)  # before yaml-cpp 0.8
   add_library(yaml-cpp::yaml-cpp INTERFACE IMPORTED)
   target_link_libraries(yaml-cpp::yaml-cpp INTERFACE yaml-cpp)

@@ -108,7 +108,7 @@ endfunction()
 
 # A header of somebody else, and the target that brings it.
 set(HEED_OUTSIDE "CLI/=CLI11::CLI11" "nlohmann/=nlohmann_json::nlohmann_json" "yaml-cpp/=yaml-cpp::yaml-cpp" "zlib.h=ZLIB::ZLIB"
-                 "benchmark/=benchmark::benchmark")
+                 "png.h=PNG::PNG" "freetype/=Freetype::Freetype" "benchmark/=benchmark::benchmark")
 
 # heed_outside(<variable> <file>...): the outside targets whose headers these files include.
 function(heed_outside variable)
@@ -157,6 +157,15 @@ endfunction()
 # apps/cli: the program heed.
 function(heed_cli)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/cli/*.cpp)
+  set(pictures ${sources})  # may be left out: a file that says so then stands in for them
+  list(FILTER pictures INCLUDE REGEX "/heat/png/")
+  heed_missing(missing ${pictures})
+  if(missing)
+    message(STATUS "heed draws no PNG: ${missing} not found")
+    list(FILTER sources EXCLUDE REGEX "/heat/png/.*\\.cpp$")
+  else()
+    list(FILTER sources EXCLUDE REGEX "/heat/png_absent\\.cpp$")
+  endif()
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
@@ -243,7 +252,7 @@ function(heed_instruction_sets)
   endforeach()
 endfunction()
 
-# heed_unity(<target> <file>...): the parts of one family (a folder below attention or structures) are compiled as one
+# heed_unity(<target> <file>...): the parts of one family (a folder below attention, structures, models or train) are compiled as one
 # file, and so are their tests. A part takes 1 s, reading the precompiled header 4 s; names in unnamed namespaces there
 # must differ from file to file.
 function(heed_unity target)
@@ -252,8 +261,8 @@ function(heed_unity target)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   foreach(file ${ARGN})
-    if(file MATCHES "/heed/(attention|structures)/([a-z]+)/")
-      set_property(SOURCE ${file} PROPERTY UNITY_GROUP ${CMAKE_MATCH_2})
+    if(file MATCHES "/heed/(attention|structures|models|train)/([a-z]+)/")
+      set_property(SOURCE ${file} PROPERTY UNITY_GROUP ${CMAKE_MATCH_1}_${CMAKE_MATCH_2})
     endif()
   endforeach()
 endfunction()

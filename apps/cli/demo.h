@@ -1,9 +1,7 @@
-// heed demo: a mechanism learns a dozen word pairs before your eyes, then shows what it attends to.
+// heed demo: the argument for attention, in about a minute.
 //
-// Sentences are random words, their translations the same words in another order. The query is the embedding of a
-// target word, the keys those of the source words, the values what the source words mean (fixed and orthonormal).
-// The context of a target word shall be its meaning, so the weights have to find its source word; nobody tells
-// them where it stands.
+// Two translators learn the built-in English-Chinese grammar: one with attention, one with a fixed context, alike in
+// everything else. What they make of new sentences is shown by length, and what the first one looks at.
 
 #pragma once
 
@@ -17,11 +15,18 @@ namespace heed::cli {
 
 struct DemoOptions {
   std::string mechanism = "additive + softmax";
-  int64_t steps = 300;
+  std::string folder = "runs/demo";
+  std::vector<std::string> overrides{};  // of the recipe, for both
   uint64_t seed = 1;
+  bool quiet = false;  // no progress
   Colours colours = Colours::none;
+  int columns = 80;  // of the terminal
 };
 
-void run_demo(std::ostream& out, const DemoOptions& options);
+/// The recipe of the demo, recipes/demo.yaml.
+extern const char* const kDemoRecipe;
+
+/// False where the user interrupted it.
+bool run_demo(std::ostream& out, const DemoOptions& options);
 
 }  // namespace heed::cli

@@ -1,5 +1,9 @@
 #include "apps/cli/info.h"
 
+#include <iostream>
+#include <memory>
+
+#include "apps/cli/command.h"
 #include <ATen/Parallel.h>
 #include <nlohmann/json.hpp>
 #include <torch/cuda.h>
@@ -62,5 +66,18 @@ void print_info(std::ostream& out, bool json) {
   else
     print_words(out, all);
 }
+
+namespace {
+
+void add_info(CLI::App& app) {
+  auto* info = app.add_subcommand("info", "Version, libraries, threads, processor and devices");
+  auto json = std::make_shared<bool>(false);
+  info->add_flag("--json", *json, "For machines");
+  info->callback([json] { print_info(std::cout, *json); });
+}
+
+const Command info_command{90, add_info};
+
+}  // namespace
 
 }  // namespace heed::cli

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iostream>
+#include <memory>
 #include <optional>
 
+#include "apps/cli/command.h"
 #include "apps/cli/screen.h"
 #include <nlohmann/json.hpp>
 
@@ -356,5 +359,35 @@ void print_list(std::ostream& out, const std::vector<Card>& all, ListForm form) 
       return print_presets(out, "", form);
   }
 }
+
+namespace {
+
+struct ListArguments {
+  std::string part;
+  bool json = false, markdown = false, presets = false;
+};
+
+void run_list(const ListArguments& a) {
+  const auto form = a.json ? ListForm::json : a.markdown ? ListForm::markdown : ListForm::words;
+  const auto presets = preset_names();
+  if (a.presets || std::find(presets.begin(), presets.end(), a.part) != presets.end())
+    return print_presets(std::cout, a.part, form);
+  print_list(std::cout, a.part.empty() ? cards() : cards(a.part), form);
+}
+
+void add_list(CLI::App& app) {
+  auto* list =
+      app.add_subcommand("list", "Every score, alignment, dimensionality, structure and preset, and when to choose it");
+  auto a = std::make_shared<ListArguments>();
+  list->add_option("part", a->part, "Only this one: additive, entmax, rotatory, ...");
+  auto* json = list->add_flag("--json", a->json, "For machines");
+  list->add_flag("--markdown", a->markdown, "The page docs/catalogue.md")->excludes(json);
+  list->add_flag("--presets", a->presets, "What papers chose on each axis of the taxonomy");
+  list->callback([a] { run_list(*a); });
+}
+
+const Command list_command{80, add_list};
+
+}  // namespace
 
 }  // namespace heed::cli

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <wchar.h>
 
+#include "heed/base/utf8.h"
+
 namespace heed::cli {
 namespace {
 
@@ -33,23 +35,6 @@ class Utf8 {
   locale_t own_, before_;
 };
 
-struct Rgb {
-  int red, green, blue;
-};
-
-/// Dark blue over green to yellow, ever brighter, so that it also reads without colour vision
-/// (five points of viridis; van der Walt & Smith, 2015).
-Rgb ramp(double share) {
-  constexpr std::array<Rgb, 5> points{{{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
-  const double at = std::clamp(share, 0.0, 1.0) * (points.size() - 1);
-  const size_t low = std::min(static_cast<size_t>(at), points.size() - 2);
-  const auto mix = [&](int from, int to) {
-    return static_cast<int>(std::lround(from + (to - from) * (at - static_cast<double>(low))));
-  };
-  const Rgb &a = points[low], &b = points[low + 1];
-  return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
-}
-
 /// The nearest of the 6 x 6 x 6 colours that stand at 16 to 231 of the palette; its steps are 0, 95, 135, ..., 255.
 int in_palette(const Rgb& colour) {
   const auto step = [](int value) { return value < 48 ? 0 : value < 115 ? 1 : (value - 35) / 40; };
@@ -68,10 +53,19 @@ std::string without_blanks_behind(const std::string& line) {
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
-void print_grid(std::ostream& out, const Grid& grid, const Cell& cell) {
-  const int first = std::max(display_width(grid.title), widest(grid.rows, kLeastCell)) + 1;
+int first_width(const Grid& grid) {
+  return std::max(display_width(grid.title), widest(grid.rows, kLeastCell)) + 1;
+}
+
+std::vector<int> widths_of(const Grid& grid) {
   std::vector<int> widths;
   for (const auto& column : grid.columns) widths.push_back(std::max(kLeastCell, display_width(column)));
+  return widths;
+}
+
+void print_grid(std::ostream& out, const Grid& grid, const Cell& cell) {
+  const int first = first_width(grid);
+  const auto widths = widths_of(grid);
   const auto print = [&](const std::string& name, const std::function<std::string(size_t)>& text,
                          const std::string& note) {
     std::string line = "  " + padded(name, first);
@@ -111,6 +105,24 @@ std::string padded_left(const std::string& text, int columns) {
   return std::string(static_cast<size_t>(std::max(0, columns - display_width(text))), ' ') + text;
 }
 
+std::string shortened(const std::string& text, int columns) {
+  if (display_width(text) <= columns) return text;
+  std::string kept;
+  for (const char32_t letter : decoded(text)) {
+    if (display_width(kept + encoded(letter)) > columns - 1) break;
+    kept += encoded(letter);
+  }
+  return kept + "…";
+}
+
+std::string printable(const std::string& text) {
+  constexpr char32_t kReplacement = 0xFFFD, kBlank = ' ', kDelete = 0x7F, kLastControl = 0x9F;
+  std::u32string letters = decoded(text);
+  for (char32_t& letter : letters)
+    if (letter < kBlank || (letter >= kDelete && letter <= kLastControl)) letter = kReplacement;
+  return encoded(letters);
+}
+
 std::string fixed(double value, int digits) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(digits) << value;
@@ -132,20 +144,38 @@ Colours colours(const std::string& when, bool terminal) {
 
 char shade(double share) {
   constexpr std::string_view shades = " .:-=+*#%@";
+  if (std::isnan(share)) return '?';
   const double at = std::clamp(share, 0.0, 1.0) * static_cast<double>(shades.size() - 1);
   return shades[static_cast<size_t>(std::lround(at))];
 }
 
+// Dark blue over green to yellow, ever brighter, so that it also reads without colour vision
+// (five points of viridis; van der Walt & Smith, 2015).
+Rgb heat_colour(double share) {
+  constexpr std::array<Rgb, 5> points{{{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
+  if (std::isnan(share)) return {128, 128, 128};
+  const double at = std::clamp(share, 0.0, 1.0) * (points.size() - 1);
+  const size_t low = std::min(static_cast<size_t>(at), points.size() - 2);
+  const auto mix = [&](int from, int to) {
+    return static_cast<int>(std::lround(from + (to - from) * (at - static_cast<double>(low))));
+  };
+  const Rgb &a = points[low], &b = points[low + 1];
+  return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
+}
+
+bool is_bright(const Rgb& colour) {
+  return 299 * colour.red + 587 * colour.green + 114 * colour.blue > 128 * 1000;  // luma of ITU-R BT.601
+}
+
 std::string tinted(const std::string& text, double share, Colours colours) {
   if (colours == Colours::none) return text;
-  const Rgb back = ramp(share);
-  const bool bright = 299 * back.red + 587 * back.green + 114 * back.blue > 128 * 1000;  // luma of ITU-R BT.601
+  const Rgb back = heat_colour(share);
   std::ostringstream out;
   if (colours == Colours::full)
     out << "\x1b[48;2;" << back.red << ';' << back.green << ';' << back.blue << 'm';
   else
     out << "\x1b[48;5;" << in_palette(back) << 'm';
-  out << "\x1b[38;5;" << (bright ? 16 : 231) << 'm' << text << "\x1b[0m";
+  out << "\x1b[38;5;" << (is_bright(back) ? 16 : 231) << 'm' << text << "\x1b[0m";
   return out.str();
 }
 
@@ -159,6 +189,12 @@ void print_heat(std::ostream& out, const Grid& grid, Colours colours) {
     if (colours != Colours::none) return tinted(padded_left(number, columns) + ' ', value, colours);
     return padded_left(std::string(2, shade(value)) + ' ' + number, columns) + ' ';
   });
+}
+
+int heat_width(const Grid& grid) {
+  int columns = 2 + first_width(grid);
+  for (const int width : widths_of(grid)) columns += width + 1;
+  return columns;
 }
 
 }  // namespace heed::cli

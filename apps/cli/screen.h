@@ -15,6 +15,12 @@ int display_width(const std::string& text);
 std::string padded(const std::string& text, int columns);
 std::string padded_left(const std::string& text, int columns);
 
+/// The text itself, or as much of it as goes into so many columns with "…" behind it.
+std::string shortened(const std::string& text, int columns);
+
+/// Nothing that would move the cursor: control characters and bytes that are not UTF-8 become U+FFFD.
+std::string printable(const std::string& text);
+
 /// "2.50": always so many digits behind the point.
 std::string fixed(double value, int digits);
 
@@ -23,8 +29,15 @@ enum class Colours { none, palette, full };  // 256 colours, 24 bits
 /// when: "auto", "always" or "never". auto: where `terminal`, unless NO_COLOR is set or TERM is dumb.
 Colours colours(const std::string& when, bool terminal);
 
-/// One of " .:-=+*#%@" for a share of 0 to 1; what lies outside counts as the nearer end.
+/// One of " .:-=+*#%@" for a share of 0 to 1; what lies outside counts as the nearer end, and NaN is '?'.
 char shade(double share);
+
+struct Rgb {
+  int red, green, blue;
+};
+/// From dark (0) to bright (1), grey for NaN; and whether black text reads better on it than white.
+Rgb heat_colour(double share);
+bool is_bright(const Rgb& colour);
 
 /// Cell text on a background from dark (0) to bright (1); plain text where there are no colours.
 std::string tinted(const std::string& text, double share, Colours colours);
@@ -38,7 +51,8 @@ struct Grid {
   std::vector<std::string> notes;  // its texts, one for each row
 };
 void print_numbers(std::ostream& out, const Grid& grid);
-/// Numbers of 0 to 1, as a heat map.
+/// Numbers of 0 to 1, as a heat map; and the columns it takes, without notes.
 void print_heat(std::ostream& out, const Grid& grid, Colours colours);
+int heat_width(const Grid& grid);
 
 }  // namespace heed::cli

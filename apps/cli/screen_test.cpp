@@ -1,5 +1,6 @@
 #include "apps/cli/screen.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <sstream>
 
@@ -23,6 +24,17 @@ TEST(Padded, FillsToColumns) {
   EXPECT_EQ(padded("Jerry", 3), "Jerry");
 }
 
+TEST(Shortened, CutsToColumnsWithoutHalvingACharacter) {
+  EXPECT_EQ(shortened("Jerry", 5), "Jerry");
+  EXPECT_EQ(shortened("Jerry", 4), "Jer…");
+  EXPECT_EQ(shortened("汤姆追逐", 6), "汤姆…");  // 5 columns: the third character would be the sixth and seventh
+}
+
+TEST(Printable, LeavesNothingThatMovesTheCursor) {
+  EXPECT_EQ(printable("汤姆 <b>"), "汤姆 <b>");
+  EXPECT_EQ(printable("a\nb\x1b[2J\xff"), "a\uFFFDb\uFFFD[2J\uFFFD");
+}
+
 TEST(Fixed, HasNoMinusZero) {
   EXPECT_EQ(fixed(2.5, 2), "2.50");
   EXPECT_EQ(fixed(-0.001, 2), "0.00");
@@ -34,6 +46,7 @@ TEST(Shade, GrowsWithTheShareAndStaysInRange) {
   std::string shades;
   for (const double share : shares) shades += shade(share);
   EXPECT_EQ(shades, "  -+%@@");
+  EXPECT_EQ(shade(std::nan("")), '?');
 }
 
 TEST(Tinted, WritesEscapesOnlyWhereThereAreColours) {
@@ -41,6 +54,13 @@ TEST(Tinted, WritesEscapesOnlyWhereThereAreColours) {
   EXPECT_EQ(tinted("1.00", 1, Colours::full), "\x1b[48;2;253;231;37m\x1b[38;5;16m1.00\x1b[0m");  // dark on yellow
   EXPECT_EQ(tinted("0.00", 0, Colours::full), "\x1b[48;2;68;1;84m\x1b[38;5;231m0.00\x1b[0m");    // white on violet
   EXPECT_EQ(tinted("0.00", 0, Colours::palette), "\x1b[48;5;53m\x1b[38;5;231m0.00\x1b[0m");      // 53 = 16 + 36 + 1
+}
+
+TEST(HeatColour, IsGreyForWhatIsNotANumber) {
+  const Rgb grey = heat_colour(std::nan(""));
+  EXPECT_TRUE(grey.red == grey.green && grey.green == grey.blue);
+  EXPECT_TRUE(is_bright(heat_colour(1)));
+  EXPECT_FALSE(is_bright(heat_colour(0)));
 }
 
 TEST(Colours, FollowTheOptionTheTerminalAndNoColor) {
@@ -66,6 +86,7 @@ TEST(Grid, LinesUpInBothScripts) {
             "  weights       Tom   在这里   found\n"
             "  汤姆      @@ 1.00     0.00   Tom\n"
             "  x         ++ 0.50  :: 0.25   cat\n");
+  EXPECT_EQ(heat_width(grid), 29);  // up to the end of its last cell and the blank behind it
   std::ostringstream numbers;
   print_numbers(numbers, grid);
   EXPECT_NE(numbers.str().find("  汤姆         1.00     0.00   Tom\n"), std::string::npos) << numbers.str();

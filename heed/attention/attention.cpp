@@ -3,6 +3,7 @@
 #include "heed/attention/affine.h"
 #include "heed/attention/checked.h"
 #include "heed/attention/fused.h"
+#include "heed/bridge/autocast.h"
 
 namespace heed {
 namespace {
@@ -118,6 +119,7 @@ Call AttentionImpl::with_noise(const Call& call) {
   if (!is_training()) return noisy;
   noisy.noise.sample = true;
   if (noisy.noise.dropout == 0) noisy.noise.dropout = options_.dropout;
+  follow_scope(noisy.noise);
   if (noisy.noise.stream == 0) noisy.noise.stream = streams_.next.fetch_add(1) % (uint64_t{1} << 30);
   return noisy;
 }
@@ -125,7 +127,7 @@ Call AttentionImpl::with_noise(const Call& call) {
 Tensor AttentionImpl::projected(const Tensor& x, const std::string& weight) const {
   const auto tensors = heads_->named_parameters(/*recurse=*/false);
   const auto* bias = tensors.find(weight + "_bias");
-  return affine(x, tensors[weight], bias == nullptr ? Tensor() : *bias);
+  return full(affine(x, tensors[weight], bias == nullptr ? Tensor() : *bias));
 }
 
 /// x [B, L, D] -> [B, heads, L, width of a head].
@@ -223,7 +225,10 @@ Memory AttentionImpl::prepare(const Tensor& keys, const Tensor& values, const Ma
 }
 
 /// The first of these keys stands at place first_key.
-Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& keys, const Tensor& values, const Mask& mask) {
+Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, const Tensor& given_values,
+                                   const Mask& mask) {
+  const FullPrecision precision;
+  const Tensor keys = full(given_keys), values = full(given_values);
   const KeySide side = key_side(keys, values, mask, first_key);
   const auto parameters = own(head_);
   const auto& mechanism = options_.mechanism;
@@ -277,7 +282,9 @@ Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Ten
   return grown;
 }
 
-Attended AttentionImpl::forward(const Tensor& query, const Memory& memory, const Call& given) {
+Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory, const Call& given) {
+  const FullPrecision precision;
+  const Tensor query = full(given_query);
   const auto& o = options_;
   check(memory.values.defined(), "attention: the memory is empty; prepare() makes one");
   Call call = with_noise(given);

@@ -8,6 +8,7 @@
 
 #include "heed/attention/mask.h"
 #include "heed/attention/parameters.h"
+#include "heed/bridge/noise_scope.h"
 
 namespace heed {
 
@@ -28,6 +29,15 @@ struct Noise {
   int64_t first_row = 0;  // batch row 0 is this one of the global batch
   Tensor uniforms{};      // [B, Lq, Lk] or [B, H, Lq, Lk] (+ [W] if multi) in (0, 1), in place of ours
 };
+
+/// In a NoiseScope, where neither seed nor stream is named: those of its next use, and its rows.
+inline void follow_scope(Noise& noise) {
+  NoiseScope* scope = NoiseScope::current();
+  if (scope == nullptr || noise.seed != 0 || noise.stream != 0) return;
+  noise.seed = scope->seed();
+  noise.stream = scope->next_use();
+  noise.first_row += scope->first_row();
+}
 
 /// What to bring besides the context. What an alignment does not have is refused, not invented.
 struct Want {

@@ -3,21 +3,41 @@
 #include <ATen/Parallel.h>
 
 namespace heed {
+namespace {
 
-at::Tensor Draws::uniform(kernels::Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const {
-  const auto u = at::empty(shape, at::kFloat);  // 23 bits: exact in float, whatever the type asked for
+/// float [B, H, Lq, ...]: 23 bits are exact there, whatever the type asked for. `then(row, count)` sees each row of u.
+template <typename Then>
+at::Tensor filled(const Draws& draws, kernels::Purpose purpose, at::IntArrayRef shape, const Then& then) {
+  const auto u = at::empty(shape, at::kFloat);
   const int64_t heads = shape[1], queries = shape[2];
   const int64_t rows = shape[0] * heads * queries;
   const int64_t count = rows == 0 ? 0 : u.numel() / rows;
   float* out = u.data_ptr<float>();
   at::parallel_for(0, rows, /*grain_size=*/16, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
-      const int64_t row_and_head = first_row * heads + i / queries;
-      kernels::uniforms(seed, stream, purpose, static_cast<uint32_t>(row_and_head),
-                        static_cast<uint32_t>(first_query + i % queries), count, out + i * count);
+      const int64_t row_and_head = draws.first_row * heads + i / queries;
+      kernels::uniforms(draws.seed, draws.stream, purpose, static_cast<uint32_t>(row_and_head),
+                        static_cast<uint32_t>(draws.first_query + i % queries), count, out + i * count);
+      then(out + i * count, count);
     }
   });
-  return u.to(options);
+  return u;
+}
+
+}  // namespace
+
+at::Tensor Draws::uniform(kernels::Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const {
+  return filled(*this, purpose, shape, [](float*, int64_t) {}).to(options);
+}
+
+at::Tensor Draws::kept(at::IntArrayRef shape, double rate, const at::TensorOptions& options) const {
+  const auto least = static_cast<float>(rate);
+  const bool narrow = options.dtype() == at::kFloat;
+  const float factor = narrow ? static_cast<float>(1 / (1 - rate)) : 1.0F;
+  const auto kept = filled(*this, kernels::kDropout, shape, [&](float* row, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) row[i] = row[i] >= least ? factor : 0.0F;
+  });
+  return narrow ? kept.to(options) : kept.to(options) / (1 - rate);
 }
 
 }  // namespace heed

@@ -20,6 +20,9 @@ struct Draws {
 
   /// u in (0, 1) for [B, H, Lq, ...]; the axes behind the queries are one row of elements.
   at::Tensor uniform(kernels::Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const;
+
+  /// What inverted dropout multiplies [B, H, Lq, ...] by: 0 where u < rate, else 1 / (1 - rate).
+  at::Tensor kept(at::IntArrayRef shape, double rate, const at::TensorOptions& options) const;
 };
 
 }  // namespace heed

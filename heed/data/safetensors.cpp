@@ -2,16 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
-#include <cerrno>
-#include <fcntl.h>
 #include <limits>
 #include <set>
 #include <string_view>
-#include <sys/stat.h>
-#include <system_error>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -19,7 +13,7 @@
 #include <torch/nn/module.h>
 
 #include "heed/base/check.h"
-#include "heed/base/path.h"
+#include "heed/data/file.h"
 
 namespace heed {
 namespace {
@@ -73,11 +67,6 @@ std::string known_kinds() {
 template <typename... Words>
 [[noreturn]] void refuse(const std::string& path, const Words&... words) {
   fail("data/safetensors: ", path, ": ", words...);
-}
-
-template <typename... Words>
-[[noreturn]] void refuse_errno(int error, const std::string& path, const Words&... words) {
-  refuse(path, words..., ": ", std::generic_category().message(error));
 }
 
 /// 'name', with control characters escaped and of bounded length: it may come out of a hostile file.
@@ -303,43 +292,6 @@ std::vector<const Entries::value_type*> in_file_order(const std::string& path, c
 
 // ---- reading ----
 
-class InputFile {
- public:
-  explicit InputFile(const std::string& path)
-      : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (descriptor_ < 0) refuse_errno(errno, path, "cannot be opened");
-    struct stat status {};
-    const bool regular = ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
-    size_ = static_cast<uint64_t>(status.st_size);
-    if (regular) return;
-    ::close(descriptor_);
-    refuse(path, "is a folder or a device, expected a file");
-  }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-  ~InputFile() { ::close(descriptor_); }
-
-  uint64_t size() const { return size_; }
-
-  void read(void* to, uint64_t bytes, uint64_t from) const {
-    char* next = static_cast<char*>(to);
-    while (bytes > 0) {
-      const ssize_t got = ::pread(descriptor_, next, bytes, static_cast<off_t>(from));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) refuse_errno(errno, path_, "cannot be read");
-      if (got == 0) refuse(path_, "became shorter while it was read, expected ", size_, " bytes");
-      next += got;
-      from += static_cast<uint64_t>(got);
-      bytes -= static_cast<uint64_t>(got);
-    }
-  }
-
- private:
-  const std::string& path_;
-  int descriptor_;
-  uint64_t size_ = 0;
-};
-
 std::string read_header(const std::string& path, const InputFile& file) {
   if (file.size() < kLengthBytes)
     refuse(path, "has ", file.size(), " bytes, expected at least ", kLengthBytes, "; this is no safetensors file");
@@ -370,54 +322,6 @@ at::Tensor read_tensor(const std::string& path, const InputFile& file, uint64_t 
 }
 
 // ---- writing ----
-
-/// A file that is written beside its path and takes its place only when it is complete.
-class OutputFile {
- public:
-  explicit OutputFile(const std::string& path) : path_(path) {
-    target_ = without_links(path);  // so that a link stays one
-    struct stat status {};
-    const bool free = ::stat(target_.c_str(), &status) != 0 || S_ISREG(status.st_mode);
-    if (path.empty() || !free) refuse(path, "is a folder or a device, expected the name of a file");
-
-    static std::atomic<unsigned> count{0};
-    do {
-      beside_ = target_ + "." + std::to_string(::getpid()) + "." + std::to_string(count++) + ".part";
-      descriptor_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (descriptor_ < 0 && errno == EEXIST);
-    if (descriptor_ < 0) refuse_errno(errno, path, "cannot be written");
-  }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-  ~OutputFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!complete_) ::unlink(beside_.c_str());
-  }
-
-  void write(const void* from, uint64_t bytes) {
-    const char* next = static_cast<const char*>(from);
-    while (bytes > 0) {
-      const ssize_t put = ::write(descriptor_, next, bytes);
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) refuse_errno(errno, path_, "cannot be written");
-      next += put;
-      bytes -= static_cast<uint64_t>(put);
-    }
-  }
-
-  void finish() {
-    if (::fsync(descriptor_) != 0) refuse_errno(errno, path_, "cannot be written");
-    if (::close(std::exchange(descriptor_, -1)) != 0) refuse_errno(errno, path_, "cannot be written");
-    if (::rename(beside_.c_str(), target_.c_str()) != 0) refuse_errno(errno, path_, "cannot be put in place");
-    complete_ = true;
-  }
-
- private:
-  const std::string& path_;
-  std::string target_, beside_;
-  int descriptor_ = -1;
-  bool complete_ = false;
-};
 
 std::string json_text(const std::string& path, const std::string& text) {
   try {

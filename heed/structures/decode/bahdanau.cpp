@@ -5,21 +5,21 @@
 namespace heed {
 
 BahdanauDecoderImpl::BahdanauDecoderImpl(DecoderOptions options) : options_(std::move(options)) {
-  if (options_.mechanism.empty()) options_.mechanism = "additive + softmax";
+  if (options_.mechanism.empty() && options_.structure.empty()) options_.mechanism = "additive + softmax";
   reset();
 }
 
 void BahdanauDecoderImpl::reset() {
   const auto& o = options_;
   glimpse_ = register_module("glimpse", Glimpse(o));
-  cell_ = register_module("cell", StepCell(o.cell, o.embedding + o.source, o.state));
+  cell_ = register_module("cell", StepCell(o.cell, o.embedding + glimpse_->width(), o.state));
   const int64_t outputs = o.readout == Readout::maxout ? 2 * o.out : o.out;
-  readout_ = register_module("readout", torch::nn::Linear(o.state + o.embedding + o.source, outputs));
+  readout_ = register_module("readout", torch::nn::Linear(o.state + o.embedding + glimpse_->width(), outputs));
 }
 
 void BahdanauDecoderImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::BahdanauDecoder(" << o.mechanism << "; source " << o.source << ", embedding " << o.embedding
+  stream << "heed::BahdanauDecoder(" << glimpse_->words() << "; source " << o.source << ", embedding " << o.embedding
          << ", state " << o.state << ", out " << o.out << (o.context_gate ? ", context gate" : "") << ")";
 }
 
@@ -36,19 +36,37 @@ Stepped BahdanauDecoderImpl::step(const Tensor& embedded, const DecoderState& st
   cell_->forward(at::cat({embedded, context}, 1), out.state);
   ++out.state.targets;
   const auto& read = o.reads_previous_state ? state.hidden : out.state.hidden;
-  const auto mixed = readout_(at::cat({read, embedded, context}, 1));
-  switch (o.readout) {
-    case Readout::tanh:
-      out.output = mixed.tanh();
-      break;
-    case Readout::linear:
-      out.output = mixed;
-      break;
-    case Readout::maxout:
-      out.output = std::get<0>(mixed.view({mixed.size(0), o.out, 2}).max(2));
-      break;
-  }
+  out.output = read_out(at::cat({read, embedded, context}, 1));
   return out;
+}
+
+/// x [..., state + embedding + context] -> [..., out].
+Tensor BahdanauDecoderImpl::read_out(const Tensor& x) {
+  const auto mixed = readout_(x);
+  switch (options_.readout) {
+    case Readout::tanh:
+      return mixed.tanh();
+    case Readout::linear:
+      return mixed;
+    case Readout::maxout:
+      return std::get<0>(mixed.unflatten(-1, {options_.out, 2}).max(-1));
+  }
+  fail("bahdanau_decoder: an unknown readout");
+}
+
+/// Cells and glimpses wait for each other, readouts for nobody.
+Tensor BahdanauDecoderImpl::run(ForcedRun& run) {
+  auto cell = cell_->along(run.targets);
+  std::vector<Tensor> read, contexts;
+  for (int64_t t = 0; t < run.length(); ++t) {
+    DecoderState next = run.state;
+    contexts.push_back(glimpse_->look(run.state.hidden, next, run.call, run.next_step()));
+    cell.step(t, contexts.back(), next.hidden, next.cell);
+    ++next.targets;
+    read.push_back(options_.reads_previous_state ? run.state.hidden : next.hidden);
+    run.go_on(t, std::move(next));
+  }
+  return read_out(at::cat({at::stack(read), run.targets, at::stack(contexts)}, 2));
 }
 
 namespace {

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "heed/structures/decode/decoder.h"
+#include "heed/structures/decode/teacher_forced.h"
 
 namespace heed {
 
@@ -29,6 +29,10 @@ class BahdanauDecoderImpl : public torch::nn::Cloneable<BahdanauDecoderImpl>, pu
   const DecoderOptions& options() const override { return options_; }
 
  private:
+  Tensor run(ForcedRun& run) override;
+  bool has_heads() const override { return glimpse_->has_heads(); }
+  Tensor read_out(const Tensor& x);
+
   DecoderOptions options_;
   Glimpse glimpse_{nullptr};
   StepCell cell_{nullptr};

@@ -1,6 +1,6 @@
 #include "heed/structures/decode/decoder.h"
 
-#include <cmath>
+#include <algorithm>
 #include <tuple>
 
 #include "heed/structures/checks.h"
@@ -8,115 +8,24 @@
 #include "heed/structures/uses.h"
 
 namespace heed {
-namespace {
-
-/// after where keep [B] is true, before elsewhere; [B, D].
-Tensor where_real(const Tensor& keep, const Tensor& after, const Tensor& before) {
-  return after.defined() ? at::where(keep.unsqueeze(1), after, before) : after;
-}
-
-DecoderState where_real(const Tensor& keep, DecoderState after, const DecoderState& before) {
-  after.hidden = where_real(keep, after.hidden, before.hidden);
-  after.cell = where_real(keep, after.cell, before.cell);
-  after.fed = where_real(keep, after.fed, before.fed);
-  return after;
-}
-
-/// x with `nothing` where keep [B, T] is false; axis: that of the queries in x.
-Tensor at_real(const Tensor& x, const Tensor& keep, int64_t axis, double nothing) {
-  if (!keep.defined()) return x;
-  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
-  shape[0] = keep.size(0);
-  shape[static_cast<size_t>(axis)] = keep.size(1);
-  return x.masked_fill(keep.view(shape).logical_not(), nothing);
-}
-
-/// What an Attended holds for each query, and what it holds where there is nothing.
-struct PerQuery {
-  Tensor Attended::*field;
-  double nothing;
-};
-const std::vector<PerQuery> kPerQuery{{&Attended::weights, 0},   {&Attended::lse, -INFINITY},
-                                      {&Attended::entropy, 0},   {&Attended::top_weights, 0},
-                                      {&Attended::top_keys, -1}, {&Attended::log_probability, 0}};
-
-/// As if the queries of all steps had come in one call; axis: that of the queries, behind the heads if there are any.
-Attended joined_steps(const std::vector<Attended>& steps, const Tensor& keep, int64_t axis) {
-  const auto all_of = [&](Tensor Attended::*field) {
-    std::vector<Tensor> all;
-    for (const auto& step : steps) all.push_back(step.*field);
-    return all;
-  };
-  const Attended& first = steps.front();
-  Attended all = first;
-  all.context = at_real(at::cat(all_of(&Attended::context), 1), keep, 1, 0);
-  const bool once = first.selected.defined();  // a policy chooses keys once, whatever the queries
-  for (const auto& [field, nothing] : kPerQuery)
-    if ((first.*field).defined() && !(once && field == &Attended::log_probability))
-      all.*field = at_real(at::cat(all_of(field), axis), keep, axis, nothing);
-  if (first.column_mass.defined())
-    all.column_mass = at_real(at::stack(all_of(&Attended::column_mass), 1), keep, 1, 0).sum(1);
-  return all;
-}
-
-/// The same without any query.
-Decoded without_queries(Decoded one, int64_t axis) {
-  one.features = {one.features.rows.narrow(1, 0, 0), {}};
-  one.attended.context = one.attended.context.narrow(1, 0, 0);
-  for (const auto& [field, nothing] : kPerQuery) {
-    auto& x = one.attended.*field;
-    if (x.defined() && x.dim() > axis) x = x.narrow(axis, 0, 0);
-  }
-  return one;
-}
-
-void check_forced(const Features& targets, const Features& source, const Want& want) {
-  check(targets.rows.defined() && targets.rows.dim() == 3, "decoder: targets are ", shape_of(targets.rows),
-        ", expected [B, T, E]");
-  check_keep("decoder: targets", targets);
-  check(source.rows.defined() && source.rows.dim() == 3 && source.batch() == targets.batch(), "decoder: source is ",
-        shape_of(source.rows), " and targets ", shape_of(targets.rows), "; expected the same batch size");
-  check(want.rows.empty() && !want.links.defined(),
-        "decoder: chosen rows or links are wanted, but it makes one query at a time; want all weights and choose");
-}
-
-}  // namespace
 
 DecoderState DecoderState::select(const Tensor& rows) const {
-  const int64_t batch = memory.batch();
+  const int64_t batch = source_rows().defined() ? source_rows().size(0) : 0;
   check_rows("decoder_state", rows, batch);
   const auto of = [&](const Tensor& x) {
     check(!x.defined() || (x.dim() == 2 && x.size(0) == batch), "decoder_state: a part is ", shape_of(x),
           ", expected a row for each of ", batch);
     return x.defined() ? x.index_select(0, rows) : x;
   };
-  return {selected(memory, rows), of(hidden), of(cell), of(fed), targets, seed, stream};
-}
-
-Decoded teacher_forced(StepwiseDecoder& decoder, const Features& given, const Features& source, const Call& call,
-                       const Tensor& from) {
-  check_forced(given, source, call.want);
-  const int64_t axis = decoder.options().heads > 1 ? 2 : 1;
-  if (given.length() == 0) {  // the shapes of one target that is not real
-    const auto flags = given.rows.options().dtype(at::kBool);
-    const Features one{at::zeros({given.batch(), 1, given.width()}, given.rows.options()),
-                       at::zeros({given.batch(), 1}, flags)};
-    Decoded none = without_queries(teacher_forced(decoder, one, source, call, from), axis);
-    none.features.keep = given.keep;
-    return none;
-  }
-  const Features targets = given.without_padding();
-  DecoderState state = decoder.start(source, from);
-  std::vector<Tensor> outputs;
-  std::vector<Attended> steps;
-  for (int64_t t = 0; t < targets.length(); ++t) {
-    Stepped next = decoder.step(targets.rows.select(1, t), state, call);
-    state = given.keep.defined() ? where_real(given.keep.select(1, t), std::move(next.state), state)
-                                 : std::move(next.state);
-    outputs.push_back(next.output);
-    steps.push_back(std::move(next.attended));
-  }
-  return {given.with_rows(at::stack(outputs, 1)).without_padding(), joined_steps(steps, given.keep, axis)};
+  const auto row_of = [&](const Tensor& x) { return x.defined() ? x.index_select(0, rows) : x; };
+  return {selected(memory, rows),
+          {row_of(source.rows), row_of(source.keep)},
+          of(hidden),
+          of(cell),
+          of(fed),
+          targets,
+          seed,
+          stream};
 }
 
 GlimpseImpl::GlimpseImpl(const DecoderOptions& options) : options_(options) {
@@ -131,17 +40,64 @@ GlimpseImpl::GlimpseImpl(const DecoderOptions& options) : options_(options) {
 
 void GlimpseImpl::reset() {
   const auto& o = options_;
-  attention_ = register_module("attention", Attention(AttentionOptions{.query = o.state,
-                                                                       .keys = o.source,
-                                                                       .values = o.source,
-                                                                       .hidden = o.hidden,
-                                                                       .heads = o.heads,
-                                                                       .mechanism = Mechanism::parse(o.mechanism),
-                                                                       .dropout = o.dropout}));
+  if (o.structure.empty()) {
+    attention_ = register_module("attention", Attention(AttentionOptions{.query = o.state,
+                                                                         .keys = o.source,
+                                                                         .values = o.source,
+                                                                         .hidden = o.hidden,
+                                                                         .heads = o.heads,
+                                                                         .mechanism = Mechanism::parse(o.mechanism),
+                                                                         .dropout = o.dropout}));
+    has_heads_ = o.heads > 1;
+  } else {
+    structure_ = register_module("structure", heed::structure(o.structure, {.features = {o.source},
+                                                                            .query = o.state,
+                                                                            .hidden = o.hidden,
+                                                                            .heads = o.heads,
+                                                                            .mechanism = o.mechanism,
+                                                                            .dropout = o.dropout}));
+    look_over_structure();
+  }
   sources_ = std::make_shared<std::atomic<uint64_t>>(sources_ ? sources_->load() : 0);
   start_ = register_module("start", torch::nn::Linear(o.start, o.state));
   if (o.cell == Cell::lstm) start_cell_ = register_module("start_cell", torch::nn::Linear(o.start, o.state));
   if (o.context_gate) gate_ = register_module("gate", torch::nn::Linear(o.state, 1));
+}
+
+/// Refuses a structure that does not make one context of one query and one source, and finds the step to report. That
+/// is seen in a run over more features than anything else has parts: weights over them are known by their length.
+void GlimpseImpl::look_over_structure() {
+  const auto& o = options_;
+  const auto& words = structure_->words();
+  const Takes takes = structure_->takes();
+  check(takes.features.size() == 1 && takes.depth == 1 && !takes.edges, "decoder: the structure ", words, " takes ",
+        takes.edges       ? "a graph"
+        : takes.depth > 1 ? "features in levels"
+                          : joined(takes.features),
+        "; expected one query and the features of one source");
+  const int64_t L = 2 + std::max({o.source, o.state, o.hidden, o.heads, structure_->width()});
+  Given given{.features = {{at::zeros({1, L, o.source}), {}}}, .query = at::zeros({1, 2, o.state})};
+  given.call.want.weights = true;
+  const at::NoGradGuard no_grad;
+  structure_->eval();
+  const Arranged found = structure_->forward(given);
+  structure_->train(is_training());
+  check(found.context.dim() == 3 && found.context.size(1) == 2, "decoder: the structure ", words, " made ",
+        shape_of(found.context), " of two queries; expected one context for each query");
+  for (const auto& [name, attended] : found.steps) {
+    check(!attended.selected.defined(), "decoder: ", structure_->inside(), " in ", words,
+          ": a policy learns from one draw for a source, and a structure may draw several times; use it without one");
+    const auto& weights = attended.weights;  // [B, (H,) Lq, L, (W)]
+    const bool channels = weights.size(-1) != L;
+    if (channels && (weights.dim() < 4 || weights.size(-2) != L)) continue;
+    step_ = name;
+    has_heads_ = weights.dim() == (channels ? 5 : 4);
+  }
+  check(!step_.empty(), "decoder: no step of the structure ", words, " attends to the source");
+}
+
+std::string GlimpseImpl::words() const {
+  return structure_ ? structure_->words() + " of " + structure_->inside() : options_.mechanism;
 }
 
 DecoderState GlimpseImpl::start(const Features& source, const Tensor& from) {
@@ -158,7 +114,10 @@ DecoderState GlimpseImpl::start(const Features& source, const Tensor& from) {
   Mask mask;
   if (source.keep.defined()) mask.keep = source.keep.unsqueeze(1);  // [B, 1, L]
   DecoderState state;
-  state.memory = attention_->prepare(source.rows, source.rows, mask);
+  if (structure_)
+    state.source = source;
+  else
+    state.memory = attention_->prepare(source.rows, source.rows, mask);
   state.hidden = start_(basis).tanh();
   if (start_cell_) state.cell = start_cell_(basis);
   return state;
@@ -168,6 +127,7 @@ DecoderState GlimpseImpl::start(const Features& source, const Tensor& from) {
 /// its own a call in training is the next one; the count is ours, since Attention would count targets.
 Noise GlimpseImpl::noise_of_source(const Call& call, const DecoderState& state) const {
   Noise own = nth_use(call, 0).noise;
+  if (is_training()) follow_scope(own);
   if (state.seed != 0) {
     own.seed = state.seed;
     own.stream = state.stream;
@@ -180,13 +140,21 @@ Noise GlimpseImpl::noise_of_source(const Call& call, const DecoderState& state) 
 Tensor GlimpseImpl::look(const Tensor& query, DecoderState& state, const Call& call, Attended& attended) {
   Call own = nth_use(call, static_cast<uint64_t>(state.targets));
   own.mask.first_query = state.targets;
-  if (has_policy()) own.noise = noise_of_source(call, state);
-  attended = attention_->forward(query.unsqueeze(1), state.memory, own);
-  if (has_policy() && attended.plan.seed != 0) {
-    state.seed = attended.plan.seed;
-    state.stream = own.noise.stream;
+  Tensor context;
+  if (structure_) {
+    const Arranged found =
+        structure_->forward({.features = {state.source}, .query = query.unsqueeze(1), .call = std::move(own)});
+    attended = found.step(step_);
+    context = found.context.squeeze(1);  // [B, width]
+  } else {
+    if (has_policy()) own.noise = noise_of_source(call, state);
+    attended = attention_->forward(query.unsqueeze(1), state.memory, own);
+    if (has_policy() && attended.plan.seed != 0) {
+      state.seed = attended.plan.seed;
+      state.stream = own.noise.stream;
+    }
+    context = attended.context.squeeze(1);
   }
-  const auto context = attended.context.squeeze(1);  // [B, source]
   return gate_ ? gate_(query).sigmoid() * context : context;
 }
 
@@ -208,8 +176,13 @@ void StepCellImpl::forward(const Tensor& input, DecoderState& state) {
     std::tie(state.hidden, state.cell) = lstm_(input, std::make_tuple(state.hidden, state.cell));
 }
 
+CellSteps StepCellImpl::along(const Tensor& known) const {
+  if (gru_) return {cell_, {gru_->weight_ih, gru_->weight_hh, gru_->bias_ih, gru_->bias_hh}, known};
+  return {cell_, {lstm_->weight_ih, lstm_->weight_hh, lstm_->bias_ih, lstm_->bias_hh}, known};
+}
+
 void check_row(const std::string& what, const Tensor& x, const DecoderState& state, int64_t width) {
-  const auto& source = state.memory.values.rows();
+  const auto& source = state.source_rows();
   check(x.defined() && x.dim() == 2 && x.size(0) == source.size(0) && x.size(1) == width, what, " is ", shape_of(x),
         ", expected [", source.size(0), ", ", width, "]");
   check(x.scalar_type() == source.scalar_type(), what, " is ", x.scalar_type(), ", the source is ",
@@ -219,7 +192,7 @@ void check_row(const std::string& what, const Tensor& x, const DecoderState& sta
 }
 
 void check_step(const std::string& who, const Tensor& embedded, const DecoderOptions& o, const DecoderState& state) {
-  check(state.memory.values.defined(), who, ": the state is empty; start() makes one");
+  check(state.source_rows().defined(), who, ": the state is empty; start() makes one");
   check_row(who + ": a target", embedded, state, o.embedding);
   check_row(who + ": hidden", state.hidden, state, o.state);
   if (o.cell == Cell::lstm) check_row(who + ": cell", state.cell, state, o.state);

@@ -5,7 +5,8 @@
 //   auto state = decoder->start(source);                       // the source is projected once
 //   for (...) { auto stepped = decoder->step(y, state);  state = stepped.state;  ... stepped.output ... }
 //
-// or, where all targets are known, decoder->forward(targets, source).
+// or, where all targets are known, decoder->forward(targets, source): the same numbers, and what does not depend on the
+// state is computed for all steps at once (teacher_forced.h).
 
 #pragma once
 
@@ -22,6 +23,7 @@
 #include "heed/attention/attention.h"
 #include "heed/structures/encode/recurrent.h"
 #include "heed/structures/features.h"
+#include "heed/structures/structure.h"
 
 namespace heed {
 
@@ -31,7 +33,8 @@ enum class Readout { tanh, maxout, linear };
 struct DecoderOptions {
   int64_t embedding = 0, state = 0, source = 0, out = 0;  // widths of targets, state, source and outputs
   int64_t start = 0;        // of what the first state is made of (0: the mean of the source)
-  std::string mechanism{};  // "": that of the paper
+  std::string mechanism{};  // "": that of the paper; with a structure: that of its paper
+  std::string structure{};  // how to look at the source: "multi_hop(hops=2)"; "": the mechanism alone
   int64_t hidden = 0, heads = 1;
   bool context_gate = false;  // c <- sigmoid(w . query + b) c                                   (Xu et al., 2015)
   double dropout = 0;         // on weights, in training
@@ -48,7 +51,8 @@ struct DecoderOptions {
 /// What a decoder knows between two steps. Anything in it may be set by hand: hidden and cell to the last states of an
 /// encoder, say.
 struct DecoderState {
-  Memory memory;        // the source
+  Memory memory;        // the source, prepared once,
+  Features source;      // or as it came, where a structure looks at it
   Tensor hidden, cell;  // [B, state]; cell: of an LSTM
   Tensor fed;           // [B, out]: the output before, with input feeding
   int64_t targets = 0;  // so far
@@ -59,33 +63,17 @@ struct DecoderState {
   /// These batch rows, int64 [n], in any order and as often as wanted: a beam search keeps some of its beams.
   /// What a policy drew belongs to places in the batch: while it draws, chosen rows choose their keys anew.
   DecoderState select(const Tensor& rows) const;
+  /// A tensor of the source, with a batch axis; undefined: the state is empty.
+  const Tensor& source_rows() const { return source.rows.defined() ? source.rows : memory.values.rows(); }
 };
 
 struct Stepped {
   Tensor output;  // [B, out]
   DecoderState state;
-  Attended attended;  // of one query: context [B, 1, source]
+  Attended attended;  // of one query: context [B, 1, source]; of a structure: its last step over the source
 };
 
-struct Decoded {
-  Features features;  // outputs [B, T, out], 0 at padding; the keep of the targets
-  Attended attended;  // of T queries: weights [B, T, L]; column_mass: of all targets together
-};
-
-/// What teacher forcing needs of a decoder.
-class StepwiseDecoder {
- public:
-  virtual ~StepwiseDecoder() = default;
-  virtual DecoderState start(const Features& source, const Tensor& from) = 0;
-  virtual Stepped step(const Tensor& embedded, const DecoderState& state, const Call& call) = 0;
-  virtual const DecoderOptions& options() const = 0;
-};
-
-/// All steps with known targets, rows [B, T, E]. At padding the state stays as it is.
-Decoded teacher_forced(StepwiseDecoder& decoder, const Features& targets, const Features& source, const Call& call,
-                       const Tensor& from);
-
-/// A decoder's view of its source: the first state, attention, the gate.
+/// A decoder's view of its source: the first state, attention or a structure around it, the gate.
 class GlimpseImpl : public torch::nn::Cloneable<GlimpseImpl> {
  public:
   explicit GlimpseImpl(const DecoderOptions& options);
@@ -93,16 +81,26 @@ class GlimpseImpl : public torch::nn::Cloneable<GlimpseImpl> {
 
   /// hidden = tanh(W from), cell = W' from; from [B, start], or the mean of the source.
   DecoderState start(const Features& source, const Tensor& from);
-  /// The context [B, source] of query [B, state], behind the gate; attended: before it. The state remembers what a
+  /// Width of the context: that of the source, or what a structure makes of it.
+  int64_t width() const { return structure_ ? structure_->width() : options_.source; }
+  /// Whether what is wanted of the weights has an axis of heads.
+  bool has_heads() const { return has_heads_; }
+  /// "additive + softmax", "multi_hop(hops=2) of additive + softmax"
+  std::string words() const;
+  /// The context [B, width] of query [B, state], behind the gate; attended: before it. The state remembers what a
   /// policy drew with.
   Tensor look(const Tensor& query, DecoderState& state, const Call& call, Attended& attended);
 
  private:
-  bool has_policy() const { return attention_->options().mechanism.align().offers().policy; }
+  bool has_policy() const { return !structure_ && attention_->options().mechanism.align().offers().policy; }
+  void look_over_structure();
   Noise noise_of_source(const Call& call, const DecoderState& state) const;
 
   DecoderOptions options_;
-  Attention attention_{nullptr};
+  Attention attention_{nullptr};          // or
+  std::shared_ptr<Structure> structure_;  // around its mechanisms
+  std::string step_;                      // the step of the structure that is reported
+  bool has_heads_ = false;
   torch::nn::Linear start_{nullptr}, start_cell_{nullptr}, gate_{nullptr};
   std::shared_ptr<std::atomic<uint64_t>> sources_;  // so far, of a policy in training; a copy goes on by itself
 };
@@ -115,6 +113,8 @@ class StepCellImpl : public torch::nn::Cloneable<StepCellImpl> {
   void reset() override;
   /// Takes hidden and cell of the state on; input [B, in].
   void forward(const Tensor& input, DecoderState& state);
+  /// The same for inputs of which the first columns are known for all steps, [T, B, K].
+  CellSteps along(const Tensor& known) const;
 
  private:
   Cell cell_;

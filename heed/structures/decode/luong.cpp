@@ -5,7 +5,7 @@
 namespace heed {
 
 LuongDecoderImpl::LuongDecoderImpl(DecoderOptions options) : options_(std::move(options)) {
-  if (options_.mechanism.empty()) options_.mechanism = "general + softmax";
+  if (options_.mechanism.empty() && options_.structure.empty()) options_.mechanism = "general + softmax";
   reset();
 }
 
@@ -13,12 +13,13 @@ void LuongDecoderImpl::reset() {
   const auto& o = options_;
   glimpse_ = register_module("glimpse", Glimpse(o));
   cell_ = register_module("cell", StepCell(o.cell, o.embedding + (o.input_feeding ? o.out : 0), o.state));
-  mix_ = register_module("mix", torch::nn::Linear(torch::nn::LinearOptions(o.source + o.state, o.out).bias(false)));
+  mix_ = register_module("mix",
+                         torch::nn::Linear(torch::nn::LinearOptions(glimpse_->width() + o.state, o.out).bias(false)));
 }
 
 void LuongDecoderImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::LuongDecoder(" << o.mechanism << "; source " << o.source << ", embedding " << o.embedding
+  stream << "heed::LuongDecoder(" << glimpse_->words() << "; source " << o.source << ", embedding " << o.embedding
          << ", state " << o.state << ", out " << o.out << (o.input_feeding ? ", input feeding" : "")
          << (o.context_gate ? ", context gate" : "") << ")";
 }
@@ -42,6 +43,24 @@ Stepped LuongDecoderImpl::step(const Tensor& embedded, const DecoderState& state
   if (o.input_feeding) out.state.fed = out.output;
   ++out.state.targets;
   return out;
+}
+
+/// With input feeding a step waits for the output before; without it, for the state alone.
+Tensor LuongDecoderImpl::run(ForcedRun& run) {
+  const bool feeding = options_.input_feeding;
+  auto cell = cell_->along(run.targets);
+  CollectedProduct mix(mix_->weight);
+  std::vector<Tensor> mixed;  // [c; h], or outputs where they are fed
+  for (int64_t t = 0; t < run.length(); ++t) {
+    DecoderState next = run.state;
+    cell.step(t, run.state.fed, next.hidden, next.cell);
+    const auto context = glimpse_->look(next.hidden, next, run.call, run.next_step());
+    mixed.push_back(at::cat({context, next.hidden}, 1));
+    if (feeding) next.fed = mixed.back() = mix(mixed.back()).tanh();
+    ++next.targets;
+    run.go_on(t, std::move(next));
+  }
+  return feeding ? at::stack(mixed) : mix_(at::stack(mixed)).tanh();
 }
 
 namespace {

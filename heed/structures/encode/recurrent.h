@@ -12,11 +12,10 @@
 #include <torch/nn/modules/rnn.h>
 #include <torch/nn/pimpl.h>
 
+#include "heed/structures/encode/cell_steps.h"
 #include "heed/structures/features.h"
 
 namespace heed {
-
-enum class Cell { gru, lstm };
 
 struct RecurrentOptions {
   int64_t in = 0, out = 0;  // widths; out: of all directions together
@@ -50,8 +49,16 @@ class RecurrentImpl : public torch::nn::Cloneable<RecurrentImpl> {
   struct Passed {
     Tensor rows, last;  // [N, L, out], [N, out]
   };
-  Passed pass(const Tensor& rows);                           // all real, [N, L, in]
-  Passed pass_real(const Tensor& rows, const Tensor& keep);  // keep [N, L]
+  // rows [N, L, in], keep [N, L] or undefined: all are real.
+  Passed step_by_step(const Tensor& rows, const Tensor& keep) const;
+  CellWeights weights(int64_t layer, bool backward) const;
+  // By torch's modules, which on a GPU are kernels for the whole pass.
+  Passed by_torch(const Tensor& rows);
+  Passed by_torch(const Tensor& rows, const Tensor& keep);
+  /// Layer by layer on torch's kernels, with dropout of ours between them; counts [N]: the real rows, in front, or
+  /// undefined: all.
+  Passed by_layers(Tensor rows, const Tensor& counts);
+  bool draws_in_scope() const;
   Tensor final_state(const Tensor& states) const;
 
   RecurrentOptions options_;

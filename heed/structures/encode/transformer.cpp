@@ -72,7 +72,7 @@ void FeedForwardImpl::reset() {
 
 Tensor FeedForwardImpl::forward(const Tensor& x) {
   const auto inner = activation_(affine(x, in_->weight, in_->bias));
-  return affine(at::dropout(inner, options_.dropout, is_training()), out_->weight, out_->bias);
+  return affine(heed::dropout(inner, options_.dropout, is_training()), out_->weight, out_->bias);
 }
 
 }  // namespace heed

@@ -17,6 +17,7 @@
 
 #include "heed/attention/activation.h"
 #include "heed/attention/attention.h"
+#include "heed/bridge/noise_scope.h"
 #include "heed/structures/features.h"
 #include "heed/structures/uses.h"
 
@@ -31,7 +32,8 @@ struct TransformerOptions {
   int64_t feed_forward = 0;          // its hidden width (0: four times the width)
   int64_t layers = 1;
   // In training: on weights, on what a sublayer adds, inside the feed-forward. A call's seed is for the weights alone;
-  // the others draw from torch's generator, so that a seed without at::manual_seed does not fix the answer.
+  // the others draw from a NoiseScope, or else from torch's generator: a seed without at::manual_seed does not fix the
+  // answer there.
   double dropout = 0;
   Norm norm = Norm::pre;
   std::string activation = "relu";
@@ -89,8 +91,8 @@ torch::nn::LayerNorm transformer_norm(const TransformerOptions& options);
 template <typename Sublayer>
 Tensor residual(const Tensor& x, torch::nn::LayerNorm& norm, const TransformerOptions& o, bool training,
                 const Sublayer& f) {
-  if (o.norm == Norm::pre) return x + at::dropout(f(norm(x)), o.dropout, training);
-  return norm(x + at::dropout(f(x), o.dropout, training));
+  if (o.norm == Norm::pre) return x + heed::dropout(f(norm(x)), o.dropout, training);
+  return norm(x + heed::dropout(f(x), o.dropout, training));
 }
 
 }  // namespace heed

@@ -118,6 +118,7 @@ GraphAttended GraphAttentionImpl::forward(const Tensor& nodes, const Graph& grap
   if (is_training()) {
     call.noise.sample = true;
     if (call.noise.dropout == 0) call.noise.dropout = o.dropout;
+    follow_scope(call.noise);
   }
   // Before the projections: whatever stands at a node without an edge must not reach their gradients.
   const auto alone = own.connected().logical_not();

@@ -1,0 +1,24 @@
+// The device that a word names.
+
+#pragma once
+
+#include <string>
+
+#include <torch/cuda.h>
+#include <torch/types.h>
+
+#include "heed/base/check.h"
+
+namespace heed::cli {
+
+/// auto: a GPU where there is one.
+inline at::Device device_of(const std::string& word) {
+  const bool cuda = torch::cuda::is_available();
+  if (word == "auto") return cuda ? at::kCUDA : at::kCPU;
+  if (word == "cpu") return at::kCPU;
+  check(word == "cuda" || word.rfind("cuda:", 0) == 0, "--device is '", word, "', expected auto, cpu, cuda or cuda:1");
+  check(cuda, "--device is '", word, "', but torch finds no GPU here; expected cpu or auto");
+  return at::Device(word);
+}
+
+}  // namespace heed::cli

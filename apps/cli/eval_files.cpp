@@ -1,0 +1,209 @@
+#include "apps/cli/eval_files.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "apps/cli/screen.h"
+#include <nlohmann/json.hpp>
+
+#include "heed/base/check.h"
+#include "heed/base/nearest.h"
+#include "heed/base/utf8.h"
+#include "heed/data/text_file.h"
+#include "heed/metrics/alignment_error.h"
+#include "heed/metrics/bleu_words.h"
+#include "heed/metrics/chrf.h"
+#include "heed/metrics/text.h"
+
+namespace heed::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// One number, as sacreBLEU would print it, and for machines.
+struct Figure {
+  std::string key, name, signature;
+  double score;
+  std::string details;
+  ordered_json more;
+};
+
+Figure bleu_figure(const Sentences& hypotheses, const std::vector<Sentences>& references, const BleuOptions& options) {
+  const Bleu found = bleu(hypotheses, references, options);
+  const BleuCounts& counts = found.counts;
+  return {"bleu",
+          "BLEU",
+          signature(options, references.size()),
+          found.score,
+          details(found),
+          {{"precisions", found.precisions},
+           {"matches", counts.matches},
+           {"totals", counts.totals},
+           {"brevity_penalty", found.brevity_penalty},
+           {"hypothesis_length", counts.hypothesis_length},
+           {"reference_length", counts.reference_length}}};
+}
+
+Figure chrf_figure(const Sentences& hypotheses, const std::vector<Sentences>& references, const std::string& key,
+                   bool lowercase) {
+  const ChrfOptions options{.word_order = key == "chrf++" ? size_t{2} : 0, .lowercase = lowercase};
+  const double score = chrf(hypotheses, references, options).score;
+  return {key, chrf_name(options), signature(options, references.size()), score, "", ordered_json::object()};
+}
+
+Figure ter_figure(const Sentences& hypotheses, const std::vector<Sentences>& references, const TerOptions& options) {
+  const Ter found = ter(hypotheses, references, options);
+  return {"ter",       "TER", signature(options, references.size()),
+          found.score, "",    {{"edits", found.edits}, {"reference_length", found.reference_length}}};
+}
+
+std::vector<std::string> read_beside(const EvalFilesOptions& options, const std::string& path,
+                                     const std::string& first_path, size_t first_lines) {
+  auto lines = read_lines(path);
+  check(lines.size() == first_lines, "eval: ", first_path, " has ", first_lines, " lines but ", path, " has ",
+        lines.size(), ", expected as many");
+  return lines;
+}
+
+struct Corpus {
+  Sentences hypotheses;
+  std::vector<Sentences> references;
+};
+
+Corpus read_corpus(const EvalFilesOptions& options) {
+  check(!options.references.empty(), "eval: hypotheses in ", options.hypothesis,
+        " without references, expected a file of them");
+  Corpus corpus{read_lines(options.hypothesis), {}};
+  check(!corpus.hypotheses.empty(), "eval: ", options.hypothesis, " is empty, expected a sentence on each line");
+  for (const auto& path : options.references)
+    corpus.references.push_back(read_beside(options, path, options.hypothesis, corpus.hypotheses.size()));
+  return corpus;
+}
+
+std::vector<Figure> figures(const EvalFilesOptions& options, const Corpus& corpus) {
+  std::vector<Figure> all;
+  for (const auto& metric : options.metrics) {
+    if (metric == "bleu")
+      all.push_back(bleu_figure(corpus.hypotheses, corpus.references, options.bleu));
+    else if (metric == "ter")
+      all.push_back(ter_figure(corpus.hypotheses, corpus.references, options.ter));
+    else
+      all.push_back(chrf_figure(corpus.hypotheses, corpus.references, metric, options.bleu.lowercase));
+  }
+  return all;
+}
+
+std::vector<LengthBucket> by_source_length(const EvalFilesOptions& options, const Corpus& corpus) {
+  const auto length = options.source_characters ? bleu_tokenizer("char") : split_words;
+  std::vector<int64_t> lengths;
+  for (const auto& line : read_beside(options, options.source, options.hypothesis, corpus.hypotheses.size()))
+    lengths.push_back(static_cast<int64_t>(length(line).size()));
+  return bleu_by_length(lengths, corpus.hypotheses, corpus.references, options.bleu, options.length_bounds);
+}
+
+std::vector<Links> read_links(const std::string& path, const std::vector<std::string>& lines, LinkNumbers numbers) {
+  std::vector<Links> all;
+  for (const auto& line : lines) {
+    try {
+      all.push_back(parse_links(line, numbers));
+    } catch (const Error& error) {
+      fail("eval: ", path, ", line ", all.size() + 1, ": ", error.what());
+    }
+  }
+  return all;
+}
+
+AlignmentError link_errors(const EvalFilesOptions& options) {
+  const auto lines = read_lines(options.links);
+  const auto gold = read_beside(options, options.gold_links, options.links, lines.size());
+  return alignment_error(read_links(options.links, lines, options.links_numbers),
+                         read_links(options.gold_links, gold, options.gold_numbers));
+}
+
+/// Refuses what cannot be done before anything is read.
+void check_options(const EvalFilesOptions& options) {
+  const bool texts = !options.hypothesis.empty(), links = !options.links.empty();
+  check(texts || links, "eval: nothing to evaluate, expected hypotheses and references, or links and gold links");
+  check(texts || (options.references.empty() && options.source.empty()),
+        "eval: references or a source without hypotheses, expected a file of hypotheses");
+  check(links == !options.gold_links.empty(), "eval: ", links ? "links without gold links" : "gold links without links",
+        ", expected both");
+  check(options.digits >= 0 && options.digits <= 15, "eval: ", options.digits, " digits, expected 0 to 15");
+  const auto known = eval_metrics();
+  for (const auto& metric : options.metrics)
+    check(std::find(known.begin(), known.end(), metric) != known.end(), "eval: no metric called '", metric, "'",
+          suggestion(metric, known), "; known: ", joined(known));
+  bleu_tokenizer(options.bleu.tokenizer);
+}
+
+struct Evaluated {
+  std::vector<Figure> figures;
+  std::vector<LengthBucket> buckets;
+  std::optional<AlignmentError> links;
+};
+
+std::string range(const LengthBucket& bucket) {
+  return std::to_string(bucket.shortest) + " to " + std::to_string(bucket.longest);
+}
+
+void print_words(std::ostream& out, const Evaluated& all, const EvalFilesOptions& options) {
+  const auto shown = [&](double value) { return fixed(value, options.digits); };
+  for (const auto& figure : all.figures)
+    out << figure.name << '|' << figure.signature << " = " << shown(figure.score) << (figure.details.empty() ? "" : " ")
+        << figure.details << '\n';
+  if (!all.buckets.empty())
+    out << padded_left(options.source_characters ? "source characters" : "source words", 17)
+        << padded_left("sentences", 12) << padded_left("BLEU", 9) << '\n';
+  for (const auto& bucket : all.buckets)
+    out << padded_left(range(bucket), 17) << padded_left(std::to_string(bucket.sentences), 12)
+        << padded_left(shown(bucket.bleu.score), 9) << '\n';
+  if (all.links)
+    out << "AER = " << shown(100 * all.links->error) << " % precision = " << shown(100 * all.links->precision)
+        << " % recall = " << shown(100 * all.links->recall) << " % (links = " << all.links->links
+        << " sure = " << all.links->sure << " possible = " << all.links->possible << ")\n";
+}
+
+ordered_json as_json(const Figure& figure) {
+  ordered_json one{{"name", figure.name}, {"score", figure.score}, {"signature", figure.signature}};
+  one.update(figure.more);
+  return one;
+}
+
+ordered_json as_json(const AlignmentError& found) {
+  return {{"aer", found.error},           {"precision", found.precision},
+          {"recall", found.recall},       {"links", found.links},
+          {"sure", found.sure},           {"possible", found.possible},
+          {"sure_hits", found.sure_hits}, {"possible_hits", found.possible_hits}};
+}
+
+void print_json(std::ostream& out, const Evaluated& all) {
+  ordered_json root = ordered_json::object();
+  for (const auto& figure : all.figures) root[figure.key] = as_json(figure);
+  for (const auto& bucket : all.buckets)
+    root["bleu_by_source_length"].push_back({{"shortest", bucket.shortest},
+                                             {"longest", bucket.longest},
+                                             {"sentences", bucket.sentences},
+                                             {"bleu", bucket.bleu.score}});
+  if (all.links) root["alignment"] = as_json(*all.links);
+  out << root.dump(2) << '\n';
+}
+
+}  // namespace
+
+std::vector<std::string> eval_metrics() {
+  return {"bleu", "chrf", "chrf++", "ter"};
+}
+
+void eval_files(std::ostream& out, const EvalFilesOptions& options) {
+  check_options(options);
+  Evaluated all;
+  if (!options.hypothesis.empty()) {
+    const Corpus corpus = read_corpus(options);
+    all.figures = figures(options, corpus);
+    if (!options.source.empty()) all.buckets = by_source_length(options, corpus);
+  }
+  if (!options.links.empty()) all.links = link_errors(options);
+  options.json ? print_json(out, all) : print_words(out, all, options);
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,36 @@
+// heed eval on plain files: translations against references, links against gold links.
+
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "heed/base/links.h"
+#include "heed/metrics/bleu.h"
+#include "heed/metrics/by_length.h"
+#include "heed/metrics/ter.h"
+
+namespace heed::cli {
+
+struct EvalFilesOptions {
+  std::string hypothesis;                                   // one sentence a line
+  std::vector<std::string> references;                      // files, one sentence a line each
+  std::vector<std::string> metrics{"bleu", "chrf", "ter"};  // those of eval_metrics()
+  BleuOptions bleu;                                         // its lowercase is that of chrF too
+  TerOptions ter;
+  std::string source;  // "": no BLEU by the length of the source
+  std::vector<int64_t> length_bounds = kLengthBounds;
+  bool source_characters = false;  // lengths in characters instead of words
+  std::string links, gold_links;   // Pharaoh lines
+  LinkNumbers links_numbers, gold_numbers;
+  int digits = 2;  // behind the point
+  bool json = false;
+};
+
+/// "bleu", "chrf", "chrf++", "ter"
+std::vector<std::string> eval_metrics();
+
+void eval_files(std::ostream& out, const EvalFilesOptions& options);
+
+}  // namespace heed::cli

@@ -1,0 +1,97 @@
+#include "apps/cli/heat/html.h"
+
+#include <cmath>
+
+#include "apps/cli/heat/page.h"
+#include <nlohmann/json.hpp>
+
+namespace heed::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kColours = 256;  // steps of the scale
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char letter : printable(text)) switch (letter) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += letter;
+    }
+  return out;
+}
+
+/// JSON that may stand inside <script>: nothing in it can end the element or begin a comment. '<' occurs only inside
+/// strings, where it may also be written by number.
+std::string inside_script(const Json& json) {
+  std::string out;
+  for (const char letter : json.dump()) out += letter == '<' ? std::string("\\u003c") : std::string(1, letter);
+  return out;
+}
+
+/// Four digits are enough to look at; what is not finite becomes null.
+Json rounded(const std::vector<double>& weights) {
+  constexpr double kSteps = 10000;
+  Json row = Json::array();
+  for (const double weight : weights) {
+    const double value = std::round(weight * kSteps) / kSteps;
+    row.push_back(std::isfinite(value) ? Json(value) : Json(nullptr));
+  }
+  return row;
+}
+
+Json words_of(const std::vector<std::string>& words) {
+  Json all = Json::array();
+  for (const auto& word : words) all.push_back(printable(word));
+  return all;
+}
+
+Json json_of(const HeatMap& map) {
+  check_heat_map(map);
+  Json weights = Json::array();
+  for (const auto& row : map.weights) weights.push_back(rounded(row));
+  return {{"title", printable(map.title)},
+          {"columns", words_of(map.columns)},
+          {"rows", words_of(map.rows)},
+          {"weights", weights},
+          {"top", map.top}};
+}
+
+/// The scale of the terminal and of pictures, for the page to look up.
+Json colours_of_scale() {
+  Json all = Json::array();
+  for (int i = 0; i < kColours; ++i) {
+    const Rgb colour = heat_colour(i / (kColours - 1.0));
+    all.push_back({colour.red, colour.green, colour.blue, is_bright(colour) ? 1 : 0});
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string html_page(const std::string& title, const std::vector<HeatMap>& maps) {
+  Json data = {{"maps", Json::array()}, {"colours", colours_of_scale()}};
+  for (const auto& map : maps) data["maps"].push_back(json_of(map));
+  const std::string name = escaped(title);
+  std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  page += "<title>" + name + "</title>\n<style>" + std::string(kPageStyle) + "</style>\n</head>\n<body>\n";
+  page += "<h1>" + name + "</h1>\n" + std::string(kPageBody);
+  page += "<script type=\"application/json\" id=\"data\">" + inside_script(data) + "</script>\n";
+  page += "<script>" + std::string(kPageScript) + "</script>\n</body>\n</html>\n";
+  return page;
+}
+
+}  // namespace heed::cli

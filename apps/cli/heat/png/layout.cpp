@@ -1,0 +1,59 @@
+#include "apps/cli/heat/png/layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "heed/base/check.h"
+
+namespace heed::cli {
+namespace {
+
+constexpr int kSide = 1280;  // that cells together may take
+constexpr int kLargestCell = 52, kSmallestLetters = 9, kLargestLetters = 18;
+constexpr int kSlantedCell = 20;  // from here on source words are slanted, not upright
+constexpr int kLongestLabel = 240, kMostWords = 8000;
+
+}  // namespace
+
+std::string label_of(const std::string& word, Type& type, int letters) {
+  const std::string all = printable(word);
+  int columns = display_width(all);
+  std::string label = all;
+  while (columns > 1 && type.width(label, letters) > kLongestLabel) label = shortened(all, --columns);
+  return label;
+}
+
+Layout layout_of(const HeatMap& map, Type& type) {
+  const int columns = static_cast<int>(map.columns.size()), rows = static_cast<int>(map.rows.size());
+  const int most = std::max({columns, rows, 1});
+  check(most <= kMostWords, "heat map: ", most, " words on one side, a picture has at most ", kMostWords,
+        "; a page (--html) can be scrolled");
+  Layout at;
+  at.cell = std::clamp(kSide / most, 1, kLargestCell);
+  at.letters = std::clamp(at.cell * 6 / 10, kSmallestLetters, kLargestLetters);
+  at.every = std::max(1, (at.letters + 2 + at.cell - 1) / at.cell);
+  at.degrees = at.cell >= kSlantedCell ? 45 : 90;
+
+  int widest = 0;
+  for (int i = 0; i < rows; i += at.every)
+    widest = std::max(widest, type.width(label_of(map.rows[static_cast<size_t>(i)], type, at.letters), at.letters));
+  const double angle = at.degrees * std::numbers::pi / 180;
+  double rise = 0, reach = columns * at.cell;  // of source words: upwards, and to the right of the first cell
+  for (int j = 0; j < columns; j += at.every) {
+    const double width = type.width(label_of(map.columns[static_cast<size_t>(j)], type, at.letters), at.letters);
+    rise = std::max(rise, width * std::sin(angle) + at.letters * std::cos(angle));
+    reach = std::max(reach, (j + 0.5) * at.cell + width * std::cos(angle) + at.letters);
+  }
+  const int head = map.title.empty() ? 0 : kTitleLetters + 2 * kGap;
+  at.left = kEdge + widest + kGap;
+  at.top = kEdge + head + static_cast<int>(std::ceil(rise)) + kGap;
+  at.scale_top = at.top + rows * at.cell + 2 * kGap;
+  const int title = std::min(type.width(printable(map.title), kTitleLetters), 2 * kLongestLabel);
+  const int right = std::max({at.left + static_cast<int>(std::ceil(reach)), at.left + kScaleWidth, kEdge + title});
+  at.width = right + kEdge;
+  at.height = at.scale_top + kScaleHeight + kScaleLetters + kGap + kEdge;
+  return at;
+}
+
+}  // namespace heed::cli

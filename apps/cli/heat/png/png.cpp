@@ -1,0 +1,148 @@
+#include "apps/cli/heat/png/png.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <png.h>
+#include <unistd.h>
+
+#include "apps/cli/heat/png/layout.h"
+
+#include "heed/base/check.h"
+
+namespace heed::cli {
+namespace {
+
+constexpr Rgb kPaper{255, 255, 255}, kInk{32, 32, 32};
+constexpr int kNumberCell = 30;  // from here on numbers are written into cells
+constexpr int kLinedCell = 8;    // and from here on cells are set apart by a line
+
+class Canvas {
+ public:
+  Canvas(int width, int height)
+      : width_(width), height_(height), pixels_(static_cast<size_t>(width) * static_cast<size_t>(height) * 3, 255) {}
+
+  void fill(int x, int y, int width, int height, const Rgb& colour) {
+    for (int i = y; i < y + height; ++i)
+      for (int j = x; j < x + width; ++j) blend(j, i, colour, 255);
+  }
+
+  /// cover: 0 leaves the pixel, 255 replaces it.
+  void blend(int x, int y, const Rgb& colour, int cover) {
+    if (x < 0 || y < 0 || x >= width_ || y >= height_) return;
+    uint8_t* pixel =
+        pixels_.data() + 3 * (static_cast<size_t>(y) * static_cast<size_t>(width_) + static_cast<size_t>(x));
+    const int parts[] = {colour.red, colour.green, colour.blue};
+    for (int k = 0; k < 3; ++k) pixel[k] = static_cast<uint8_t>((pixel[k] * (255 - cover) + parts[k] * cover) / 255);
+  }
+
+  int width() const { return width_; }
+  int height() const { return height_; }
+  const std::vector<uint8_t>& pixels() const { return pixels_; }
+
+ private:
+  int width_, height_;
+  std::vector<uint8_t> pixels_;  // rows of red, green, blue
+};
+
+/// One picture of one map.
+class Picture {
+ public:
+  explicit Picture(const HeatMap& map) : map_(map), at_(layout_of(map, type_)), canvas_(at_.width, at_.height) {
+    if (!map.title.empty()) write(title(), kTitleLetters, kEdge, kEdge + kTitleLetters, 0, kInk);
+    if (map.rows.empty() || map.columns.empty()) {
+      const std::string side = map.columns.empty() ? "source" : "target";
+      write("no words on the " + side + " side", kScaleLetters, kEdge, at_.top + kScaleLetters, 0, kInk);
+      return;
+    }
+    draw_words();
+    for (size_t i = 0; i < map.rows.size(); ++i)
+      for (size_t j = 0; j < map.columns.size(); ++j) draw_cell(i, j);
+    draw_scale();
+  }
+
+  const Canvas& canvas() const { return canvas_; }
+
+ private:
+  void write(const std::string& text, int letters, int x, int y, double degrees, const Rgb& colour) {
+    type_.draw(text, letters, x, y, degrees, [&](int px, int py, int cover) { canvas_.blend(px, py, colour, cover); });
+  }
+
+  std::string title() {
+    const std::string all = printable(map_.title);
+    int columns = display_width(all);
+    std::string text = all;
+    while (columns > 1 && type_.width(text, kTitleLetters) > at_.width - 2 * kEdge) text = shortened(all, --columns);
+    return text;
+  }
+
+  void draw_words() {
+    const int letters = at_.letters, below = at_.cell / 2 + letters * 35 / 100;  // a baseline that centres lower case
+    for (size_t i = 0; i < map_.rows.size(); i += static_cast<size_t>(at_.every)) {
+      const auto label = label_of(map_.rows[i], type_, letters);
+      write(label, letters, at_.left - kGap - type_.width(label, letters),
+            at_.top + static_cast<int>(i) * at_.cell + below, 0, kInk);
+    }
+    const int aside = at_.degrees < 90 ? at_.cell / 2 : below;
+    for (size_t j = 0; j < map_.columns.size(); j += static_cast<size_t>(at_.every))
+      write(label_of(map_.columns[j], type_, letters), letters, at_.left + static_cast<int>(j) * at_.cell + aside,
+            at_.top - kGap, at_.degrees, kInk);
+  }
+
+  void draw_cell(size_t i, size_t j) {
+    const double weight = map_.weights[i][j];
+    const Rgb colour = heat_colour(weight / map_.top);
+    const int x = at_.left + static_cast<int>(j) * at_.cell, y = at_.top + static_cast<int>(i) * at_.cell;
+    const int side = at_.cell - (at_.cell >= kLinedCell ? 1 : 0);
+    canvas_.fill(x, y, side, side, colour);
+    const auto number = fixed(weight, 2);
+    if (at_.cell < kNumberCell || number == "0.00") return;
+    const int letters = at_.cell * 32 / 100, width = type_.width(number, letters);
+    if (width < side)
+      write(number, letters, x + (side - width) / 2, y + side / 2 + letters * 36 / 100, 0,
+            is_bright(colour) ? kInk : kPaper);
+  }
+
+  void draw_scale() {
+    for (int x = 0; x < kScaleWidth; ++x)
+      canvas_.fill(at_.left + x, at_.scale_top, 1, kScaleHeight, heat_colour(x / (kScaleWidth - 1.0)));
+    const int y = at_.scale_top + kScaleHeight + kScaleLetters + 2;
+    for (const double share : {0.0, 0.5, 1.0}) {
+      const auto text = share == 0 ? "0" : fixed(map_.top * share, map_.top < 0.1 ? 4 : 2);
+      const int width = type_.width(text, kScaleLetters);
+      write(text, kScaleLetters, at_.left + static_cast<int>(share * (kScaleWidth - width)), y, 0, kInk);
+    }
+  }
+
+  const HeatMap& map_;
+  Type type_;
+  Layout at_;
+  Canvas canvas_;
+};
+
+}  // namespace
+
+void write_png(const std::string& path, const HeatMap& map) {
+  check_heat_map(map);
+  const Picture picture(map);
+  const Canvas& canvas = picture.canvas();
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), std::fclose);
+  check(file != nullptr, "heat map: ", path, " cannot be written: ", std::strerror(errno));
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(canvas.width());
+  image.height = static_cast<png_uint_32>(canvas.height());
+  image.format = PNG_FORMAT_RGB;
+  const bool written = png_image_write_to_stdio(&image, file.get(), 0, canvas.pixels().data(), 0, nullptr) != 0;
+  const bool closed = std::fclose(file.release()) == 0;
+  if (written && closed) return;
+  const std::string why = written ? std::strerror(errno) : image.message;
+  ::unlink(path.c_str());
+  fail("heat map: ", path, " was not written: ", why);
+}
+
+}  // namespace heed::cli

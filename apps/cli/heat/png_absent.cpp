@@ -1,0 +1,15 @@
+// Stands in for the folder png where libpng or FreeType was not found.
+
+#include "apps/cli/heat/png/png.h"
+
+#include "heed/base/check.h"
+
+namespace heed::cli {
+
+void write_png(const std::string& path, const HeatMap&) {
+  fail("heat map: ", path,
+       " was not written, since this build has no libpng or no FreeType (Debian: libpng-dev libfreetype-dev "
+       "fonts-wqy-microhei); install them and build again, or write a page with --html");
+}
+
+}  // namespace heed::cli

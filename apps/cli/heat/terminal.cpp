@@ -1,0 +1,150 @@
+// A heat map on a terminal, as large as it may be.
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/cli/heat/heat_map.h"
+
+#include "heed/base/check.h"
+#include "heed/base/utf8.h"
+
+namespace heed::cli {
+namespace {
+
+constexpr int kMargin = 2;                // columns left of everything
+constexpr int kLeastColumns = 24;         // of a terminal
+constexpr int kMostLetters = 14;          // of a word written downwards
+constexpr int kShades = 2, kPerCent = 4;  // columns of a cell
+
+/// A word written downwards: letters, each with the marks that combine with it.
+std::vector<std::string> letters_of(const std::string& word) {
+  std::vector<std::string> letters;
+  for (const char32_t character : decoded(word)) {
+    const auto letter = encoded(character);
+    if (letters.empty() || display_width(letter) > 0)
+      letters.push_back(letter);
+    else
+      letters.back() += letter;
+  }
+  if (letters.size() <= kMostLetters) return letters;
+  letters.resize(kMostLetters - 1);
+  letters.emplace_back("⋮");
+  return letters;
+}
+
+std::string strongest(const HeatMap& map, size_t row) {
+  size_t best = map.columns.size();
+  for (size_t j = 0; j < map.columns.size(); ++j)
+    if (!std::isnan(map.weights[row][j]) &&
+        (best == map.columns.size() || map.weights[row][j] > map.weights[row][best]))
+      best = j;
+  return best == map.columns.size() ? "nothing" : map.columns[best] + ' ' + fixed(map.weights[row][best], 2);
+}
+
+std::string per_cent(double weight) {
+  const auto text = std::isnan(weight) ? "nan" : fixed(100 * weight, 0);
+  return text == "0" ? "·" : text;
+}
+
+/// One cell of `width` columns: shades or colours alone in two, per cent in four.
+std::string cell(const HeatMap& map, double weight, int width, Colours colours) {
+  const double share = weight / map.top;
+  if (width == kPerCent) return tinted(padded_left(per_cent(weight), kPerCent - 1) + ' ', share, colours);
+  if (colours == Colours::none || std::isnan(share)) return std::string(kShades, shade(share));
+  return tinted(std::string(kShades, ' '), share, colours);
+}
+
+bool fits_per_cent(const HeatMap& map) {
+  for (const auto& row : map.weights)
+    for (const double weight : row)
+      if (display_width(per_cent(weight)) > kPerCent - 1) return false;
+  return true;
+}
+
+/// Source words first ... last - 1, written downwards so that they end on one line.
+void print_heads(std::ostream& out, const HeatMap& map, size_t first, size_t last, int width, int label) {
+  std::vector<std::vector<std::string>> words;
+  size_t height = 0;
+  for (size_t j = first; j < last; ++j) {
+    words.push_back(letters_of(map.columns[j]));
+    height = std::max(height, words.back().size());
+  }
+  for (size_t i = 0; i < height; ++i) {
+    const bool named = width == kPerCent && i + 1 == height;  // what the numbers are
+    std::string line = std::string(kMargin, ' ') + padded(named ? "%" : "", label);
+    for (const auto& letters : words) {
+      const size_t above = height - letters.size();
+      const auto letter = i < above ? "" : letters[i - above];
+      line += width == kShades ? padded(letter, kShades) : padded_left(letter, kPerCent - 1) + ' ';
+    }
+    out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
+  }
+}
+
+void print_scale(std::ostream& out, const HeatMap& map, int label, Colours colours) {
+  constexpr int kSteps = 10;
+  out << std::string(static_cast<size_t>(kMargin + label), ' ') << "0 ";
+  for (int i = 0; i < kSteps; ++i) out << cell(map, map.top * i / (kSteps - 1), kShades, colours);
+  out << ' ' << (map.top == 1 ? "1" : fixed(map.top, 2)) << '\n';
+}
+
+/// Words downwards, in blocks of as many source words as go into the terminal.
+void print_blocks(std::ostream& out, const HeatMap& map, Colours colours, int columns, int label) {
+  const auto most = [&](int width) { return std::max(1, (columns - kMargin - label) / width); };
+  const int words = static_cast<int>(map.columns.size());
+  const int width = words <= most(kPerCent) && fits_per_cent(map) ? kPerCent : kShades;
+  const auto step = static_cast<size_t>(most(width));
+  const bool whole = step >= map.columns.size();
+  for (size_t first = 0; first < map.columns.size(); first += step) {
+    const size_t last = std::min(first + step, map.columns.size());
+    if (!whole)
+      out << (first > 0 ? "\n" : "") << "  source words " << first + 1 << " to " << last << " of " << words << '\n';
+    print_heads(out, map, first, last, width, label);
+    for (size_t i = 0; i < map.rows.size(); ++i) {
+      std::string line = std::string(kMargin, ' ') + padded(shortened(map.rows[i], label - 1), label);
+      for (size_t j = first; j < last; ++j) line += cell(map, map.weights[i][j], width, colours);
+      const auto note = "  " + strongest(map, i);
+      const int used = kMargin + label + static_cast<int>(last - first) * width;
+      if (whole && width == kShades && used + display_width(note) <= columns) line += note;
+      out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
+    }
+  }
+  if (width == kShades) print_scale(out, map, label, colours);
+}
+
+/// Labels that keep to their line.
+HeatMap with_printable_words(HeatMap map) {
+  map.title = printable(map.title);
+  for (auto* words : {&map.columns, &map.rows})
+    for (auto& word : *words) word = printable(word);
+  return map;
+}
+
+}  // namespace
+
+void check_heat_map(const HeatMap& map) {
+  check(map.weights.size() == map.rows.size(), "heat map: ", map.weights.size(), " rows of weights for ",
+        map.rows.size(), " target words");
+  for (size_t i = 0; i < map.rows.size(); ++i)
+    check(map.weights[i].size() == map.columns.size(), "heat map: ", map.weights[i].size(), " weights in row ", i + 1,
+          " for ", map.columns.size(), " source words");
+  check(map.top > 0 && std::isfinite(map.top), "heat map: the brightest weight is ", map.top, ", expected more than 0");
+}
+
+void print_heat_map(std::ostream& out, const HeatMap& given, Colours colours, int columns) {
+  check_heat_map(given);
+  const auto map = with_printable_words(given);
+  columns = std::max(columns, kLeastColumns);
+  if (!map.title.empty()) out << map.title << '\n';
+  if (map.rows.empty() || map.columns.empty()) {
+    out << "  no words on " << (map.columns.empty() ? "the source" : "the target") << " side\n";
+    return;
+  }
+  const Grid grid{"", map.columns, map.rows, map.weights, "", {}};
+  if (map.top == 1 && heat_width(grid) <= columns) return print_heat(out, grid, colours);
+  int label = 0;
+  for (const auto& row : map.rows) label = std::max(label, display_width(row) + 1);
+  print_blocks(out, map, colours, columns, std::min(label, columns / 3));
+}
+
+}  // namespace heed::cli

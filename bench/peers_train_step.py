@@ -1,0 +1,231 @@
+"""peers_train_step.py [--ours <file>] [--json <file>] [--full] [--threads <n>]: the training step of bench_train_step in
+PyTorch 2.x eager.
+
+The same model, sizes, batches and optimiser: forward, cross entropy summed over words / words, backward, clip, Adam. What
+does not depend on the state of the decoder is computed for all steps at once: keys, the part of the cell's input that
+comes from embedded targets, readout and output layer. Where PyTorch offers several ways, each is a row: the encoder over
+packed or padded batches, the cell by hand or nn.GRUCell, Adam fused or not. The figures stand beside those of the report
+--ours; they come from another process, so they are not interleaved with them: run the two by turns, and look at the load.
+"""
+
+import argparse
+import json
+import os
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+WORDS, EMBEDDING, SOURCE, STATE, HIDDEN, OUT = 8000, 256, 512, 512, 256, 256
+BATCH, BATCHES = 64, 16
+PAD = 0
+
+
+# ---- batches -------------------------------------------------------------------------------------------------------
+
+
+class Draws:
+    """The generator of bench_train_step: the same lengths and words there and here."""
+
+    def __init__(self):
+        self.state = 1
+
+    def below(self, n):
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return (self.state >> 33) % n
+
+
+def batches():
+    """Sentences of 4 to 24 words, sorted by length and cut into batches, as buckets would have them."""
+    draws = Draws()
+    pairs = []
+    for _ in range(BATCH * BATCHES):
+        source = 4 + sum(draws.below(6) for _ in range(4))
+        pairs.append((source, max(3, source + draws.below(5) - 2)))
+    pairs.sort()
+    made = []
+    for first in range(0, len(pairs), BATCH):
+        some = pairs[first : first + BATCH]
+        made.append([words_of(draws, [p[i] for p in some]) for i in (0, 1)])
+    return made
+
+
+def words_of(draws, lengths):
+    """int64 [B, L], PAD behind the last word."""
+    rows = [[1 + draws.below(WORDS - 1) for _ in range(n)] + [PAD] * (max(lengths) - n) for n in lengths]
+    return torch.tensor(rows)
+
+
+# ---- the model -----------------------------------------------------------------------------------------------------
+
+
+class Encoder(nn.Module):
+    """A GRU in both directions. Packed, or padded: then the backward one reads each sentence turned round."""
+
+    def __init__(self, packed):
+        super().__init__()
+        self.packed = packed
+        if packed:
+            self.gru = nn.GRU(EMBEDDING, SOURCE // 2, batch_first=True, bidirectional=True)
+        else:
+            self.ahead = nn.GRU(EMBEDDING, SOURCE // 2)
+            self.back = nn.GRU(EMBEDDING, SOURCE // 2)
+
+    def forward(self, rows, lengths):
+        """[B, L, EMBEDDING] -> [B, L, SOURCE], and the backward state at the first word."""
+        if self.packed:
+            passed, last = self.gru(pack_padded_sequence(rows, lengths, batch_first=True, enforce_sorted=False))
+            return pad_packed_sequence(passed, batch_first=True)[0], last[1]
+        places = torch.arange(rows.shape[1])
+        turned = torch.where(places < lengths[:, None], lengths[:, None] - 1 - places, places).t()  # [L, B]
+        rows = rows.transpose(0, 1)
+        ahead, _ = self.ahead(rows)
+        back, _ = self.back(rows.gather(0, turned[..., None].expand_as(rows)))
+        back = back.gather(0, turned[..., None].expand_as(back))
+        return torch.cat([ahead, back], -1).transpose(0, 1), back[0]
+
+
+class Decoder(nn.Module):
+    """c = Att(s, H), s <- GRU([y; c], s), t = tanh(W [s; y; c])   (Bahdanau et al., 2015)"""
+
+    def __init__(self, by_hand):
+        super().__init__()
+        self.by_hand = by_hand
+        self.start = nn.Linear(SOURCE // 2, STATE)
+        self.from_query = nn.Linear(STATE, HIDDEN)
+        self.from_keys = nn.Linear(SOURCE, HIDDEN, bias=False)
+        self.to_scores = nn.Linear(HIDDEN, 1, bias=False)
+        self.cell = nn.GRUCell(EMBEDDING + SOURCE, STATE)
+        self.readout = nn.Linear(STATE + EMBEDDING + SOURCE, OUT)
+
+    def attend(self, state, keys, source, masked):
+        scores = self.to_scores(torch.tanh(self.from_query(state).unsqueeze(1) + keys)).squeeze(-1)  # [B, L]
+        weights = torch.softmax(scores + masked, -1)
+        return torch.bmm(weights.unsqueeze(1), source).squeeze(1)
+
+    def forward(self, targets, source, masked, first):
+        keys = self.from_keys(source)
+        state = torch.tanh(self.start(first))
+        by_step = targets.transpose(0, 1)
+        cell = self.cell
+        if self.by_hand:
+            from_targets = F.linear(by_step, cell.weight_ih[:, :EMBEDDING], cell.bias_ih)  # [T, B, 3 STATE]
+            by_context = cell.weight_ih[:, EMBEDDING:].t()
+        states, contexts = [], []
+        for t in range(by_step.shape[0]):
+            context = self.attend(state, keys, source, masked)
+            if self.by_hand:
+                given = torch.addmm(from_targets[t], context, by_context)
+                own = F.linear(state, cell.weight_hh, cell.bias_hh)
+                gates = torch.sigmoid(given[:, : 2 * STATE] + own[:, : 2 * STATE])
+                reset, update = gates[:, :STATE], gates[:, STATE:]
+                fresh = torch.tanh(torch.addcmul(given[:, 2 * STATE :], reset, own[:, 2 * STATE :]))
+                state = torch.lerp(fresh, state, update)
+            else:
+                state = cell(torch.cat([by_step[t], context], 1), state)
+            states.append(state)
+            contexts.append(context)
+        read = torch.cat([torch.stack(states, 1), targets, torch.stack(contexts, 1)], -1)
+        return torch.tanh(self.readout(read))
+
+
+class Translator(nn.Module):
+    def __init__(self, packed, by_hand):
+        super().__init__()
+        self.from_source = nn.Embedding(WORDS, EMBEDDING)
+        self.from_target = nn.Embedding(WORDS, EMBEDDING)
+        self.encoder = Encoder(packed)
+        self.decoder = Decoder(by_hand)
+        self.output = nn.Linear(OUT, WORDS)
+
+    def forward(self, source, before, target):
+        """The mean loss of the real words."""
+        lengths = (source != PAD).sum(1)
+        masked = torch.zeros(source.shape).masked_fill(source == PAD, -torch.inf)
+        encoded, first = self.encoder(self.from_source(source), lengths)
+        outputs = self.decoder(self.from_target(before), encoded, masked, first)
+        real = (target != PAD).flatten().nonzero().squeeze(1)
+        scores = self.output(outputs.flatten(0, 1).index_select(0, real))
+        return F.cross_entropy(scores, target.flatten().index_select(0, real), reduction="sum") / real.numel()
+
+
+class Training:
+    def __init__(self, packed, by_hand, fused):
+        torch.manual_seed(1)
+        self.model = Translator(packed, by_hand)
+        self.adam = torch.optim.Adam(self.model.parameters(), lr=3e-4, fused=fused)
+
+    def step(self, batch):
+        source, target = batch
+        before = torch.cat([torch.ones_like(target[:, :1]), target[:, :-1]], 1)
+        before = before.masked_fill(target == PAD, PAD)
+        self.adam.zero_grad(set_to_none=True)
+        loss = self.model(source, before, target)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.adam.step()
+        return loss
+
+
+# ---- the race ------------------------------------------------------------------------------------------------------
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ours")
+    parser.add_argument("--json")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--threads", type=int, default=2)
+    given = parser.parse_args()
+    torch.set_num_threads(given.threads)
+    some = batches()[1::4]
+    words = sum(int((target != PAD).sum()) for _, target in some)
+    ways = {
+        f"{encoder} encoder, {cell}, Adam{', fused' if fused else ''}": Training(encoder == "packed", cell == "cell by hand", fused)
+        for encoder in ("packed", "padded")
+        for cell in ("cell by hand", "nn.GRUCell")
+        for fused in (True, False)
+    }
+    times = {name: [] for name in ways}
+    losses = {}
+    for turn in range(-1, 15 if given.full else 5):
+        for name, training in ways.items():
+            began = time.perf_counter()
+            for batch in some:
+                loss = training.step(batch)
+            if turn >= 0:
+                times[name].append(time.perf_counter() - began)
+            losses[name] = loss.item()
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, load {os.getloadavg()[0]:.1f}, {words} words in {len(some)} steps")
+    rows = []
+    for name, all_times in times.items():
+        middle, least = sorted(all_times)[len(all_times) // 2], min(all_times)
+        rows.append({"name": name, "least_ms": 1e3 * least / len(some), "median_ms": 1e3 * middle / len(some),
+                     "words_per_second": words / middle, "best_words_per_second": words / least,
+                     "rounds": len(all_times), "loss": losses[name]})
+    rows.sort(key=lambda row: -row["best_words_per_second"])
+    for row in rows:
+        print(f"  {row['name']:<46} {row['least_ms']:8.1f} ms least {row['median_ms']:8.1f} median"
+              f" {row['words_per_second']:8.0f} words/s (best {row['best_words_per_second']:.0f})  loss {row['loss']:.4f}")
+    if given.ours:
+        compare(given.ours, rows[0])
+    if given.json:
+        with open(given.json, "w") as file:
+            json.dump({"torch": torch.__version__, "threads": torch.get_num_threads(), "load": os.getloadavg()[0],
+                       "words": words, "steps": len(some), "rows": rows}, file, indent=1)
+
+
+def compare(path, best):
+    with open(path) as file:
+        ours = json.load(file)
+    for figure in ours["races"][0]["figures"]:
+        if figure["name"] == "words per second":
+            print(f"  heed {figure['value']:.0f} words/s (median {figure['median']:.0f}), torch {ours['machine']['torch']}:"
+                  f" {figure['value'] / best['best_words_per_second']:.2f}x of {best['name']}"
+                  f" (medians {figure['median'] / best['words_per_second']:.2f}x)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+// bench_train_step [--full] [--json <file>]: one training step of a recurrent translator (Bahdanau et al., 2015) on two
+// threads: forward, cross entropy, backward, clip, Adam. With fused attention, and with composed. The report is left as
+// JSON in the build folder, unless a file is named; peers_train_step.py has the same step in PyTorch.
+//
+// Sentences are as long as captions are, sorted by length and cut into batches of 64; words are drawn. A round is a
+// step on each of four batches, from short to long. Words per second are words of the target.
+//
+// The share of attention is that of its calls alone: the keys of the same batches are prepared once and asked by as
+// many queries as there are targets, one call each, and slopes go back through all of them to queries, source and
+// parameters. Beside it stand the same calls without the products with W_q and W_k: scores, weights and contexts.
+
+#include <iostream>
+
+#include "bench/report.h"
+#include "bench/resident.h"
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/nn/modules/embedding.h>
+#include <torch/nn/utils/clip_grad.h>
+#include <torch/optim/adam.h>
+#include <torch/utils.h>
+
+#include "heed/structures/decode/bahdanau.h"
+
+namespace heed::bench {
+namespace {
+
+constexpr int64_t kWords = 8000, kEmbedding = 256, kSource = 512, kState = 512, kHidden = 256, kOut = 256;
+constexpr int64_t kBatch = 64, kBatches = 16, kPad = 0;
+constexpr int kThreads = 2;
+
+// ---- batches -------------------------------------------------------------------------------------------------------
+
+/// The same numbers as in peers_train_step.py.
+class Draws {
+ public:
+  int64_t below(int64_t n) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<int64_t>(state_ >> 33) % n;
+  }
+
+ private:
+  uint64_t state_ = 1;
+};
+
+struct Batch {
+  Tensor source, target;  // int64 [B, L], [B, T]
+
+  int64_t words() const { return target.ne(kPad).sum().item<int64_t>(); }
+  /// The word before each target; word 1 before the first.
+  Tensor before() const {
+    const auto first = at::ones({target.size(0), 1}, target.options());
+    return at::cat({first, target.narrow(1, 0, target.size(1) - 1)}, 1).masked_fill(target.eq(kPad), kPad);
+  }
+};
+
+Tensor words_of(Draws& draws, const std::vector<int64_t>& lengths) {
+  const int64_t most = *std::max_element(lengths.begin(), lengths.end());
+  auto rows = at::full({static_cast<int64_t>(lengths.size()), most}, kPad, at::kLong);
+  for (size_t i = 0; i < lengths.size(); ++i)
+    for (int64_t j = 0; j < lengths[i]; ++j)
+      rows.data_ptr<int64_t>()[static_cast<int64_t>(i) * most + j] = 1 + draws.below(kWords - 1);
+  return rows;
+}
+
+std::vector<Batch> batches() {
+  Draws draws;
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  for (int64_t i = 0; i < kBatch * kBatches; ++i) {
+    int64_t source = 4;
+    for (int k = 0; k < 4; ++k) source += draws.below(6);
+    pairs.emplace_back(source, std::max<int64_t>(3, source + draws.below(5) - 2));
+  }
+  std::sort(pairs.begin(), pairs.end());
+  std::vector<Batch> all;
+  for (size_t first = 0; first < pairs.size(); first += kBatch) {
+    std::vector<int64_t> sources, targets;
+    for (size_t i = first; i < first + kBatch; ++i) {
+      sources.push_back(pairs[i].first);
+      targets.push_back(pairs[i].second);
+    }
+    const auto source = words_of(draws, sources);
+    all.push_back({source, words_of(draws, targets)});
+  }
+  return all;
+}
+
+// ---- the model -----------------------------------------------------------------------------------------------------
+
+DecoderOptions decoder_options() {
+  DecoderOptions o;
+  o.embedding = kEmbedding;
+  o.state = kState;
+  o.source = kSource;
+  o.out = kOut;
+  o.start = kSource / 2;
+  o.hidden = kHidden;
+  return o;
+}
+
+struct TranslatorImpl : torch::nn::Module {
+  torch::nn::Embedding from_source{register_module("from_source", torch::nn::Embedding(kWords, kEmbedding))};
+  torch::nn::Embedding from_target{register_module("from_target", torch::nn::Embedding(kWords, kEmbedding))};
+  Recurrent encoder{register_module("encoder", Recurrent(RecurrentOptions{.in = kEmbedding, .out = kSource}))};
+  BahdanauDecoder decoder{register_module("decoder", BahdanauDecoder(decoder_options()))};
+  torch::nn::Linear output{register_module("output", torch::nn::Linear(kOut, kWords))};
+
+  /// The mean loss of the real words.
+  Tensor loss(const Batch& batch, const Call& call) {
+    const Features source{from_source(batch.source), batch.source.ne(kPad)};
+    const Features targets{from_target(batch.before()), batch.target.ne(kPad)};
+    const auto encoded = encoder->encode(source);
+    const auto first = encoded.last.narrow(1, kSource / 2, kSource / 2);  // the backward state at the first word
+    const auto decoded = decoder->forward(targets, encoded.features, call, first);
+    const auto real = targets.keep.flatten().nonzero().squeeze(1);
+    const auto scores = output(decoded.features.rows.flatten(0, 1).index_select(0, real));
+    const auto sum =
+        at::cross_entropy_loss(scores, batch.target.flatten().index_select(0, real), {}, at::Reduction::Sum);
+    return sum / static_cast<double>(real.numel());
+  }
+};
+TORCH_MODULE(Translator);
+
+class Training {
+ public:
+  explicit Training(Path path) { call_.path = path; }
+
+  /// The time of the optimiser: clipping and Adam.
+  double step(const Batch& batch) {
+    for (auto& p : parameters_) p.mutable_grad().reset();
+    const auto loss = model_->loss(batch, call_);
+    loss.backward();
+    loss_ = loss.item<double>();
+    return seconds([&] {
+      torch::nn::utils::clip_grad_norm_(parameters_, 1.0);
+      adam_.step();
+    });
+  }
+  double loss() const { return loss_; }
+
+ private:
+  Translator model_ = (torch::manual_seed(1), Translator());
+  std::vector<Tensor> parameters_ = model_->parameters();
+  torch::optim::Adam adam_{parameters_, torch::optim::AdamOptions(3e-4)};
+  Call call_;
+  double loss_ = 0;
+};
+
+// ---- attention alone -----------------------------------------------------------------------------------------------
+
+/// Its calls of one batch, forward and backward. projected: with the products that make queries and keys.
+class Looking {
+ public:
+  Looking(const Batch& batch, Path path, bool projected) : projected_(projected) {
+    call_.path = path;
+    mask_.keep = batch.source.ne(kPad).unsqueeze(1);
+    const int64_t width = projected ? kSource : kHidden;
+    keys_ = at::randn({kBatch, batch.source.size(1), width}).requires_grad_();
+    values_ = at::randn({kBatch, batch.source.size(1), kSource}).requires_grad_();
+    for (int64_t t = 0; t < batch.target.size(1); ++t) {
+      queries_.push_back(at::randn({kBatch, 1, projected ? kState : kHidden}).requires_grad_());
+      pulls_.push_back(at::randn({kBatch, 1, kSource}));
+    }
+    attention_ = Attention(AttentionOptions{.query = projected ? kState : kHidden,
+                                            .keys = width,
+                                            .values = kSource,
+                                            .hidden = kHidden,
+                                            .mechanism = Mechanism::parse("additive + softmax")});
+  }
+  void run() {
+    const auto memory = attention_->prepare(keys_, values_, mask_);
+    std::vector<Tensor> contexts;
+    for (const auto& query : queries_) contexts.push_back(attention_->forward(query, memory, call_).context);
+    auto of = attention_->parameters();
+    of.insert(of.end(), queries_.begin(), queries_.end());
+    of.push_back(keys_);
+    of.push_back(values_);
+    torch::autograd::grad(contexts, of, pulls_);
+  }
+
+ private:
+  bool projected_;
+  Call call_;
+  Mask mask_;
+  Attention attention_{nullptr};
+  Tensor keys_, values_;
+  std::vector<Tensor> queries_, pulls_;
+};
+
+// ---- the race ------------------------------------------------------------------------------------------------------
+
+Race run_race(bool full) {
+  const auto all = batches();
+  std::vector<Batch> some;
+  for (size_t i = 1; i < all.size(); i += 4) some.push_back(all[i]);
+  int64_t words = 0;
+  for (const auto& batch : some) words += batch.words();
+  const auto steps = static_cast<double>(some.size());
+  Race race("train_step", "a training step, additive + softmax, embedding 256, encoder 512, state 512, 8000 words, " +
+                              std::to_string(some.size()) + " batches of 64 sentences, " + std::to_string(words) +
+                              " words, float, " + std::to_string(kThreads) + " threads");
+  race.running_on = kernels::fused::instruction_set();
+  const std::vector<std::pair<std::string, Path>> paths{{"heed", Path::fastest}, {"composed", Path::composed}};
+  std::vector<std::unique_ptr<Training>> trainings;
+  std::vector<std::vector<Looking>> looking;
+  for (const auto& [name, path] : paths) {
+    trainings.push_back(std::make_unique<Training>(path));
+    auto* const training = trainings.back().get();
+    race.add(name, [training, &some] {
+      for (const auto& batch : some) training->step(batch);
+    });
+  }
+  for (const auto& [name, path] : paths) {
+    std::vector<Looking> calls;
+    for (const auto& batch : some) calls.emplace_back(batch, path, true);
+    looking.push_back(std::move(calls));
+    race.add("attention of " + name, [&looking, i = looking.size() - 1] {
+      for (auto& call : looking[i]) call.run();
+    });
+  }
+  race.run({.rounds = full ? 21 : 7, .slow_rounds = full ? 21 : 7});
+  race.add(Figure{"words per second", static_cast<double>(words), {}, {"heed"}, "words/s"});
+  race.add(Figure{"a step", 1e3 / steps, {"heed"}, {}, "ms"});
+  race.add(Figure{"heed, times composed", 1, {"composed"}, {"heed"}, "x", 1.1});
+  race.add(Figure{"share of attention", 100, {"attention of heed"}, {"heed"}, "%", 3, false});
+  race.add(Figure{"share of composed attention", 100, {"attention of composed"}, {"composed"}, "%"});
+  race.note = "losses: " + number(trainings[0]->loss()) + " (heed), " + number(trainings[1]->loss()) + " (composed)";
+  for (auto& contestant : race.contestants) contestant.run = {};
+  race.print();
+  return race;
+}
+
+int main_of(const std::vector<std::string>& words) {
+  const auto cores = one_of_each_core();
+  check(!cores.empty(), "bench: cannot tell the processors");
+  use_threads(kThreads);
+  const auto program = own_program();
+  const auto folder = program.substr(0, program.rfind('/'));
+  std::string json = folder.substr(0, folder.rfind('/')) + "/bench_train_step.json";
+  bool full = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--full")
+      full = true;
+    else if (words[i] == "--json" && i + 1 < words.size())
+      json = words[++i];
+    else
+      fail("bench: '", words[i], "' came, expected --full or --json <file>");
+  }
+  const auto machine = Machine::measure(cores);
+  machine.print();
+  const auto race = run_race(full);
+  write_json(json, machine, {race}, {}, {});
+  std::printf("\nThe report is in %s\n", json.c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace heed::bench
+
+int main(int argc, char** argv) {
+  try {
+    return heed::bench::main_of({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::cerr << "bench_train_step: " << error.what() << '\n';
+    return 1;
+  }
+}

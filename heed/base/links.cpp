@@ -1,0 +1,221 @@
+#include "heed/base/links.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include "heed/base/check.h"
+#include "heed/base/nearest.h"
+
+namespace heed {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+[[noreturn]] void refuse(std::string_view text) {
+  fail("base/links: '", text, "' is no link; expected source-target, or source'p'target for a possible one: 0-0, 2p1");
+}
+
+/// The number at the start of `rest`, which is cut off.
+int64_t take_number(std::string_view& rest, std::string_view whole) {
+  int64_t number = 0;
+  const auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+  if (problem != std::errc() || number < 0) refuse(whole);
+  rest.remove_prefix(static_cast<size_t>(end - rest.data()));
+  return number;
+}
+
+Link parse_link(std::string_view text, LinkNumbers numbers) {
+  std::string_view rest = text;
+  Link link;
+  link.source = take_number(rest, text);
+  if (rest.empty() || (rest[0] != '-' && rest[0] != 'p')) refuse(text);
+  link.sure = rest[0] == '-';
+  rest.remove_prefix(1);
+  link.target = take_number(rest, text);
+  if (!rest.empty()) refuse(text);
+  if (numbers.swapped) std::swap(link.source, link.target);
+  if (!numbers.from_one) return link;
+  check(link.source > 0 && link.target > 0, "base/links: '", text,
+        "' has a word 0, but words are said to be numbered from 1");
+  return {link.source - 1, link.target - 1, link.sure};
+}
+
+// A place in the matrix of words, in the order in which Moses walks it: target first.
+using Place = std::pair<int64_t, int64_t>;  // target, source
+using Places = std::set<Place>;
+
+Places places(const Links& links) {
+  Places all;
+  for (const auto& link : links) all.emplace(link.target, link.source);
+  return all;
+}
+
+Places common(const Places& one, const Places& other) {
+  Places both;
+  std::set_intersection(one.begin(), one.end(), other.begin(), other.end(), std::inserter(both, both.end()));
+  return both;
+}
+
+/// Places that only ever gain, and the words they cover.
+class Growing {
+ public:
+  explicit Growing(const Places& start) {
+    for (const auto& place : start) add(place);
+  }
+
+  void add(const Place& place) {
+    places_.insert(place);
+    targets_.insert(place.first);
+    sources_.insert(place.second);
+  }
+  bool covers_either(const Place& p) const { return targets_.contains(p.first) || sources_.contains(p.second); }
+  bool covers_both(const Place& p) const { return targets_.contains(p.first) && sources_.contains(p.second); }
+
+  /// Takes neighbours out of `candidates` that reach a word which is not covered yet, until there are none.
+  void grow_diag(const Places& candidates) {
+    static constexpr std::array<Place, 8> kNeighbours{
+        {{-1, 0}, {0, -1}, {1, 0}, {0, 1}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}}};
+    for (bool added = true; added;) {
+      added = false;
+      for (const auto& [target, source] : places_)  // what is added further on is met in the same round
+        for (const auto& [down, right] : kNeighbours) {
+          const Place place{target + down, source + right};
+          if (!candidates.contains(place) || covers_both(place)) continue;
+          add(place);
+          added = true;
+        }
+    }
+  }
+
+  /// Takes places that reach a word which is not covered yet; strict: both words.
+  void finish(const Places& candidates, bool strict) {
+    for (const auto& place : candidates)
+      if (strict ? !covers_either(place) : !covers_both(place)) add(place);
+  }
+
+  const Places& all() const { return places_; }
+
+ private:
+  Places places_;
+  std::set<int64_t> targets_, sources_;
+};
+
+Places grown(const Places& forward, const Places& backward, Symmetry how) {
+  Places either = forward;
+  either.insert(backward.begin(), backward.end());
+  Growing growing(common(forward, backward));
+  growing.grow_diag(either);
+  if (how == Symmetry::grow_diag) return growing.all();
+  for (const auto* direction : {&forward, &backward})
+    growing.finish(*direction, /*strict=*/how == Symmetry::grow_diag_final_and);
+  return growing.all();
+}
+
+Places combined(const Places& forward, const Places& backward, Symmetry how) {
+  switch (how) {
+    case Symmetry::forward:
+      return forward;
+    case Symmetry::backward:
+      return backward;
+    case Symmetry::intersection:
+      return common(forward, backward);
+    case Symmetry::either: {
+      Places either = forward;
+      either.insert(backward.begin(), backward.end());
+      return either;
+    }
+    case Symmetry::grow_diag:
+    case Symmetry::grow_diag_final:
+    case Symmetry::grow_diag_final_and:
+      return grown(forward, backward, how);
+  }
+  fail("base/links: no such symmetry");
+}
+
+int64_t count_words(const std::vector<int64_t>& words) {
+  const auto last = std::max_element(words.begin(), words.end());
+  return last == words.end() ? 0 : *last + 1;
+}
+
+}  // namespace
+
+Links parse_links(std::string_view line, LinkNumbers numbers) {
+  Links links;
+  while (true) {
+    const size_t begin = line.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) return links;
+    line.remove_prefix(begin);
+    const size_t length = std::min(line.find_first_of(kBlanks), line.size());
+    links.push_back(parse_link(line.substr(0, length), numbers));
+    line.remove_prefix(length);
+  }
+}
+
+std::string pharaoh(const Links& links) {
+  std::vector<std::string> words;
+  words.reserve(links.size());
+  for (const auto& link : links)
+    words.push_back(std::to_string(link.source) + (link.sure ? '-' : 'p') + std::to_string(link.target));
+  return joined(words, " ");
+}
+
+Links swapped(Links links) {
+  for (auto& link : links) std::swap(link.source, link.target);
+  return links;
+}
+
+std::vector<std::string> symmetry_words() {
+  return {"forward", "backward", "intersection", "union", "grow_diag", "grow_diag_final", "grow_diag_final_and"};
+}
+
+Symmetry parse_symmetry(const std::string& word) {
+  std::string plain = word;
+  std::replace(plain.begin(), plain.end(), '-', '_');
+  const auto known = symmetry_words();
+  const auto found = std::find(known.begin(), known.end(), plain);
+  check(found != known.end(), "base/links: no symmetry called '", word, "'", suggestion(plain, known),
+        "; known: ", joined(known));
+  return static_cast<Symmetry>(found - known.begin());
+}
+
+Links symmetrised(const Links& forward, const Links& backward, Symmetry how) {
+  Links links;
+  for (const auto& [target, source] : combined(places(forward), places(backward), how))
+    links.push_back({source, target});
+  std::sort(links.begin(), links.end());
+  return links;
+}
+
+Links strongest_links(const WeightRows& weights, double threshold) {
+  Links links;
+  for (size_t target = 0; target < weights.size(); ++target) {
+    const auto& row = weights[target];
+    const auto best = std::max_element(row.begin(), row.end());
+    if (best != row.end() && *best > threshold) links.push_back({best - row.begin(), static_cast<int64_t>(target)});
+  }
+  std::sort(links.begin(), links.end());
+  return links;
+}
+
+WeightRows merged_to_words(const WeightRows& pieces, const std::vector<int64_t>& source_words,
+                           const std::vector<int64_t>& target_words) {
+  check(pieces.size() == target_words.size(), "base/links: weights for ", pieces.size(), " target pieces, words for ",
+        target_words.size());
+  WeightRows words(static_cast<size_t>(count_words(target_words)),
+                   std::vector<double>(static_cast<size_t>(count_words(source_words))));
+  for (size_t t = 0; t < pieces.size(); ++t) {
+    check(pieces[t].size() == source_words.size(), "base/links: weights for ", pieces[t].size(),
+          " source pieces, words for ", source_words.size());
+    if (target_words[t] < 0) continue;
+    const auto rows = static_cast<double>(std::count(target_words.begin(), target_words.end(), target_words[t]));
+    for (size_t s = 0; s < source_words.size(); ++s)
+      if (source_words[s] >= 0)
+        words[static_cast<size_t>(target_words[t])][static_cast<size_t>(source_words[s])] += pieces[t][s] / rows;
+  }
+  return words;
+}
+
+}  // namespace heed

@@ -1,0 +1,57 @@
+// Links: which word of a source text belongs to which word of a target text.
+//
+// Written as Pharaoh lines, one for each pair of sentences: "0-0 1-2 2p1" is source-target, numbers from 0; 'p' in
+// place of '-' is a possible link, where annotators left it open. Two directions of a model are symmetrised by the
+// heuristics of Och & Ney (2003) and Koehn et al. (2005), in the order in which Moses applies them.
+
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed {
+
+struct Link {
+  int64_t source = 0, target = 0;
+  bool sure = true;
+  auto operator<=>(const Link&) const = default;  // by source, then by target
+};
+using Links = std::vector<Link>;
+
+struct LinkNumbers {
+  bool from_one = false;  // words are numbered from 1
+  bool swapped = false;   // lines are target-source
+};
+
+/// "0-0 1-2 2p1", in the order of the line.
+Links parse_links(std::string_view line, LinkNumbers numbers = {});
+std::string pharaoh(const Links& links);
+
+/// Source and target exchanged.
+Links swapped(Links links);
+
+enum class Symmetry { forward, backward, intersection, either, grow_diag, grow_diag_final, grow_diag_final_and };
+
+/// "grow_diag_final_and", or with hyphens; `either` is called "union".
+Symmetry parse_symmetry(const std::string& word);
+std::vector<std::string> symmetry_words();
+
+/// forward: of a model that reads the source and writes the target (a link for each target word); backward: of the
+/// model the other way round. Both are source-target. Links come out in order, each once, all of them sure.
+Links symmetrised(const Links& forward, const Links& backward, Symmetry how);
+
+using WeightRows = std::vector<std::vector<double>>;  // a row for each target word, a column for each source word
+
+/// A link from each target word to the source word with the greatest weight, the first of equals; none where that
+/// weight is not above `threshold`.
+Links strongest_links(const WeightRows& weights, double threshold = 0);
+
+/// Weights between pieces of words to weights between words: a word gets the sum over its source pieces and the mean
+/// over its target pieces. For each piece the number of its word, -1 for what is no word (an end marker).
+WeightRows merged_to_words(const WeightRows& pieces, const std::vector<int64_t>& source_words,
+                           const std::vector<int64_t>& target_words);
+
+}  // namespace heed

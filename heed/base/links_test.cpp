@@ -1,0 +1,150 @@
+// Links on paper, against symal of Moses (fixtures/symmetrised.txt), and on the Hansards, where the data are there.
+
+#include "heed/base/links.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+std::string problem(const std::string& line, LinkNumbers numbers = {}) {
+  try {
+    parse_links(line, numbers);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Links, AreReadAndWrittenAsPharaohLines) {
+  const Links links = parse_links(" 0-0  1-2 12p1\r");
+  EXPECT_EQ(links, (Links{{0, 0}, {1, 2}, {12, 1, false}}));
+  EXPECT_EQ(pharaoh(links), "0-0 1-2 12p1");
+  EXPECT_EQ(parse_links(""), Links{});
+  EXPECT_EQ(pharaoh({}), "");
+}
+
+TEST(Links, MayBeNumberedFromOneOrTurnedRound) {
+  EXPECT_EQ(parse_links("1-2 3p1", {.from_one = true}), (Links{{0, 1}, {2, 0, false}}));
+  EXPECT_EQ(parse_links("1-2", {.swapped = true}), (Links{{2, 1}}));
+  EXPECT_EQ(swapped(Links{{0, 1}, {2, 0, false}}), (Links{{1, 0}, {0, 2, false}}));
+}
+
+TEST(Links, SayWhatIsWrongWithALine) {
+  for (const std::string bad : {"3_4", "3", "3-", "-3", "a-1", "1-1x", "1--1", "1-99999999999999999999", "1.5-2"})
+    EXPECT_NE(problem("0-0 " + bad).find("'" + bad + "' is no link"), std::string::npos) << bad << ": " << problem(bad);
+  EXPECT_NE(problem("1-1 0-2", {.from_one = true}).find("'0-2' has a word 0"), std::string::npos);
+}
+
+TEST(Symmetry, IsFoundByItsWord) {
+  for (const auto& word : symmetry_words()) EXPECT_NO_THROW(parse_symmetry(word)) << word;
+  EXPECT_EQ(parse_symmetry("union"), Symmetry::either);
+  EXPECT_EQ(parse_symmetry("grow-diag-final-and"), Symmetry::grow_diag_final_and);
+  EXPECT_THROW(parse_symmetry("grow_dig"), Error);
+}
+
+std::string symmetry(const std::string& forward, const std::string& backward, Symmetry how) {
+  return pharaoh(symmetrised(parse_links(forward), parse_links(backward), how));
+}
+
+// Both directions agree on 0-0. 1-1 is its neighbour and reaches new words; so is 1-2 then, for target word 2. 4-4 and
+// 4-3 touch nothing: the first that is looked at, in forward, covers source word 4; target word 3 is left for `final`.
+TEST(Symmetry, GrowsFromWhatBothDirectionsSay) {
+  const std::string forward = "0-0 1-1 1-2 4-4", backward = "0-0 1-1 4-3";
+  EXPECT_EQ(symmetry(forward, backward, Symmetry::forward), forward);
+  EXPECT_EQ(symmetry(forward, backward, Symmetry::backward), backward);
+  EXPECT_EQ(symmetry(forward, backward, Symmetry::intersection), "0-0 1-1");
+  EXPECT_EQ(symmetry(forward, backward, Symmetry::either), "0-0 1-1 1-2 4-3 4-4");
+  EXPECT_EQ(symmetry(forward, backward, Symmetry::grow_diag), "0-0 1-1 1-2");
+  EXPECT_EQ(symmetry(forward, backward, Symmetry::grow_diag_final_and), "0-0 1-1 1-2 4-4");
+  EXPECT_EQ(symmetry(forward, backward, Symmetry::grow_diag_final), "0-0 1-1 1-2 4-3 4-4");
+}
+
+// 0-1 and 1-0 are in one direction each, and both words of each are covered by 0-0 and 1-1.
+TEST(Symmetry, LeavesWhatCoversNothingNew) {
+  for (const auto how : {Symmetry::grow_diag, Symmetry::grow_diag_final, Symmetry::grow_diag_final_and})
+    EXPECT_EQ(symmetry("0-0 1-1 0-1", "0-0 1-1 1-0", how), "0-0 1-1");
+}
+
+TEST(Symmetry, OfNothingIsNothing) {
+  for (const auto& word : symmetry_words()) EXPECT_EQ(symmetry("", "", parse_symmetry(word)), "");
+}
+
+TEST(Symmetry, IsThatOfMoses) {
+  std::ifstream file("heed/base/fixtures/symmetrised.txt");
+  size_t count = 0;
+  for (std::string line; std::getline(file, line); ++count) {
+    std::vector<std::string> columns;
+    std::istringstream rest(line + "|");
+    for (std::string column; std::getline(rest, column, '|');) columns.push_back(column);
+    ASSERT_EQ(columns.size(), 5U) << line;
+    EXPECT_EQ(symmetry(columns[0], columns[1], Symmetry::grow_diag), columns[2]) << line;
+    EXPECT_EQ(symmetry(columns[0], columns[1], Symmetry::grow_diag_final), columns[3]) << line;
+    EXPECT_EQ(symmetry(columns[0], columns[1], Symmetry::grow_diag_final_and), columns[4]) << line;
+  }
+  EXPECT_EQ(count, 40U);
+}
+
+std::vector<Links> hansards(const std::string& output, LinkNumbers numbers = {}) {
+  const char* given = std::getenv("HEED_DATA");
+  std::ifstream file(std::string(given != nullptr ? given : "../shared/data") + "/align-enfr-hansards/outputs/enfr." +
+                     output + ".talp");
+  std::vector<Links> all;
+  for (std::string line; std::getline(file, line);) {
+    all.push_back(parse_links(line, numbers));
+    std::sort(all.back().begin(), all.back().end());
+  }
+  return all;
+}
+
+// Their grow-diagonal asks for two new words where Moses asks for one, and so is not compared.
+TEST(Symmetry, CombinesTheHansardsAsTheirOwnersDid) {
+  for (const std::string system : {"fastalign", "giza"}) {
+    const auto forward = hansards(system + ".forward"), backward = hansards(system + ".reverse", {.swapped = true});
+    if (forward.empty()) GTEST_SKIP() << "align-enfr-hansards is not there; HEED_DATA names the folder of data";
+    const auto intersection = hansards(system + ".intersection"), either = hansards(system + ".union");
+    ASSERT_EQ(forward.size(), 447U);
+    for (size_t i = 0; i < forward.size(); ++i) {
+      EXPECT_EQ(symmetrised(forward[i], backward[i], Symmetry::intersection), intersection.at(i)) << system << i;
+      EXPECT_EQ(symmetrised(forward[i], backward[i], Symmetry::either), either.at(i)) << system << i;
+    }
+  }
+}
+
+TEST(StrongestLinks, GoToTheGreatestWeightTheFirstOfEquals) {
+  EXPECT_EQ(pharaoh(strongest_links({{0.1, 0.7, 0.2}, {0.4, 0.2, 0.4}, {0, 0, 1}})), "0-1 1-0 2-2");
+}
+
+TEST(StrongestLinks, AreLeftOutBelowTheThreshold) {
+  EXPECT_EQ(pharaoh(strongest_links({{0.5, 0.5}, {0.4, 0.6}}, 0.5)), "1-1");
+  EXPECT_EQ(pharaoh(strongest_links({{0, 0}, {}, {1, 0}})), "0-2");  // a row that attends to nothing has no link
+}
+
+// Source: words 0 0 1 and an end; target: words 0 1 1 and an end.
+//   word 0: (.1 + .2, .3);   word 1: the mean of (.5 + .1, .2) and (.1 + .1, .8) = (.4, .5)
+TEST(MergedToWords, SumsOverSourcePiecesAndAveragesOverTargetPieces) {
+  const auto words = merged_to_words({{.1, .2, .3, .4}, {.5, .1, .2, .2}, {.1, .1, .8, 0}, {0, 0, 0, 1}}, {0, 0, 1, -1},
+                                     {0, 1, 1, -1});
+  ASSERT_EQ(words.size(), 2U);
+  ASSERT_EQ(words[0].size(), 2U);
+  EXPECT_DOUBLE_EQ(words[0][0], .3);
+  EXPECT_DOUBLE_EQ(words[0][1], .3);
+  EXPECT_DOUBLE_EQ(words[1][0], .4);
+  EXPECT_DOUBLE_EQ(words[1][1], .5);
+}
+
+TEST(MergedToWords, RefusesWeightsOfOtherSizes) {
+  EXPECT_THROW(merged_to_words({{1.0, 0.0}}, {0}, {0}), Error);
+  EXPECT_THROW(merged_to_words({{1.0}}, {0}, {0, 1}), Error);
+  EXPECT_TRUE(merged_to_words({}, {}, {}).empty());
+}
+
+}  // namespace
+}  // namespace heed

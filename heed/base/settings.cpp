@@ -1,0 +1,437 @@
+#include "heed/base/settings.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "heed/base/check.h"
+#include "heed/base/nearest.h"
+#include "heed/base/scalar.h"
+
+namespace heed {
+namespace {
+
+using Form = Setting::Form;
+
+constexpr const char* kShort = "";  // stands for the key of a short form whose name at() will tell
+
+/// A text, in quotes where YAML would take it for something else.
+Setting text_setting(const std::string& text) {
+  Setting setting = Setting::scalar(text);
+  setting.quoted = needs_quotes(text);
+  return setting;
+}
+
+Setting list_setting(const std::vector<std::string>& texts) {
+  Setting list = Setting::list({});
+  for (const auto& text : texts) list.items.push_back(text_setting(text));
+  return list;
+}
+
+std::string described(const Setting& value) {
+  if (value.form == Form::list) return "a list";
+  if (value.form != Form::map) return "'" + value.text + "'";
+  const Setting* whole = value.find(kShort);
+  return whole ? described(*whole) : "a map";
+}
+
+struct Bound {
+  bool open;
+  std::string text;
+};
+
+/// below(1) is shown as the open bound 1: its neighbour outside takes fewer digits.
+Bound bound_of(double value, double outside) {
+  const std::string closed = written_number(value), open = written_number(outside);
+  return open.size() < closed.size() ? Bound{true, open} : Bound{false, closed};
+}
+
+/// "0 <= dropout < 1"
+std::string range(const std::string& name, double least, double most) {
+  const Bound low = bound_of(least, below(least)), high = bound_of(most, above(most));
+  const std::string upper = std::isfinite(most) ? name + (high.open ? " < " : " <= ") + high.text : name;
+  if (!std::isfinite(least)) return upper;
+  if (!std::isfinite(most)) return name + (low.open ? " > " : " >= ") + low.text;
+  return low.text + (low.open ? " < " : " <= ") + upper;
+}
+
+std::string range(const std::string& name, int64_t least, int64_t most) {
+  if (least == Settings::kLeast) return name + " <= " + std::to_string(most);
+  if (most == Settings::kMost) return name + " >= " + std::to_string(least);
+  return std::to_string(least) + " <= " + name + " <= " + std::to_string(most);
+}
+
+std::vector<std::string> pieces_of(const std::string& path) {
+  std::vector<std::string> pieces;
+  size_t from = 0;
+  for (size_t dot = path.find('.'); dot != std::string::npos; dot = path.find('.', from)) {
+    pieces.push_back(path.substr(from, dot - from));
+    from = dot + 1;
+  }
+  pieces.push_back(path.substr(from));
+  return pieces;
+}
+
+/// "train.lr" is in "train", which is in "".
+std::string folder_of(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string::npos ? "" : path.substr(0, dot);
+}
+std::string name_of(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string::npos ? path : path.substr(dot + 1);
+}
+
+std::string place(const std::string& origin) {
+  return origin.empty() ? "" : " [" + origin + "]";
+}
+
+/// "learning_rate" has the initials "lr".
+std::string initials(const std::string& name) {
+  std::string letters;
+  for (size_t i = 0; i < name.size(); ++i)
+    if (name[i] != '_' && (i == 0 || name[i - 1] == '_')) letters += name[i];
+  return letters;
+}
+
+/// Another way to say it: initials, or one more word ("smoothing", "label_smoothing").
+bool says_the_same(const std::string& one, const std::string& other) {
+  const auto short_of = [](const std::string& a, const std::string& b) {
+    return (a.size() > 1 && a == initials(b)) || (a.size() > 3 && b.find(a) != std::string::npos);
+  };
+  return short_of(one, other) || short_of(other, one);
+}
+
+/// The path that a misspelt or misplaced one probably meant, or "". here: the names known beside it; values: the paths
+/// of all values that are known.
+std::string meant(const std::string& path, const std::vector<std::string>& here,
+                  const std::vector<std::string>& values) {
+  const std::string folder = folder_of(path), name = name_of(path);
+  const std::string prefix = folder.empty() ? "" : folder + ".";
+  if (const std::string near = nearest(name, here); !near.empty()) return prefix + near;
+  for (const auto& candidate : here)
+    if (says_the_same(name, candidate)) return prefix + candidate;
+  for (const auto& candidate : values)
+    if (name_of(candidate) == name) return candidate;
+  return "";
+}
+
+void check_keys(const Setting& here, const std::string& path, const std::string& tree) {
+  for (size_t i = 0; i < here.names.size(); ++i) {
+    const std::string& name = here.names[i];
+    const std::string where = place(here.items[i].origin);
+    check(!name.empty(), tree, ": ", path.empty() ? "the top" : path, " has an empty key", where);
+    check(name.find('.') == std::string::npos, tree, ": the key '", name, "' has a dot, expected '",
+          name.substr(0, name.find('.')), ":' with '", name.substr(name.find('.') + 1), ":' below it", where);
+    const std::string full = path.empty() ? name : path + "." + name;
+    const auto earlier = std::find(here.names.begin(), here.names.begin() + static_cast<std::ptrdiff_t>(i), name);
+    if (earlier != here.names.begin() + static_cast<std::ptrdiff_t>(i)) {
+      const auto& first = here.items[static_cast<size_t>(earlier - here.names.begin())];
+      fail(tree, ": ", full, " is given twice, as ", described(first), place(first.origin), " and as ",
+           described(here.items[i]), where);
+    }
+    check_keys(here.items[i], full, tree);
+  }
+}
+
+/// Walks to the end of the path, making maps where there are none.
+Setting& make_way(Setting& root, const std::string& path, const std::string& tree, const std::string& origin) {
+  Setting* here = &root;
+  std::string so_far;
+  for (const auto& piece : pieces_of(path)) {
+    check(!piece.empty(), tree, ": the key '", path, "' has an empty piece, expected one such as train.lr",
+          place(origin));
+    check(here->form != Form::list, tree, ": ", so_far, " is a list", place(here->origin), ", so there is no ", path,
+          "; give it as a whole, ", so_far, "=[a, b]", place(origin));
+    if (here->form == Form::absent) *here = Setting::map(origin);
+    if (here->form == Form::scalar) {
+      Setting map = Setting::map(here->origin);
+      map.at(kShort) = std::move(*here);
+      *here = std::move(map);
+    }
+    so_far += (so_far.empty() ? "" : ".") + piece;
+    here = &here->at(piece);
+  }
+  return *here;
+}
+
+}  // namespace
+
+// ---- one value ----
+
+Setting Setting::scalar(std::string text, std::string origin) {
+  Setting setting;
+  setting.form = Form::scalar;
+  setting.text = std::move(text);
+  setting.origin = std::move(origin);
+  return setting;
+}
+
+Setting Setting::list(const std::vector<std::string>& texts, std::string origin) {
+  Setting setting;
+  setting.form = Form::list;
+  for (const auto& text : texts) setting.items.push_back(scalar(text, origin));
+  setting.origin = std::move(origin);
+  return setting;
+}
+
+Setting Setting::map(std::string origin) {
+  Setting setting;
+  setting.form = Form::map;
+  setting.origin = std::move(origin);
+  return setting;
+}
+
+const Setting* Setting::find(const std::string& name) const {
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? nullptr : &items[static_cast<size_t>(found - names.begin())];
+}
+
+Setting* Setting::find(const std::string& name) {
+  return const_cast<Setting*>(std::as_const(*this).find(name));
+}
+
+Setting& Setting::at(const std::string& name) {
+  if (Setting* found = find(name)) return *found;
+  names.push_back(name);
+  return items.emplace_back();
+}
+
+// ---- the tree ----
+
+struct Settings::Tree {
+  struct Asked {
+    Known known;
+    Setting value;
+  };
+  Setting root;
+  std::string name;
+  std::vector<Asked> asked{};  // in the order of the questions, each path once
+
+  Asked* find_asked(const std::string& path) {
+    const auto found = std::find_if(asked.begin(), asked.end(), [&](const Asked& a) { return a.known.path == path; });
+    return found == asked.end() ? nullptr : &*found;
+  }
+
+  Setting* find(const std::string& path) {
+    Setting* here = &root;
+    if (path.empty()) return here;
+    for (const auto& piece : pieces_of(path)) {
+      here = here->find(piece);
+      if (!here) return nullptr;
+    }
+    return here;
+  }
+
+  void add_unread(const Setting& map, const std::string& folder, std::vector<std::string>& refusals) {
+    for (size_t i = 0; i < map.names.size(); ++i) {
+      const std::string path = folder.empty() ? map.names[i] : folder + "." + map.names[i];
+      const Asked* question = find_asked(path);
+      if (!question) {
+        refusals.push_back(refusal(path, map.items[i].origin));
+      } else if (question->known.kind == kMap) {
+        add_unread(map.items[i], path, refusals);
+      }
+    }
+  }
+
+  std::string refusal(const std::string& path, const std::string& origin) const {
+    std::vector<std::string> values, here;
+    for (const auto& question : asked) {
+      if (question.known.kind != kMap) values.push_back(question.known.path);
+      if (folder_of(question.known.path) == folder_of(path)) here.push_back(name_of(question.known.path));
+    }
+    const std::string near = meant(path, here, values);
+    return name + ": unknown key " + path + (near.empty() ? "" : " (did you mean " + near + "?)") + "; " +
+           (here.empty() ? "none is known here" : "known here: " + joined(here)) + place(origin);
+  }
+
+  static constexpr const char *kMap = "map", *kAnything = "anything";
+};
+
+Settings::Settings() : Settings(Setting::map()) {}
+
+Settings::Settings(Setting written, std::string name) : tree_(std::make_shared<Tree>()) {
+  check(written.form == Form::map, name, ": ", described(written), " came, expected keys and values",
+        place(written.origin));
+  check_keys(written, "", name);
+  tree_->root = std::move(written);
+  tree_->name = std::move(name);
+}
+
+Setting* Settings::find(const std::string& key) const {
+  Setting* found = tree_->find(path(key));
+  return found && found->form != Form::absent ? found : nullptr;
+}
+
+const Setting* Settings::find_scalar(const std::string& key, const std::string& expected) const {
+  const Setting* found = find(key);
+  if (found && found->form != Form::scalar) refuse(key, "is ", described(*found), ", expected ", expected);
+  return found;
+}
+
+void Settings::note(const std::string& key, const std::string& kind, const Setting& otherwise, Setting value) const {
+  const std::string full = path(key);
+  Tree::Asked question{{full, kind, otherwise.form == Form::list ? "[]" : otherwise.text}, std::move(value)};
+  auto* earlier = tree_->find_asked(full);
+  if (!earlier) {
+    tree_->asked.push_back(std::move(question));
+  } else if (kind != Tree::kAnything) {  // who only asked whether it is there knows least of it
+    *earlier = std::move(question);
+  }
+}
+
+void Settings::refuse_value(const std::string& key, const std::string& words) const {
+  fail(tree_->name, ": ", path(key), " ", words, place(origin(key)));
+}
+
+std::string Settings::origin(const std::string& key) const {
+  const Setting* found = tree_->find(path(key));
+  return found ? found->origin : "";
+}
+
+// ---- reading ----
+
+double Settings::number(const std::string& key, double otherwise, double least, double most) const {
+  const std::string expected = "a number (for example " + written_number(otherwise) + ")";
+  double value = otherwise;
+  if (const Setting* given = find_scalar(key, expected)) {
+    const bool fine = read_number(given->text, value) && (std::isfinite(value) || std::isinf(otherwise));
+    if (!fine) refuse(key, "is '", given->text, "', expected ", expected);
+    if (!(least <= value && value <= most)) refuse(key, "is ", given->text, ", expected ", range(key, least, most));
+  }
+  note(key, "number", Setting::scalar(written_number(otherwise)), Setting::scalar(written_number(value)));
+  return value;
+}
+
+int64_t Settings::integer(const std::string& key, int64_t otherwise, int64_t least, int64_t most) const {
+  const std::string expected = "a whole number (for example " + std::to_string(otherwise) + ")";
+  int64_t value = otherwise;
+  if (const Setting* given = find_scalar(key, expected)) {
+    if (!read_integer(given->text, value)) refuse(key, "is '", given->text, "', expected ", expected);
+    if (value < least || value > most) refuse(key, "is ", given->text, ", expected ", range(key, least, most));
+  }
+  note(key, "whole number", Setting::scalar(std::to_string(otherwise)), Setting::scalar(std::to_string(value)));
+  return value;
+}
+
+std::string Settings::text(const std::string& key, const std::string& otherwise) const {
+  const Setting* given = find_scalar(key, "a text");
+  const std::string value = given ? given->text : otherwise;
+  note(key, "text", Setting::scalar(otherwise), text_setting(value));
+  return value;
+}
+
+std::string Settings::shorthand(const std::string& key) const {
+  const Setting* given = find_scalar(key, "a text");
+  note(key, "text", Setting::scalar(""), {});
+  return given ? given->text : "";
+}
+
+std::string Settings::choice(const std::string& key, const std::vector<std::string>& words) const {
+  const std::string expected = "one of " + joined(words);
+  const Setting* given = find_scalar(key, expected);
+  const std::string value = given ? given->text : words.front();
+  if (std::find(words.begin(), words.end(), value) == words.end())
+    refuse(key, "is '", value, "', expected ", expected, suggestion(value, words));
+  note(key, joined(words, " | "), Setting::scalar(words.front()), text_setting(value));
+  return value;
+}
+
+bool Settings::flag(const std::string& key, bool otherwise) const {
+  bool value = otherwise;
+  const Setting* given = find_scalar(key, "true or false");
+  if (given && !read_flag(given->text, value)) refuse(key, "is '", given->text, "', expected true or false");
+  const auto word = [](bool yes) { return Setting::scalar(yes ? "true" : "false"); };
+  note(key, "true | false", word(otherwise), word(value));
+  return value;
+}
+
+std::vector<std::string> Settings::texts(const std::string& key, const std::vector<std::string>& otherwise) const {
+  const std::string expected = "a text or a list of texts";
+  std::vector<std::string> value = otherwise;
+  const Setting* given = find(key);
+  if (given && given->form == Form::list) {
+    value.clear();
+    for (const auto& item : given->items) {
+      if (item.form != Form::scalar)
+        refuse(key, "has ", item.form == Form::absent ? "nothing" : described(item), " in its place ", value.size() + 1,
+               ", expected ", expected);
+      value.push_back(item.text);
+    }
+  } else if (given) {
+    value = {find_scalar(key, expected)->text};
+  }
+  note(key, "text or list of texts", list_setting(otherwise), list_setting(value));
+  return value;
+}
+
+Settings Settings::at(const std::string& key, const std::string& short_for) const {
+  note(key, Tree::kMap, {}, {});
+  Setting* here = find(key);
+  const bool is_short = here && (here->form != Form::map || here->find(kShort));
+  if (is_short) {
+    if (short_for.empty()) refuse(key, "is ", described(*here), ", expected a map of settings");
+    if (here->form != Form::map) {
+      Setting map = Setting::map(here->origin);
+      map.at(short_for) = std::move(*here);
+      *here = std::move(map);
+    } else {  // a short form that was added to; what was added under the same name came later and stands
+      const auto marker = std::find(here->names.begin(), here->names.end(), kShort);
+      const auto index = marker - here->names.begin();
+      if (here->find(short_for)) {
+        here->names.erase(marker);
+        here->items.erase(here->items.begin() + index);
+      } else {
+        *marker = short_for;
+      }
+    }
+  }
+  return Settings(tree_, path(key));
+}
+
+bool Settings::has(const std::string& key) const {
+  const Setting* found = find(key);
+  note(key, Tree::kAnything, {}, found ? *found : Setting{});
+  return found != nullptr;
+}
+
+// ---- the whole ----
+
+void Settings::set(const std::string& path_below, Setting value) {
+  const std::string full = path(path_below);
+  check_keys(value, full, tree_->name);
+  make_way(tree_->root, full, tree_->name, value.origin) = std::move(value);
+}
+
+void Settings::refuse_unread() const {
+  std::vector<std::string> refusals;
+  tree_->add_unread(tree_->root, "", refusals);
+  check(refusals.empty(), joined(refusals, "\n"));
+}
+
+Settings Settings::resolved() const {
+  Settings all(Setting::map(), tree_->name);
+  const std::string prefix = path("");
+  for (const auto& question : tree_->asked) {
+    if (question.value.form == Form::absent || !question.known.path.starts_with(prefix)) continue;
+    all.set(question.known.path.substr(prefix.size()), question.value);
+  }
+  return all;
+}
+
+const Setting& Settings::written() const {
+  static const Setting nothing = Setting::map();
+  const Setting* found = tree_->find(path_);
+  return found && found->form == Form::map ? *found : nothing;
+}
+
+std::vector<Settings::Known> Settings::known() const {
+  std::vector<Known> all;
+  const std::string prefix = path("");
+  for (const auto& question : tree_->asked)
+    if (question.known.path.starts_with(prefix)) all.push_back(question.known);
+  return all;
+}
+
+}  // namespace heed

@@ -1,0 +1,67 @@
+#include "heed/bridge/noise_scope.h"
+
+#include <mutex>
+
+#include <ATen/Context.h>
+
+#include "heed/base/check.h"
+#include "heed/bridge/draws.h"
+
+namespace heed {
+namespace {
+
+thread_local NoiseScope* innermost = nullptr;
+
+/// The finaliser of SplitMix64 (Steele et al., 2014): neighbours become strangers.
+uint64_t mixed(uint64_t x) {
+  x += 0x9E3779B97F4A7C15;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
+  x = (x ^ x >> 27) * 0x94D049BB133111EB;
+  return x ^ x >> 31;
+}
+
+}  // namespace
+
+NoiseScope::NoiseScope(uint64_t seed, uint64_t step, int64_t first_row)
+    : seed_(mixed(mixed(seed) + step)), first_row_(first_row), outer_(innermost) {
+  check(first_row >= 0, "noise_scope: first_row is ", first_row, ", expected at least 0");
+  if (seed_ == 0) seed_ = 1;  // 0 would ask torch's generator for one
+  innermost = this;
+}
+
+NoiseScope::~NoiseScope() {
+  innermost = outer_;
+}
+
+NoiseScope* NoiseScope::current() {
+  return innermost;
+}
+
+std::unique_ptr<NoiseScope> NoiseScope::branch() {
+  if (innermost == nullptr) return nullptr;
+  return std::make_unique<NoiseScope>(innermost->seed_, innermost->next_use(), innermost->first_row_);
+}
+
+void NoiseScope::seed_generator(at::Device device) {
+  if (generator_is_set_) return;
+  auto generator = at::globalContext().defaultGenerator(device);
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_current_seed(mixed(seed_ + static_cast<uint64_t>(first_row_)));
+  generator_is_set_ = true;
+}
+
+at::Tensor dropout(const at::Tensor& x, double rate, bool training) {
+  NoiseScope* scope = NoiseScope::current();
+  if (!training || rate == 0 || scope == nullptr) return at::dropout(x, rate, training);
+  check(rate > 0 && rate < 1, "dropout: the rate is ", rate, ", expected 0 <= rate < 1");
+  if (!x.device().is_cpu()) {
+    scope->seed_generator(x.device());
+    return at::dropout(x, rate, training);
+  }
+  const Draws draws{scope->seed(), scope->next_use(), scope->first_row()};
+  const int64_t rows = x.dim() == 0 ? 1 : x.size(0), places = x.dim() < 3 ? 1 : x.size(1);
+  const int64_t width = rows * places == 0 ? 0 : x.numel() / (rows * places);
+  return x * draws.kept({rows, 1, places, width}, rate, x.options()).view(x.sizes());
+}
+
+}  // namespace heed

@@ -1,0 +1,142 @@
+#include "heed/data/corpus.h"
+
+#include <algorithm>
+
+#include "heed/base/check.h"
+#include "heed/data/grammar.h"
+#include "heed/data/parallel_text.h"
+#include "heed/data/text_file.h"
+
+namespace heed {
+namespace {
+
+std::string below(const std::string& root, const std::string& path) {
+  return root.empty() || path.empty() || path[0] == '/' || path == "-" ? path : root + "/" + path;
+}
+
+std::vector<int64_t> residues(const Settings& split, const std::string& key, int64_t modulo) {
+  std::vector<int64_t> all;
+  for (const auto& text : split.texts(key)) {
+    char* end = nullptr;
+    const long long value = std::strtoll(text.c_str(), &end, 10);
+    if (text.empty() || *end != '\0' || value < 0 || value >= modulo)
+      split.refuse(key, "has '", text, "', expected whole numbers from 0 to ", modulo - 1, " (data.split.modulo - 1)");
+    all.push_back(value);
+  }
+  return all;
+}
+
+TextPairs read_files(const CorpusOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep) {
+  if (files.empty()) return {};
+  TextOptions t;
+  for (const auto& file : files) t.files.push_back(below(o.root, file));
+  t.format = o.format;
+  t.lower = o.lower;
+  t.unescape = o.unescape;
+  t.swap = o.swap;
+  if (o.modulo > 0) {
+    t.modulo = o.modulo;
+    t.keep_residues = keep;
+  }
+  ParallelText text = read_parallel(t);
+  return {std::move(text.source), std::move(text.target), {}};
+}
+
+/// Whatever neither dev nor test takes.
+std::vector<int64_t> other_residues(const CorpusOptions& o) {
+  std::vector<int64_t> rest;
+  const auto in = [](const std::vector<int64_t>& all, int64_t r) {
+    return std::find(all.begin(), all.end(), r) != all.end();
+  };
+  for (int64_t r = 0; r < o.modulo; ++r)
+    if (!in(o.dev_residues, r) && !in(o.test_residues, r)) rest.push_back(r);
+  return rest;
+}
+
+int64_t words_in(const std::string& text) {
+  return static_cast<int64_t>(std::count(text.begin(), text.end(), ' ')) + 1;
+}
+
+/// Long sentences are left out of training only.
+void leave_out_long(TextPairs& all, int64_t longest) {
+  if (longest == 0) return;
+  TextPairs kept;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (std::max(words_in(all.source[i]), words_in(all.target[i])) <= longest) {
+      kept.source.push_back(all.source[i]);
+      kept.target.push_back(all.target[i]);
+    }
+  all = std::move(kept);
+}
+
+void read_links(TextPairs& test, const CorpusOptions& o) {
+  const std::string path = below(o.root, o.links);
+  const auto lines = read_lines(path);
+  check(lines.size() == test.size(), path, " has ", lines.size(), " lines, the test set ", test.size(),
+        " pairs; expected one line of links for each");
+  for (const auto& line : lines) {
+    Links links = parse_links(line);
+    test.links.push_back(o.swap ? swapped(std::move(links)) : std::move(links));
+  }
+}
+
+TextPairs of_grammar(const std::vector<GrammarPair>& pairs, bool swap) {
+  TextPairs all;
+  for (const auto& pair : pairs) {
+    all.source.push_back(swap ? pair.target : pair.source);
+    all.target.push_back(swap ? pair.source : pair.target);
+    all.links.push_back(swap ? swapped(pair.links) : pair.links);
+  }
+  return all;
+}
+
+}  // namespace
+
+CorpusOptions read_corpus_options(const Settings& data) {
+  CorpusOptions o;
+  o.root = data.text("root", "");
+  o.train = data.texts("train");
+  if (o.train.empty()) data.refuse("train", "is missing, expected one or two files, or the word grammar");
+  o.swap = data.flag("swap", false);
+  if (o.is_grammar()) {
+    const Settings grammar = data.at("grammar");
+    o.grammar_seed = static_cast<uint64_t>(grammar.integer("seed", 1, 0));
+    o.grammar_train = grammar.integer("train", 16000, 1, 1 << 20);
+    o.grammar_dev = grammar.integer("dev", 200, 1, 1 << 16);
+    o.grammar_test = grammar.integer("test", 400, 1, 1 << 16);
+    return o;
+  }
+  const Settings split = data.at("split");
+  o.modulo = split.integer("modulo", 0, 0, 1 << 20);
+  if (o.modulo > 0) {
+    o.dev_residues = residues(split, "dev", o.modulo);
+    o.test_residues = residues(split, "test", o.modulo);
+    o.dev = o.test = o.train;
+  } else {
+    o.dev = data.texts("dev");
+    o.test = data.texts("test");
+  }
+  if (o.dev.empty()) data.refuse("dev", "is missing, expected files like those of data.train, or data.split");
+  o.links = data.text("links", "");
+  o.format = data.choice("format", {"auto", "two", "tsv", "|||"});
+  o.lower = data.flag("lower", false);
+  o.unescape = data.flag("unescape", false);
+  o.longest = data.integer("longest", 100, 0, 1 << 20);
+  return o;
+}
+
+Corpus read_corpus(const CorpusOptions& o) {
+  if (o.is_grammar()) {
+    const auto split = grammar_split(o.grammar_seed, o.grammar_train, o.grammar_dev, o.grammar_test);
+    return {of_grammar(split.train, o.swap), of_grammar(split.dev, o.swap), of_grammar(split.test, o.swap)};
+  }
+  Corpus corpus{read_files(o, o.train, other_residues(o)), read_files(o, o.dev, o.dev_residues),
+                read_files(o, o.test, o.test_residues)};
+  leave_out_long(corpus.train, o.longest);
+  check(corpus.train.size() > 0, "data: no pair of data.train has at most ", o.longest,
+        " words on both sides; raise data.longest");
+  if (!o.links.empty()) read_links(corpus.test, o);
+  return corpus;
+}
+
+}  // namespace heed

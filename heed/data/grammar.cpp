@@ -1,0 +1,357 @@
+#include "heed/data/grammar.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "heed/base/check.h"
+#include "heed/data/grammar_words.h"
+
+namespace heed {
+namespace {
+
+using namespace grammar;
+
+constexpr int64_t kShortest = 2, kLongest = 30;  // English words
+constexpr int64_t kMostClauses = 4, kMostRichness = 70;
+
+/// splitmix64 (Steele, Lea & Flood, 2014): the same numbers on every machine.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+
+  int64_t below(int64_t end) {  // end at most 2^31
+    state_ += 0x9E3779B97F4A7C15U;
+    uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+    z ^= z >> 31;
+    return static_cast<int64_t>((z >> 32) * static_cast<uint64_t>(end) >> 32);
+  }
+  bool chance(int64_t percent) { return below(100) < percent; }
+
+  template <typename T, size_t n>
+  const T& pick(const std::array<T, n>& all) {
+    return all[static_cast<size_t>(below(n))];
+  }
+
+ private:
+  uint64_t state_;
+};
+
+/// An English word that a Chinese word comes from.
+struct Origin {
+  int64_t at = -1;  // -1: none
+  bool sure = true;
+};
+struct ChineseWord {
+  std::string_view word;
+  std::array<Origin, 2> from;
+};
+using Chinese = std::vector<ChineseWord>;
+
+Chinese sure(std::string_view word, int64_t at) {
+  return {{word, {Origin{at}}}};
+}
+Chinese possible(std::string_view word, int64_t at, int64_t or_at) {
+  return {{word, {Origin{at, false}, Origin{or_at, false}}}};
+}
+int64_t origin(const ChineseWord& word) {
+  return word.from[0].at;
+}
+
+Chinese in_order(std::initializer_list<Chinese> pieces) {
+  Chinese all;
+  for (const auto& piece : pieces) all.insert(all.end(), piece.begin(), piece.end());
+  return all;
+}
+
+struct Phrase {
+  Chinese chinese;
+  bool plural = false;
+};
+
+/// Writes one sentence. Every method writes its English words behind those already there and returns the Chinese ones,
+/// for its caller to put where they belong.
+class Writer {
+ public:
+  /// richness: how likely it is that a clause has a part that it need not have, in percent.
+  Writer(Random& random, int64_t richness) : random_(random), richness_(richness) {}
+
+  Chinese sentence(int64_t clauses) {
+    if (clauses == 1 && random_.chance(15)) return question();
+    Chinese all = clause();
+    for (int64_t i = 1; i < clauses; ++i) {
+      const auto joint = say(random_.pick(kJoints));
+      all = in_order({all, joint, clause()});
+    }
+    return all;
+  }
+
+  const std::vector<std::string_view>& english() const { return english_; }
+
+ private:
+  bool maybe() { return random_.chance(richness_); }
+
+  int64_t write(std::string_view word) {
+    english_.push_back(word);
+    return static_cast<int64_t>(english_.size()) - 1;
+  }
+
+  Chinese say(const Word& word) { return sure(word.chinese, write(word.english)); }
+
+  Chinese say(const Verb& verb, bool third) { return sure(verb.chinese, write(third ? verb.third : verb.plain)); }
+
+  /// does Tom chase Jerry: 汤姆 追逐 杰瑞 吗
+  Chinese question() {
+    const int64_t at = write("does");
+    const auto who = subject();
+    if (who.plural) english_[static_cast<size_t>(at)] = "do";
+    return in_order({predicate(who.chinese, {}, /*third=*/false), sure("吗", at)});
+  }
+
+  Chinese clause() {
+    const bool timed = maybe(), early = timed && random_.chance(50);
+    const auto first = early ? say(random_.pick(kTimes)) : Chinese{};
+    const auto who = subject();
+    bool third = !who.plural;
+    const auto before_verb = maybe() ? auxiliary(third) : Chinese{};
+    return in_order({first, predicate(who.chinese, before_verb, third, timed && !early)});
+  }
+
+  /// does not, will, or an adverb; the verb behind does and will has its plain form.
+  Chinese auxiliary(bool& third) {
+    const int64_t kind = random_.below(4);
+    if (kind >= 2) return say(random_.pick(kFrequencies));
+    if (kind == 1) {
+      third = false;
+      return sure("会", write("will"));
+    }
+    const int64_t does = write(third ? "does" : "do"), no = write("not");
+    third = false;
+    return {{"不", {Origin{no}, Origin{does, false}}}};
+  }
+
+  const Verb& transitive(bool on_the_living) {
+    return on_the_living && random_.chance(40) ? random_.pick(kVerbsOnTheLiving) : random_.pick(kVerbsOnAnything);
+  }
+
+  /// What stands around and behind the verb, and with the subject and what precedes the verb the whole clause.
+  Chinese predicate(const Chinese& who, const Chinese& before_verb, bool third, bool timed = false) {
+    const int64_t kind = random_.below(10);
+    Chinese act;
+    if (kind < 3) {
+      act = say(random_.pick(kIntransitive), third);
+    } else if (kind < 9) {
+      const bool alive = random_.chance(70);
+      const auto verb = say(transitive(alive), third);
+      act = in_order({verb, noun_phrase(alive).chinese});
+    } else {
+      act = giving(third);
+    }
+    const auto how = maybe() ? say(random_.pick(kManners)) : Chinese{};
+    const auto where = maybe() ? place() : Chinese{};
+    const auto when = timed ? say(random_.pick(kTimes)) : Chinese{};
+    return in_order({who, when, before_verb, where, how, act});
+  }
+
+  /// gives the book to Mary: 把 书 送 给 玛丽
+  Chinese giving(bool third) {
+    const auto verb = say(random_.pick(kGiving), third);
+    const auto what = noun_phrase(/*alive=*/false).chinese;
+    const int64_t to = write("to");
+    const auto whom = name();
+    return in_order({possible("把", origin(verb[0]), to), what, verb, sure("给", to), whom});
+  }
+
+  Chinese place() {
+    const Chinese in = sure("在", write("in"));
+    if (random_.chance(40)) return in_order({in, city()});
+    write("the");
+    const auto noun = say(random_.pick(kPlaces));
+    return in_order({in, noun, possible("里", origin(in[0]), origin(noun[0]))});
+  }
+
+  Chinese city() {
+    const auto& city = random_.pick(kCities);
+    const size_t blank = city.english.find(' ');
+    const Origin first{write(city.english.substr(0, blank))};
+    if (blank == std::string_view::npos) return {{city.chinese, {first}}};
+    return {{city.chinese, {first, Origin{write(city.english.substr(blank + 1))}}}};
+  }
+
+  /// Uncle Sam: 山姆 叔叔
+  Chinese name() {
+    const bool man = random_.chance(60);
+    const auto title = !maybe() ? Chinese{} : say(random_.pick(man ? kTitlesOfMen : kTitlesOfWomen));
+    const Word* who = last_name_;
+    while (who == last_name_) who = man ? &random_.pick(kMen) : &random_.pick(kWomen);  // not "Tom chases Tom"
+    last_name_ = who;
+    return in_order({say(*who), title});
+  }
+
+  /// Of names two may be joined, so that "and" behind a verb always begins a clause.
+  Phrase subject() {
+    if (!random_.chance(15) || !maybe()) return noun_phrase(/*alive=*/true);
+    const auto first = name();
+    const int64_t also = write("and");
+    return {in_order({first, sure("和", also), name()}), /*plural=*/true};
+  }
+
+  Phrase noun_phrase(bool alive) {
+    if (alive && random_.chance(40)) return {name()};
+    const int64_t kind = random_.below(10);
+    if (kind < 2) return {owned(alive)};
+    if (kind < 5) return with_determiner({"the", "", false, false}, alive);
+    return with_determiner(random_.pick(kDeterminers), alive);
+  }
+
+  /// my cat: 我 的 猫, Tom 's cat: 汤姆 的 猫
+  Chinese owned(bool alive) {
+    if (maybe()) {
+      const auto who = name();
+      const int64_t of = write("'s");
+      return in_order({who, sure("的", of), described(alive, /*plural=*/false).first});
+    }
+    const auto who = say(random_.pick(kOwners));
+    const auto what = described(alive, /*plural=*/false).first;
+    return in_order({who, possible("的", origin(who[0]), origin(what.back())), what});
+  }
+
+  /// two cats that see Tom: 看见 汤姆 的 两 只 猫
+  Phrase with_determiner(const Determiner& which, bool alive) {
+    const int64_t at = write(which.english);
+    const auto [what, noun] = described(alive, which.plural);
+    const auto next = static_cast<size_t>(at) + 1;
+    if (which.english == "a" && std::string_view("aeiou").find(english_[next][0]) != std::string_view::npos)
+      english_[next - 1] = "an";
+    Chinese number;
+    if (!which.chinese.empty()) number = sure(which.chinese, at);
+    if (which.measured) number = in_order({number, possible(noun.measure, at, origin(what.back()))});
+    const bool more = !inside_ && maybe() && random_.chance(60);
+    const auto about = more ? relative_clause(alive, which.plural) : Chinese{};
+    return {in_order({about, number, what}), which.plural};
+  }
+
+  /// clever big cat: 聪明 的 大 猫
+  std::pair<Chinese, Noun> described(bool alive, bool plural) {
+    auto first = !maybe() ? Chinese{} : say(alive ? random_.pick(kLivingAdjectives) : random_.pick(kThingAdjectives));
+    const auto second = maybe() ? say(random_.pick(kShortAdjectives)) : Chinese{};
+    const Noun noun = alive ? random_.pick(kAnimate) : random_.pick(kThings);
+    const int64_t at = write(plural ? noun.many : noun.one);
+    if (!first.empty()) first = in_order({first, possible("的", origin(first[0]), at)});
+    return {in_order({first, second, sure(noun.chinese, at)}), noun};
+  }
+
+  /// that sees Tom: 看见 汤姆 的, that Tom sees: 汤姆 看见 的. Nothing hangs on what stands in it.
+  Chinese relative_clause(bool alive, bool plural) {
+    inside_ = true;
+    const Chinese of = sure("的", write("that"));
+    Chinese what;
+    if (!alive || random_.chance(30)) {
+      const auto who = name();
+      what = in_order({who, say(transitive(alive), /*third=*/true)});
+    } else {
+      const bool living = random_.chance(70);
+      const auto verb = say(transitive(living), !plural);
+      what = in_order({verb, noun_phrase(living).chinese});
+    }
+    inside_ = false;
+    return in_order({what, of});
+  }
+
+  Random& random_;
+  int64_t richness_;
+  const Word* last_name_ = nullptr;
+  bool inside_ = false;  // of a relative clause
+  std::vector<std::string_view> english_;
+};
+
+GrammarPair pair_of(const std::vector<std::string_view>& english, const Chinese& chinese) {
+  GrammarPair pair;
+  for (const auto& word : english) pair.source.append(pair.source.empty() ? "" : " ").append(word);
+  for (size_t i = 0; i < chinese.size(); ++i) {
+    pair.target.append(pair.target.empty() ? "" : " ").append(chinese[i].word);
+    for (const auto& from : chinese[i].from)
+      if (from.at >= 0) pair.links.push_back({from.at, static_cast<int64_t>(i), from.sure});
+  }
+  return pair;
+}
+
+/// One new sentence after another. Each has a length drawn first; sentences of other lengths that are written on the
+/// way wait for their turn.
+class Stream {
+ public:
+  explicit Stream(uint64_t seed) : random_(seed), waiting_(kLongest + 1) {}
+
+  GrammarPair next() {
+    for (;;) {
+      const int64_t length = kShortest + random_.below(kLongest - kShortest + 1);
+      auto& ready = waiting_[static_cast<size_t>(length)];
+      while (ready.empty()) write(length);
+      auto pair = std::move(ready.back());
+      ready.pop_back();
+      if (seen_.insert(pair.source).second) return pair;
+    }
+  }
+
+ private:
+  /// A sentence that may be that long: the more clauses and the richer they are, the longer.
+  void write(int64_t wanted) {
+    constexpr size_t kMostWaiting = 100;
+    const int64_t clauses = 1 + random_.below(std::min(kMostClauses, (wanted + 4) / 5));
+    Writer writer(random_, random_.below(std::min(kMostRichness, 8 * wanted)));
+    const auto chinese = writer.sentence(clauses);
+    const size_t length = writer.english().size();
+    if (length >= waiting_.size() || waiting_[length].size() == kMostWaiting) return;
+    waiting_[length].push_back(pair_of(writer.english(), chinese));
+  }
+
+  Random random_;
+  std::vector<std::vector<GrammarPair>> waiting_;  // by length
+  std::unordered_set<std::string> seen_;
+};
+
+/// FNV-1a.
+uint64_t hash_of(std::string_view text) {
+  uint64_t hash = 0xCBF29CE484222325U;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
+  return hash;
+}
+
+}  // namespace
+
+std::vector<GrammarPair> grammar_pairs(uint64_t seed, int64_t count) {
+  check(count >= 0, "data/grammar: ", count, " pairs were asked for, expected 0 or more");
+  Stream stream(seed);
+  std::vector<GrammarPair> pairs;
+  pairs.reserve(static_cast<size_t>(count));
+  while (std::ssize(pairs) < count) pairs.push_back(stream.next());
+  return pairs;
+}
+
+GrammarSet grammar_set_of(const std::string& source) {
+  constexpr uint64_t kShares = 20, kDev = 5, kTest = 6;  // 6: "Tom chases Jerry"
+  const uint64_t share = hash_of(source) % kShares;
+  return share == kDev ? GrammarSet::dev : share == kTest ? GrammarSet::test : GrammarSet::train;
+}
+
+GrammarSplit grammar_split(uint64_t seed, int64_t train, int64_t dev, int64_t test) {
+  check(train >= 0 && dev >= 0 && test >= 0, "data/grammar: ", train, ", ", dev, " and ", test,
+        " pairs were asked for, expected 0 or more");
+  Stream stream(seed);
+  GrammarSplit split;
+  while (std::ssize(split.train) < train || std::ssize(split.dev) < dev || std::ssize(split.test) < test) {
+    auto pair = stream.next();
+    const auto set = grammar_set_of(pair.source);
+    auto& pairs = set == GrammarSet::train ? split.train : set == GrammarSet::dev ? split.dev : split.test;
+    const int64_t wanted = set == GrammarSet::train ? train : set == GrammarSet::dev ? dev : test;
+    if (std::ssize(pairs) < wanted) pairs.push_back(std::move(pair));
+  }
+  return split;
+}
+
+}  // namespace heed

@@ -1,0 +1,45 @@
+// A small English-Chinese grammar that writes its own parallel text: Tom chases Jerry / 汤姆 追逐 杰瑞.
+//
+// An English clause is          [time] subject [auxiliary or adverb] verb [object] [manner] [place] [time]
+// and its Chinese counterpart   [time] subject [time] [auxiliary or adverb] [place] [manner] verb [object];
+// a relative clause follows its noun in English and precedes it in Chinese, titles stand before and after the name, and
+// "gives X to Y" is 把 X 送 给 Y. Numbers and some determiners bring the measure word of the noun (two cats, 两 只 猫).
+// Clauses are joined by and, but, because and so, in the same order on both sides. Nothing hangs on chance or on an
+// attachment that could be read in two ways, so the Chinese sentence is a function of the English one.
+//
+// Links come with the words. Sure: a word and its translation, both words of New York and 纽约, does and 吗 in a
+// question, 's and 的, that and 的. Possible: a Chinese word that English does not say, and where it comes from: the
+// measure word (its determiner and its noun), 的 behind an adjective or pronoun (that word and the noun), 里 (in and
+// the noun), 把 (the verb and its to), and does of a negation with 不. Without a link: the.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "heed/base/links.h"
+
+namespace heed {
+
+/// Words separated by single blanks; the English side has 2 to 30.
+struct GrammarPair {
+  std::string source, target;
+  Links links;  // by target word
+};
+
+/// So many pairs, no English sentence twice, about as many of each length (few have 2 or 3 words, as there are not
+/// many). The same for the same seed on every machine; fewer pairs are the first ones of more.
+std::vector<GrammarPair> grammar_pairs(uint64_t seed, int64_t count);
+
+/// Which set a pair belongs to is decided by its English sentence alone, so sets of different seeds have nothing in
+/// common either: one sentence of twenty is for dev and one for test, among them "Tom chases Jerry".
+struct GrammarSplit {
+  std::vector<GrammarPair> train, dev, test;
+};
+GrammarSplit grammar_split(uint64_t seed, int64_t train, int64_t dev, int64_t test);
+
+enum class GrammarSet { train, dev, test };
+GrammarSet grammar_set_of(const std::string& source);
+
+}  // namespace heed

@@ -1,0 +1,214 @@
+#include "heed/data/recipe.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <sstream>
+#include <system_error>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include "heed/base/check.h"
+#include "heed/base/utf8.h"
+
+namespace heed {
+namespace {
+
+using Form = Setting::Form;
+
+constexpr const char* kCommandLine = "command line";
+constexpr const char* kMerge = "<<";
+
+std::string read_whole(const std::string& path) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  const auto refuse = [&] {
+    fail("recipe: ", path, " cannot be read: ", std::generic_category().message(errno), "; expected a YAML file");
+  };
+  if (!file) refuse();
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (const size_t count = std::fread(piece.data(), 1, piece.size(), file.get())) text.append(piece.data(), count);
+  if (std::ferror(file.get())) refuse();
+  return text;
+}
+
+// ---- YAML to settings ----
+
+/// Copies YAML's nodes. Aliases may nest a small text into a huge or endless tree, so size and depth are bounded.
+class Reader {
+ public:
+  /// name: of the file, or "" for what stands on the command line and has no lines.
+  explicit Reader(std::string name) : name_(std::move(name)) {}
+
+  Setting read(const YAML::Node& node, const std::string& origin, int depth = 0) {
+    constexpr int kMostValues = 100'000, kMostDepth = 50;
+    check(++values_ < kMostValues, "recipe: more than ", kMostValues, " values", place(origin));
+    check(depth < kMostDepth, "recipe: more than ", kMostDepth, " levels, or an alias inside its own anchor",
+          place(origin));
+    Setting setting;
+    setting.origin = origin;
+    if (node.IsScalar()) {
+      setting.form = Form::scalar;
+      setting.text = node.Scalar();
+      setting.quoted = node.Tag() == "!";
+    } else if (node.IsSequence()) {
+      setting.form = Form::list;
+      for (const auto& item : node) setting.items.push_back(read(item, origin_of(item), depth + 1));
+    } else if (node.IsMap()) {
+      setting.form = Form::map;
+      read_map(node, setting, depth);
+    }
+    return setting;
+  }
+
+  std::string origin_of(const YAML::Node& node) const {
+    return name_.empty() ? kCommandLine : name_ + ":" + std::to_string(node.Mark().line + 1);
+  }
+
+ private:
+  void read_map(const YAML::Node& node, Setting& map, int depth) {
+    Setting merged = Setting::map();
+    for (const auto& pair : node) {
+      const std::string origin = origin_of(pair.first);
+      check(pair.first.IsScalar() || pair.first.IsNull(), "recipe: a key is a list or a map, expected a word",
+            place(origin));
+      Setting value = read(pair.second, origin, depth + 1);
+      if (pair.first.IsScalar() && pair.first.Scalar() == kMerge) {
+        merge(value, merged);
+      } else {  // not at(): a key that stands twice must be seen
+        map.names.push_back(pair.first.IsNull() ? "" : pair.first.Scalar());
+        map.items.push_back(std::move(value));
+      }
+    }
+    merge(merged, map);
+  }
+
+  /// Adds what `into` does not have; of several maps the earlier one stands.
+  static void merge(const Setting& from, Setting& into) {
+    if (from.form == Form::list) {
+      for (const auto& item : from.items) merge(item, into);
+      return;
+    }
+    check(from.form == Form::map, "recipe: << has no map, expected one such as <<: *defaults", place(from.origin));
+    for (size_t i = 0; i < from.names.size(); ++i)
+      if (!into.find(from.names[i])) into.at(from.names[i]) = from.items[i];
+  }
+
+  static std::string place(const std::string& origin) { return " [" + origin + "]"; }
+
+  std::string name_;
+  int values_ = 0;
+};
+
+/// Hears where a document begins, and nothing else of it.
+class Beginning final : public YAML::EventHandler {
+ public:
+  YAML::Mark mark;
+
+  void OnDocumentStart(const YAML::Mark& here) override { mark = here; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+/// The only document of a text. (LoadAll counts them too, but finds no end of them in ", a".)
+YAML::Node load_one(const std::string& yaml) {
+  std::istringstream stream(yaml);
+  YAML::Parser parser(stream);
+  Beginning beginning;
+  if (parser.HandleNextDocument(beginning) && parser.HandleNextDocument(beginning))
+    throw YAML::ParserException(beginning.mark, "something stands before or after the one document that was expected");
+  return YAML::Load(yaml);
+}
+
+YAML::Node parse_yaml(const std::string& yaml, const std::string& name) {
+  try {
+    return load_one(yaml);
+  } catch (const YAML::Exception& error) {
+    fail("recipe: ", name, ":", error.mark.line + 1, ":", error.mark.column + 1, ": not YAML: ", error.msg);
+  }
+}
+
+// ---- overrides ----
+
+bool starts_like_yaml(const std::string& text) {
+  return !text.empty() && std::string("[{\"'").find(text.front()) != std::string::npos;
+}
+
+/// What is not YAML, as the separator |||, is taken as it stands, unless brackets or quotes say that YAML was meant.
+Setting parse_value(const std::string& text, const std::string& whole) {
+  try {
+    return Reader("").read(load_one(text), kCommandLine);
+  } catch (const YAML::Exception& error) {
+    check(!starts_like_yaml(text), "recipe: the value of '", whole, "' is not YAML: ", error.msg,
+          ", expected for example data.train=[a.en,a.de]");
+    return Setting::scalar(text, kCommandLine);
+  }
+}
+
+void apply(Settings& settings, const std::string& whole) {
+  const size_t equal = whole.find('=');
+  check(equal != std::string::npos && equal > 0, "recipe: '", whole,
+        "' came, expected key.path=value, for example train.lr=0.001");
+  settings.set(whole.substr(0, equal), parse_value(whole.substr(equal + 1), whole));
+}
+
+// ---- settings to YAML ----
+
+void emit(YAML::Emitter& out, const Setting& value) {
+  if (value.form == Form::map) {
+    if (value.names.empty()) out << YAML::Flow;
+    out << YAML::BeginMap;
+    for (size_t i = 0; i < value.names.size(); ++i) {
+      out << YAML::Key << value.names[i] << YAML::Value;
+      emit(out, value.items[i]);
+    }
+    out << YAML::EndMap;
+  } else if (value.form == Form::list) {
+    out << YAML::Flow << YAML::BeginSeq;
+    for (const auto& item : value.items) emit(out, item);
+    out << YAML::EndSeq;
+  } else if (value.form == Form::scalar) {
+    if (value.quoted) out << YAML::DoubleQuoted;
+    out << value.text;
+  } else {
+    out << YAML::Null;
+  }
+}
+
+}  // namespace
+
+Settings parse_recipe(const std::string& yaml, const std::string& name, const std::vector<std::string>& overrides) {
+  if (const size_t bad = first_invalid_utf8(yaml); bad != std::string::npos) {
+    const auto line = 1 + std::count(yaml.begin(), yaml.begin() + static_cast<std::ptrdiff_t>(bad), '\n');
+    fail("recipe: ", name, ":", line, ": not UTF-8, expected a YAML file");
+  }
+  const YAML::Node top = parse_yaml(yaml, name);
+  check(top.IsDefined() && !top.IsNull(), "recipe: ", name,
+        " is empty, expected keys and values such as\ntrain:\n  lr: 0.001");
+  Reader reader(name);
+  Settings settings(reader.read(top, reader.origin_of(top)));
+  for (const auto& whole : overrides) apply(settings, whole);
+  return settings;
+}
+
+Settings read_recipe(const std::string& path, const std::vector<std::string>& overrides) {
+  return parse_recipe(read_whole(path), path, overrides);
+}
+
+std::string recipe_yaml(const Settings& settings) {
+  YAML::Emitter out;
+  emit(out, settings.written());
+  return std::string(out.c_str()) + "\n";
+}
+
+}  // namespace heed

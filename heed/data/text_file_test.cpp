@@ -1,0 +1,90 @@
+#include "heed/data/text_file.h"
+
+#include <zlib.h>
+
+#include "heed/data/testing.h"
+
+namespace heed::testing {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+class TextFile : public FolderTest {
+ protected:
+  Lines lines(const std::string& bytes) const { return read_lines(write("a.txt", bytes)); }
+  std::string refusal(const std::string& bytes) const {
+    return error_of([&] { lines(bytes); });
+  }
+
+  std::string packed(const std::string& bytes) const {
+    gzFile const file = ::gzopen(path("packed.gz").c_str(), "wb");
+    ::gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size()));
+    ::gzclose(file);
+    return path("packed.gz");
+  }
+};
+
+TEST_F(TextFile, IsCutIntoLines) {
+  EXPECT_EQ(lines("Tom chases Jerry\n汤姆 追逐 杰瑞\n"), (Lines{"Tom chases Jerry", "汤姆 追逐 杰瑞"}));
+  EXPECT_EQ(lines("a\nb"), (Lines{"a", "b"}));  // the last line without its end
+  EXPECT_EQ(lines("a\n\nb\n\n"), (Lines{"a", "", "b", ""}));
+  EXPECT_EQ(lines("a\r\nb\r\n\r\nc\r"), (Lines{"a", "b", "", "c"}));
+  EXPECT_EQ(lines("a\rb\n"), (Lines{"a\rb"}));  // a carriage return inside is none of a line's end
+  EXPECT_EQ(lines("\n"), (Lines{""}));
+}
+
+TEST_F(TextFile, LosesItsByteOrderMark) {
+  EXPECT_EQ(lines("\xEF\xBB\xBFöl\n"), (Lines{"öl"}));
+  EXPECT_EQ(lines("a\n\xEF\xBB\xBF\n"), (Lines{"a", "\xEF\xBB\xBF"}));  // only at the start
+}
+
+TEST_F(TextFile, MayBePacked) {
+  EXPECT_EQ(read_lines(packed("eins\nzwei\n")), (Lines{"eins", "zwei"}));
+  const std::string once = read_file(path("packed.gz"));
+  EXPECT_EQ(lines(once), (Lines{"eins", "zwei"}));                         // whatever its name
+  EXPECT_EQ(lines(once + once), (Lines{"eins", "zwei", "eins", "zwei"}));  // gzip files may follow one another
+}
+
+TEST_F(TextFile, IsRefusedWhenItIsNotThereOrEmpty) {
+  const auto message = [](const std::string& from) { return error_of([&] { read_lines(from); }); };
+  EXPECT_EQ(message(path("none")), "data/text: " + path("none") + ": cannot be opened: No such file or directory");
+  EXPECT_EQ(message(folder_), "data/text: " + folder_ + ": is a folder, expected a text file");
+  EXPECT_EQ(refusal(""), "data/text: " + path("a.txt") + ": is empty, expected one sentence a line");
+  EXPECT_TRUE(says(refusal("\xEF\xBB\xBF"), {"is empty"}));
+  EXPECT_TRUE(says(message(packed("")), {"is empty"}));
+}
+
+TEST_F(TextFile, IsRefusedWithTheLineThatIsNotUtf8) {
+  EXPECT_EQ(refusal("gut\nsch\xF6n\n"),
+            "data/text: " + path("a.txt") + ":2: byte 4 is not UTF-8 (0xF6); save the file as UTF-8");
+  EXPECT_TRUE(says(refusal("gut\n\xE6\xB1\n"), {":2: byte 1 is not UTF-8"}));  // a character cut short
+  EXPECT_TRUE(says(refusal("\xED\xA0\x80"), {":1: byte 1 is not UTF-8"}));     // a surrogate
+  EXPECT_TRUE(says(refusal(std::string("\xFF\xFEh\0i\0", 6)), {"looks like UTF-16"}));
+}
+
+// Every way to cut a gzip file short: none of them may pass for a shorter text.
+TEST_F(TextFile, IsRefusedWhenItsGzipDataIsCutShort) {
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += std::to_string(i * i) + "\n";
+  const std::string whole = read_file(packed(text));
+  EXPECT_EQ(read_lines(path("packed.gz")).size(), 2000U);
+  for (size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    write("cut.gz", whole.substr(0, bytes));
+    const std::string message = error_of([&] { read_lines(path("cut.gz")); });
+    ASSERT_TRUE(says(message, {"data/text: " + path("cut.gz") + ": "})) << bytes << " of " << whole.size();
+  }
+  write("cut.gz", whole.substr(0, whole.size() - 9));
+  EXPECT_TRUE(says(error_of([&] { read_lines(path("cut.gz")); }), {"cut short, fetch or pack it again"}));
+}
+
+TEST_F(TextFile, IsRefusedWhenItsGzipDataIsDamaged) {
+  std::string whole = read_file(packed("eins\nzwei\ndrei\n"));
+  whole[whole.size() - 6] = static_cast<char>(whole[whole.size() - 6] ^ 1);  // in the checksum
+  write("bad.gz", whole);
+  EXPECT_TRUE(says(error_of([&] { read_lines(path("bad.gz")); }), {"is damaged", "fetch or pack it again"}));
+  write("plain.gz", "no gzip\n");
+  EXPECT_TRUE(says(error_of([&] { read_lines(path("plain.gz")); }), {"is called .gz but holds no gzip data"}));
+}
+
+}  // namespace
+}  // namespace heed::testing

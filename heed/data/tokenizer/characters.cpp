@@ -1,0 +1,44 @@
+// Characters. A blank is one as well, and is written U+2581 (LOWER ONE EIGHTH BLOCK) as SentencePiece does; a U+2581 of
+// the text itself comes back as a blank.
+
+#include "heed/base/utf8.h"
+#include "heed/data/tokenizer.h"
+#include "heed/data/tokenizer/counted.h"
+
+namespace heed {
+namespace {
+
+constexpr const char* kBlank = "\u2581";
+
+class Characters final : public TokenizerTrainer {
+ public:
+  explicit Characters(const Options& options) : choice_(options) {}
+
+  TokenizerSpec learn(const std::vector<std::string>& lines) const override {
+    TokenizerSpec spec;
+    spec.normalise = {" ", kBlank};
+    spec.decoder = TokenizerSpec::Decoder::replace;
+    spec.decode = {kBlank, " "};
+    Counts counts;
+    for (const auto& [text, count] : count_chunks(lines, spec.normalise, /*split=*/false)) {
+      for (const char32_t c : decoded(text)) counts[encoded(c)] += count;
+    }
+    spec.pieces = choice_.pieces(counts);
+    return spec;
+  }
+
+ private:
+  Choice choice_;
+};
+
+const Catalogue<TokenizerTrainer>::Entry characters_entry{
+    "characters",
+    make_part<TokenizerTrainer, Characters>,
+    {.formula = "a piece is a character",
+     .paper = "-",
+     .cost = "one piece for each character",
+     .choose = "scripts without blanks, such as Chinese; spelling",
+     .variants = {"characters(min_count=2)"}}};
+
+}  // namespace
+}  // namespace heed

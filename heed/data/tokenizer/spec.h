@@ -1,0 +1,59 @@
+// What a tokenizer is made of, as it stands in tokenizer.json:
+//
+//   normalizer      Replace: one text for another (a blank for U+2581), or none
+//   pre_tokenizer   WhitespaceSplit: words between blanks, or none: the whole line is one word
+//   model           WordLevel: a word is a piece;  BPE: characters, put together by merges
+//   decoder         BPEDecoder: the end-of-word mark becomes a blank;  Replace;  none: pieces with blanks in between
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heed {
+
+/// The pieces with a meaning of their own, at 0 ... 3. Where one of them stands in a text, it is itself.
+inline constexpr std::array<std::string_view, 4> kSpecialPieces = {"<pad>", "<unk>", "<s>", "</s>"};
+
+struct Replacement {
+  std::string from{}, to{};  // from is empty where there is none
+
+  std::string operator()(std::string text) const {
+    if (from.empty()) return text;
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+      text.replace(at, from.size(), to);
+    }
+    return text;
+  }
+};
+
+struct TokenizerSpec {
+  enum class Model { words, bpe };
+  enum class Decoder { none, bpe, replace };
+  using Merges = std::vector<std::pair<std::string, std::string>>;
+
+  Replacement normalise{};
+  bool split = false;
+  Model model = Model::bpe;
+  std::vector<std::string> pieces{};  // by number, the special ones first
+  Merges merges{};                    // the first goes first
+  std::string end_of_word{};          // what the last character of a word carries: "</w>", or nothing
+  Decoder decoder = Decoder::none;
+  Replacement decode{};  // the decoder's
+};
+
+/// Part of a text: a word or a special piece.
+struct Chunk {
+  std::string text;
+  int64_t special = -1;  // its number
+  int64_t word = 0;      // the how manieth word between blanks it belongs to
+};
+
+/// The text cut at special pieces and, where asked for, at blanks. A byte that is not UTF-8 becomes U+FFFD.
+std::vector<Chunk> chunks(std::string_view text, const Replacement& normalise, bool split);
+
+}  // namespace heed

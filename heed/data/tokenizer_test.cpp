@@ -1,0 +1,424 @@
+#include "heed/data/tokenizer.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <random>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "heed/base/utf8.h"
+#include "heed/data/testing.h"
+#include "heed/data/tokenizer/json.h"
+
+namespace heed::testing {
+namespace {
+
+using Ids = std::vector<int64_t>;
+using Lines = std::vector<std::string>;
+
+Lines pieces_of(const Tokenizer& tokenizer, const Ids& ids) {
+  Lines pieces;
+  for (const int64_t id : ids) pieces.push_back(tokenizer.piece(id));
+  return pieces;
+}
+
+Lines times(int count, const std::string& line) {
+  return Lines(static_cast<size_t>(count), line);
+}
+
+Lines operator+(Lines first, const Lines& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// The example of Sennrich et al.: low 5 times, lower 2, newest 6, widest 3.
+Lines low_newest() {
+  return times(5, "low") + times(2, "lower") + times(6, "newest") + times(3, "widest");
+}
+
+// ---- words ----
+
+TEST(Words, AreNumberedByHowOftenTheyOccur) {
+  const auto tokenizer = train_tokenizer("words", {"b a c", "a c", "a d"});
+  Lines pieces;
+  for (int64_t i = 0; i < tokenizer->size(); ++i) pieces.push_back(tokenizer->piece(i));
+  EXPECT_EQ(pieces, (Lines{"<pad>", "<unk>", "<s>", "</s>", "a", "c", "b", "d"}));  // b and d once each: by text
+  EXPECT_EQ(tokenizer->encode("d  a unheard"), (Ids{7, 4, Tokenizer::kUnknown}));
+  EXPECT_EQ(tokenizer->decode({7, 4, 6}), "d a b");
+  EXPECT_EQ(tokenizer->decode({Tokenizer::kBegin, 7, 1, 6, Tokenizer::kEnd}), "d b");
+  EXPECT_EQ(tokenizer->decode({7, 1, 6}, /*with_special=*/true), "d <unk> b");
+}
+
+TEST(Words, MayBeFew) {
+  EXPECT_EQ(train_tokenizer("words(vocabulary=6)", {"a a a b b c"})->encode("a b c"), (Ids{4, 5, 1}));
+  EXPECT_EQ(train_tokenizer("words(min_count=3)", {"a a a b b c"})->encode("a b c"), (Ids{4, 1, 1}));
+}
+
+// ---- characters ----
+
+TEST(Characters, KeepBlanks) {
+  const auto tokenizer = train_tokenizer("characters", {"汤姆 追逐", "汤姆"});
+  const auto ids = tokenizer->encode("追逐 汤姆");
+  EXPECT_EQ(pieces_of(*tokenizer, ids), (Lines{"追", "逐", "▁", "汤", "姆"}));
+  EXPECT_EQ(tokenizer->decode(ids), "追逐 汤姆");
+  EXPECT_EQ(tokenizer->encode("杰"), (Ids{Tokenizer::kUnknown}));
+}
+
+TEST(Characters, AreWordsOfTheirOwn) {
+  const auto tokenizer = train_tokenizer("characters", {"汤姆追逐"});
+  const auto cut = tokenizer->cut("汤姆她 追");
+  EXPECT_EQ(cut.words, (Lines{"汤", "姆", "她", "▁", "追"}));
+  EXPECT_EQ(cut.word, (Ids{0, 1, 2, 3, 4}));
+}
+
+// ---- byte-pair encoding ----
+
+// e s and s t</w> occur 9 times each, and e is the smaller text; then es t</w> 9, l o 7; e w, n e, w est</w> 6 each ...
+TEST(Bpe, MergesTheMostFrequentPairFirst) {
+  const auto spec = Catalogue<TokenizerTrainer>::make("bpe(merges=7)")->learn(low_newest());
+  const TokenizerSpec::Merges expected = {{"e", "s"},        {"es", "t</w>"},    {"l", "o"},     {"e", "w"},
+                                          {"ew", "est</w>"}, {"n", "ewest</w>"}, {"lo", "w</w>"}};
+  EXPECT_EQ(spec.merges, expected);
+}
+
+TEST(Bpe, WritesUnheardWordsInParts) {
+  const auto tokenizer = train_tokenizer("bpe(merges=7)", low_newest());
+  EXPECT_EQ(pieces_of(*tokenizer, tokenizer->encode("lowest low")), (Lines{"lo", "w", "est</w>", "low</w>"}));
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode("lowest  low newer")), "lowest low newer");
+  EXPECT_EQ(pieces_of(*tokenizer, tokenizer->encode("slow")), (Lines{"s", "low</w>"}));
+  EXPECT_EQ(pieces_of(*tokenizer, tokenizer->encode("zlow")), (Lines{"<unk>", "low</w>"}));
+}
+
+TEST(Bpe, StopsAtTheVocabularyOrWhenPairsAreRare) {
+  EXPECT_EQ(train_tokenizer("bpe(vocabulary=25)", low_newest())->size(), 25);
+  EXPECT_EQ(train_tokenizer("bpe", low_newest())->encode("lower newest widest").size(), 3U);
+  const auto spec = Catalogue<TokenizerTrainer>::make("bpe(min_count=6)")->learn(low_newest());
+  EXPECT_EQ(spec.merges.size(), 6U);  // the seventh pair occurs 5 times
+  EXPECT_TRUE(says(error_of([] { train_tokenizer("bpe(vocabulary=10)", low_newest()); }),
+                   {"tokenizer/bpe: vocabulary is 10, but the text has ", " pieces before the first merge"}));
+}
+
+/// The definition: count all pairs anew for every merge.
+TokenizerSpec::Merges merges_by_counting_anew(const Lines& words, size_t merges) {
+  std::vector<Lines> split;
+  for (const auto& word : words) {
+    Lines symbols;
+    for (const char32_t c : decoded(word)) symbols.push_back(encoded(c));
+    symbols.back() += "</w>";
+    split.push_back(symbols);
+  }
+  TokenizerSpec::Merges all;
+  while (all.size() < merges) {
+    std::map<std::pair<std::string, std::string>, int> counts;
+    for (const auto& word : split) {
+      for (size_t i = 0; i + 1 < word.size(); ++i) ++counts[{word[i], word[i + 1]}];
+    }
+    const auto best =
+        std::max_element(counts.begin(), counts.end(), [](auto& a, auto& b) { return a.second < b.second; });
+    if (best == counts.end() || best->second < 2) break;
+    all.push_back(best->first);
+    for (auto& word : split) {
+      for (size_t i = 0; i + 1 < word.size(); ++i) {
+        if (std::pair(word[i], word[i + 1]) != all.back()) continue;
+        word[i] += word[i + 1];
+        word.erase(word.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      }
+    }
+  }
+  return all;
+}
+
+// Words of few letters, so that there are many ties, overlaps (aaaa) and pairs that a merge takes from another.
+TEST(Bpe, LearnsWhatCountingAnewLearns) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937_64 random(seed);
+    Lines words;
+    for (int i = 0; i < 60; ++i) {
+      std::string word;
+      for (uint64_t length = 1 + random() % 9; length > 0; --length) word += static_cast<char>('a' + random() % 3);
+      words.push_back(word);
+    }
+    const auto spec = Catalogue<TokenizerTrainer>::make("bpe(merges=80)")->learn({joined(words, " ")});
+    ASSERT_EQ(spec.merges, merges_by_counting_anew(words, 80)) << seed;
+  }
+}
+
+/// The definition: of all neighbours that have a merge the earliest learnt, of equals the leftmost, until none has.
+Lines encoded_by_definition(const std::string& word, const TokenizerSpec::Merges& merges) {
+  Lines symbols;
+  for (const char c : word) symbols.emplace_back(1, c);
+  symbols.back() += "</w>";
+  while (true) {
+    size_t best = merges.size(), place = 0;
+    for (size_t i = 0; i + 1 < symbols.size(); ++i) {
+      const auto found = std::find(merges.begin(), merges.end(), std::pair(symbols[i], symbols[i + 1]));
+      const auto rank = static_cast<size_t>(found - merges.begin());
+      if (rank < best) best = rank, place = i;
+    }
+    if (best == merges.size()) return symbols;
+    symbols[place] += symbols[place + 1];
+    symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+  }
+}
+
+TEST(Bpe, EncodesByTheDefinition) {
+  std::mt19937_64 random(3);
+  const auto word = [&](uint64_t longest) {
+    std::string letters;
+    for (uint64_t length = 1 + random() % longest; length > 0; --length)
+      letters += static_cast<char>('a' + random() % 3);
+    return letters;
+  };
+  Lines words = {"abc", "aa", "bb", "cc"};
+  for (int i = 0; i < 100; ++i) words.push_back(word(8));
+  const auto spec = Catalogue<TokenizerTrainer>::make("bpe(merges=60)")->learn({joined(words, " ")});
+  const Tokenizer tokenizer(spec);
+  for (int i = 0; i < 500; ++i) {
+    const std::string text = word(40);
+    ASSERT_EQ(pieces_of(tokenizer, tokenizer.encode(text)), encoded_by_definition(text, spec.merges)) << text;
+  }
+}
+
+TEST(Bpe, TakesAWordOfAMillionLetters) {
+  const auto tokenizer = train_tokenizer("bpe", low_newest() + Lines{std::string(100'000, 'w')});
+  EXPECT_EQ(tokenizer->encode(std::string(1'000'000, 'w')).size(), 1'000'000U);  // nothing is learnt from such a word
+  std::string lows;
+  for (int i = 0; i < 100'000; ++i) lows += "lo";
+  EXPECT_EQ(tokenizer->encode(lows + "w").size(), 100'000U);
+}
+
+// ---- every tokenizer ----
+
+std::vector<std::string> every_tokenizer() {
+  std::vector<std::string> all;
+  for (const auto& name : Catalogue<TokenizerTrainer>::names()) {
+    all.push_back(name);
+    for (const auto& words : Catalogue<TokenizerTrainer>::describe(name).variants) all.push_back(words);
+  }
+  return all;
+}
+
+class EveryTokenizer : public FolderTest, public ::testing::WithParamInterface<std::string> {
+ protected:
+  const Lines lines_ = {"der Hund jagt die Katze über den Hügel .", "die Katze jagt den Hund", "der kleine Hund",
+                        "das Haus ist klein ."};
+  std::shared_ptr<const Tokenizer> tokenizer_ = train_tokenizer(GetParam(), lines_);
+};
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryTokenizer, ::testing::ValuesIn(every_tokenizer()), [](const auto& test) {
+  std::string name = test.param;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+});
+
+TEST_P(EveryTokenizer, BeginsWithTheSpecialPieces) {
+  EXPECT_EQ(pieces_of(*tokenizer_, {Tokenizer::kPad, Tokenizer::kUnknown, Tokenizer::kBegin, Tokenizer::kEnd}),
+            (Lines{"<pad>", "<unk>", "<s>", "</s>"}));
+  EXPECT_EQ(train_tokenizer(GetParam(), {})->size(), 4);
+}
+
+TEST_P(EveryTokenizer, HasEveryPieceOnce) {
+  std::set<std::string> seen;
+  for (int64_t i = 0; i < tokenizer_->size(); ++i) {
+    EXPECT_TRUE(seen.insert(tokenizer_->piece(i)).second) << tokenizer_->piece(i);
+    EXPECT_EQ(tokenizer_->id(tokenizer_->piece(i)), i);
+  }
+  EXPECT_EQ(tokenizer_->id("never heard"), Tokenizer::kUnknown);
+}
+
+TEST_P(EveryTokenizer, WritesBackWhatItKnows) {
+  for (const auto& line : lines_) {
+    const auto ids = tokenizer_->encode(line);
+    const bool known = std::find(ids.begin(), ids.end(), Tokenizer::kUnknown) == ids.end();
+    const bool all = GetParam().find('(') == std::string::npos;  // no option that leaves pieces out
+    EXPECT_TRUE(known || !all) << line;
+    EXPECT_TRUE(!known || tokenizer_->decode(ids) == line) << tokenizer_->decode(ids);
+  }
+}
+
+TEST_P(EveryTokenizer, ComesBackFromItsFile) {
+  tokenizer_->save(path("tokenizer.json"));
+  const auto loaded = load_tokenizer(path("tokenizer.json"));
+  EXPECT_EQ(loaded->json(), tokenizer_->json());
+  for (const auto& line : lines_) {
+    EXPECT_EQ(loaded->encode(line + " xyz"), tokenizer_->encode(line + " xyz"));
+    EXPECT_EQ(loaded->decode(loaded->encode(line)), tokenizer_->decode(tokenizer_->encode(line)));
+  }
+}
+
+TEST_P(EveryTokenizer, IsTheSameForTheSameLines) {
+  EXPECT_EQ(train_tokenizer(GetParam(), lines_)->json(), tokenizer_->json());
+}
+
+TEST_P(EveryTokenizer, KnowsTheWordOfEveryPiece) {
+  for (const std::string line : {"der Hund ist kleiner", " die  Xylophone<s>jagen ", "", "<s> der </s>"}) {
+    const auto cut = tokenizer_->cut(line);
+    EXPECT_EQ(cut.ids, tokenizer_->encode(line));
+    ASSERT_EQ(cut.word.size(), cut.ids.size());
+    for (const int64_t word : cut.word) EXPECT_TRUE(word >= 0 && word < static_cast<int64_t>(cut.words.size()));
+
+    const auto again = tokenizer_->cut(cut.ids);  // as if a model had written them
+    ASSERT_EQ(again.word.size(), cut.ids.size());
+    for (size_t i = 0; i < cut.ids.size(); ++i) {
+      EXPECT_EQ(again.word[i] < 0, tokenizer_->is_special(cut.ids[i])) << line;
+    }
+    EXPECT_EQ(joined(tokenizer_->cut(cut.ids, true).words, GetParam()[0] == 'c' ? "" : " "),
+              tokenizer_->decode(cut.ids, true));
+  }
+}
+
+// Bytes that are not UTF-8 are taken for U+FFFD each; the file stays readable.
+TEST_P(EveryTokenizer, SurvivesBytesThatAreNotUtf8) {
+  const auto tokenizer = train_tokenizer(GetParam(), times(3, "gut sch\xF6n \xE6\xB1"));
+  tokenizer->save(path("tokenizer.json"));
+  EXPECT_EQ(load_tokenizer(path("tokenizer.json"))->encode("sch\xF6n"), tokenizer->encode("sch\uFFFDn"));
+}
+
+TEST(Tokenizer, NumbersTheWordsOfSubwords) {
+  const auto tokenizer = train_tokenizer("bpe(merges=7)", low_newest());
+  const auto cut = tokenizer->cut("lowest  low zlow<s>x");
+  EXPECT_EQ(pieces_of(*tokenizer, cut.ids),
+            (Lines{"lo", "w", "est</w>", "low</w>", "<unk>", "low</w>", "<s>", "<unk>"}));
+  EXPECT_EQ(cut.word, (Ids{0, 0, 0, 1, 2, 2, 2, 2}));
+  EXPECT_EQ(cut.words, (Lines{"lowest", "low", "zlow<s>x"}));
+  const auto written = tokenizer->cut(cut.ids);
+  EXPECT_EQ(written.words, (Lines{"lowest", "low", "low"}));
+  EXPECT_EQ(written.word, (Ids{0, 0, 0, 1, -1, 2, -1, -1}));
+}
+
+TEST(Tokenizer, RefusesWhatItDoesNotKnow) {
+  const auto message = [](const std::string& words) { return error_of([&] { train_tokenizer(words, {"a"}); }); };
+  EXPECT_EQ(message("bep(merges=3)"),
+            "tokenizer: no part called 'bep' (did you mean 'bpe'?); known: bpe, characters, words");
+  EXPECT_TRUE(says(message("bpe(merge=3)"), {"tokenizer/bpe: unknown option 'merge' (did you mean 'merges'?)"}));
+  EXPECT_TRUE(says(message("bpe(merges=-1)"), {"tokenizer/bpe: merges is -1, expected 0 or more"}));
+  EXPECT_TRUE(says(message("words(vocabulary=4)"), {"tokenizer/words: vocabulary is 4, expected more than the 4"}));
+  EXPECT_TRUE(says(message("characters(min_count=0)"), {"tokenizer/characters: min_count is 0"}));
+  const auto tokenizer = train_tokenizer("words", {"a"});
+  EXPECT_EQ(error_of([&] { tokenizer->decode({5}); }), "data/tokenizer: piece 5 came, expected 0 to 4");
+  EXPECT_TRUE(says(error_of([&] { tokenizer->piece(-1); }), {"piece -1 came"}));
+}
+
+// ---- files of other people's making ----
+
+class TokenizerFile : public FolderTest {
+ protected:
+  using Json = nlohmann::json;
+
+  std::string refusal(const std::string& text) const {
+    write("tokenizer.json", text);
+    return error_of([&] { load_tokenizer(path("tokenizer.json")); });
+  }
+  /// What is said of a good file with one thing put in another's place.
+  std::string refusal(const std::string& at, const Json& value) const {
+    Json json = Json::parse(train_tokenizer("bpe(merges=7)", low_newest())->json());
+    json[Json::json_pointer(at)] = value;
+    return refusal(json.dump());
+  }
+};
+
+TEST_F(TokenizerFile, IsRefusedWithTheFeatureThatIsNotSupported) {
+  const auto file = "data/tokenizer: " + path("tokenizer.json") + ": ";
+  EXPECT_TRUE(
+      says(refusal("/pre_tokenizer", {{"type", "ByteLevel"}}), {file + "pre_tokenizer \"ByteLevel\" is not sup"}));
+  EXPECT_TRUE(says(refusal("/normalizer", {{"type", "NFKC"}}), {file + "normalizer \"NFKC\" is not supported"}));
+  EXPECT_TRUE(says(refusal("/model", {{"type", "Unigram"}}), {file + "model \"Unigram\" is not supported"}));
+  EXPECT_TRUE(says(refusal("/decoder", {{"type", "WordPiece"}}), {file + "decoder \"WordPiece\" is not supported"}));
+  EXPECT_TRUE(says(refusal("/post_processor", {{"type", "TemplateProcessing"}}),
+                   {file + "post_processor \"TemplateProcessing\" is not supported"}));
+  EXPECT_TRUE(says(refusal("/truncation", {{"max_length", 5}}), {file + "truncation an object is not supported"}));
+  EXPECT_TRUE(
+      says(refusal("/model/byte_fallback", true), {file + "model.byte_fallback is true, which is not supported"}));
+  EXPECT_TRUE(says(refusal("/model/dropout", 0.1), {file + "model.dropout is 0.1"}));
+  EXPECT_TRUE(says(refusal("/model/continuing_subword_prefix", "##"), {"model.continuing_subword_prefix is \"##\""}));
+  EXPECT_TRUE(says(refusal("/model/unk_token", nullptr), {"model.unk_token is null, expected a text"}));
+  EXPECT_TRUE(says(refusal("/model/future", 1), {"model has a field \"future\", which is not supported"}));
+  EXPECT_TRUE(says(refusal("/added_tokens/0/lstrip", true), {"added_tokens[0].lstrip is not false"}));
+  EXPECT_TRUE(says(refusal("/added_tokens/4", {{"content", "[MASK]"}}), {"added_tokens are 5, expected the four"}));
+  EXPECT_TRUE(says(refusal("/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "a+"}}}, {"content", ""}}),
+                   {"normalizer.pattern has a field \"Regex\""}));
+}
+
+TEST_F(TokenizerFile, IsRefusedWhenItContradictsItself) {
+  EXPECT_TRUE(says(refusal("/model/vocab/low", 500), {"model.vocab: \"low\" is 500, expected each of 0 to"}));
+  EXPECT_TRUE(says(refusal("/model/vocab/l", -1), {"model.vocab: \"l\" is -1"}));
+  EXPECT_TRUE(says(refusal("/model/vocab/l", 4.5), {"model.vocab: \"l\" is 4.5"}));
+  EXPECT_TRUE(says(refusal("/model/vocab", Json::array()), {"model.vocab is a list, expected an object"}));
+  EXPECT_TRUE(says(refusal("/model/vocab", {{"a", 0}}), {"piece 0 is \"a\", expected \"<pad>\""}));
+  EXPECT_TRUE(says(refusal("/model/vocab", Json::object()), {"piece 0 is absent"}));
+  EXPECT_TRUE(says(refusal("/model/merges/0", {"q", "z"}), {"model.merges[0]: \"q\" is no piece"}));
+  EXPECT_TRUE(says(refusal("/model/merges/0", {"a"}), {"model.merges[0] is a list, expected [\"left\", \"right\"]"}));
+  EXPECT_TRUE(says(refusal("/model/merges", 3), {"model has no list of merges"}));
+  EXPECT_TRUE(
+      says(refusal("/added_tokens/1/id", 0), {"added_tokens[1] is \"<unk>\", expected \"<unk>\" with the id 1"}));
+  EXPECT_TRUE(says(refusal("[]"), {"the file is a list, expected an object"}));
+  EXPECT_TRUE(says(refusal("{}"), {"there is no model"}));
+  EXPECT_TRUE(says(refusal(""), {path("tokenizer.json"), "is no JSON"}));
+  EXPECT_TRUE(says(refusal("{\"model\": \"\xff\"}"), {"is no JSON"}));
+  EXPECT_TRUE(says(refusal(std::string(100'000, '[')), {"is nested more than 16 deep"}));
+  EXPECT_TRUE(says(refusal(std::string("{}\0", 3)), {"holds a zero byte"}));
+  EXPECT_TRUE(says(error_of([&] { load_tokenizer(path("none")); }), {path("none"), "No such file or directory"}));
+}
+
+TEST_F(TokenizerFile, MayHaveItsMergesAsOlderFilesDo) {
+  const auto tokenizer = train_tokenizer("bpe(merges=7)", low_newest());
+  Json json = Json::parse(tokenizer->json());
+  for (auto& merge : json["model"]["merges"]) merge = merge[0].get<std::string>() + " " + merge[1].get<std::string>();
+  write("tokenizer.json", json.dump());
+  EXPECT_EQ(load_tokenizer(path("tokenizer.json"))->json(), tokenizer->json());
+}
+
+/// Cuts, bytes changed, parts moved: it loads and encodes, or it is refused by name.
+TEST_F(TokenizerFile, LoadsOrIsRefusedWhateverComes) {
+  const std::array<std::string, 3> good = {train_tokenizer("bpe(merges=7)", low_newest())->json(),
+                                           train_tokenizer("words", low_newest())->json(),
+                                           train_tokenizer("characters", low_newest())->json()};
+  int loaded = 0, refused = 0;
+  const auto feed = [&](const std::string& bytes) {
+    try {
+      const Tokenizer tokenizer(parse_tokenizer_json(bytes, "the file"));
+      const auto ids = tokenizer.encode("lowest <s> newer \xff");
+      tokenizer.decode(ids, true);
+      tokenizer.cut(ids);
+      ++loaded;
+    } catch (const Error& error) {
+      ASSERT_TRUE(says(error.what(), {"the file"}));
+      ++refused;
+    }
+  };
+  for (size_t i = 0; i < good[0].size(); ++i) feed(good[0].substr(0, i));
+  static const Lines tokens = {
+      "{",     "}",  "[",  "]",       ",",    ":",    "\"", "null", "true", "-1", "1e999", "99999999999999999999",
+      "\"x\"", "{}", "[]", "\\ud800", "\xff", "</w>", "0"};
+  std::mt19937_64 random(20240607);
+  const auto below = [&](uint64_t limit) { return static_cast<size_t>(random() % limit); };
+  for (int i = 0; i < 6000; ++i) {
+    std::string bytes = good[below(good.size())];
+    for (size_t change = 1 + below(3); change > 0; --change) {
+      const size_t at = below(bytes.size()), length = below(12);
+      switch (below(4)) {
+        case 0:
+          bytes.insert(at, tokens[below(tokens.size())]);
+          break;
+        case 1:
+          bytes.erase(at, length);
+          break;
+        case 2:
+          bytes.replace(at, length, bytes.substr(below(bytes.size()), below(12)));
+          break;
+        default:
+          bytes[at] = static_cast<char>(bytes[at] ^ (1 << below(8)));
+      }
+    }
+    feed(bytes);
+  }
+  EXPECT_GT(loaded, 100);
+  EXPECT_GT(refused, 4000);
+}
+
+}  // namespace
+}  // namespace heed::testing

@@ -1,0 +1,105 @@
+#include "heed/metrics/bleu_words.h"
+
+#include <algorithm>
+#include <array>
+
+#include "heed/base/check.h"
+#include "heed/base/nearest.h"
+#include "heed/base/utf8.h"
+#include "heed/metrics/text.h"
+#include "heed/metrics/unicode_kinds.h"
+#include "heed/metrics/western.h"
+
+namespace heed {
+namespace {
+
+std::vector<std::string> western(std::string_view line) {
+  return split_words(with_points_apart(with_marks_apart(line)));
+}
+
+// mteval-v13a: entities and skipped segments, then western punctuation.
+std::vector<std::string> mteval13a(std::string_view line) {
+  auto text = replaced(std::string(without_last_blanks(line)), "<skipped>", "");
+  text = replaced(replaced(std::move(text), "-\n", ""), "\n", " ");
+  return western(" " + unescaped(std::move(text)) + " ");
+}
+
+/// What sacreBLEU takes for Chinese. Its list means to have U+20000 to U+2A6D6, but its "\u20000" is U+2000 and a 0:
+/// what comes of it is U+2001 to U+2A6D, with the curly quotes and the dashes of western texts. Scores are compared by
+/// this list, so it stands.
+bool is_chinese(char32_t c) {
+  struct Range {
+    char32_t first, last;
+  };
+  static constexpr std::array kRanges{
+      Range{0x2001, 0x2A6D}, Range{0x2E80, 0x2EFF}, Range{0x2F00, 0x2FDF}, Range{0x2FF0, 0x303F},
+      Range{0x3100, 0x312F}, Range{0x31A0, 0x31BF}, Range{0x31C0, 0x31EF}, Range{0x3200, 0x33FF},
+      Range{0x3400, 0x4DB5}, Range{0x4E00, 0x9FBB}, Range{0xF900, 0xFA2D}, Range{0xFA30, 0xFA6A},
+      Range{0xFA70, 0xFAD9}, Range{0xFE10, 0xFE1F}, Range{0xFE30, 0xFE4F}, Range{0xFF00, 0xFFEF}};
+  return std::any_of(kRanges.begin(), kRanges.end(), [c](const Range& r) { return c >= r.first && c <= r.last; });
+}
+
+// Chinese characters one by one, the rest as western text; a point at the very end behind a digit stays with it.
+std::vector<std::string> chinese(std::string_view line) {
+  std::u32string apart;
+  for (const char32_t c : decoded(without_outer_blanks(line))) {
+    const bool alone = is_chinese(c);
+    if (alone) apart += U' ';
+    apart += c;
+    if (alone) apart += U' ';
+  }
+  return western(encoded(apart));
+}
+
+// mteval-v14: punctuation of any script stands alone unless a number is on both sides (or it ends the line behind one);
+// symbols always do.
+std::vector<std::string> international(std::string_view line) {
+  std::u32string before, behind, all;
+  const std::u32string text = decoded(without_last_blanks(line));
+  for (size_t i = 0; i < text.size(); ++i) {
+    before += text[i];
+    if (i + 1 < text.size() && !is_number(text[i]) && is_punctuation(text[i + 1]))
+      before.append({U' ', text[++i], U' '});
+  }
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (i + 1 == before.size() || !is_punctuation(before[i]) || is_number(before[i + 1])) {
+      behind += before[i];
+    } else {
+      behind.append({U' ', before[i], U' ', before[i + 1]});
+      ++i;
+    }
+  }
+  for (const char32_t c : behind) is_symbol(c) ? all.append({U' ', c, U' '}) : all.append({c});
+  return split_words(encoded(all));
+}
+
+std::vector<std::string> characters(std::string_view line) {
+  std::vector<std::string> all;
+  for (const char32_t c : decoded(line))
+    if (!is_blank(c)) all.push_back(encoded(c));
+  return all;
+}
+
+struct Named {
+  const char* name;
+  BleuTokenizer tokenizer;
+};
+constexpr std::array kTokenizers{Named{"13a", mteval13a}, Named{"zh", chinese}, Named{"intl", international},
+                                 Named{"char", characters}, Named{"none", split_words}};
+
+}  // namespace
+
+std::vector<std::string> bleu_tokenizers() {
+  std::vector<std::string> names;
+  for (const auto& [name, tokenizer] : kTokenizers) names.emplace_back(name);
+  return names;
+}
+
+BleuTokenizer bleu_tokenizer(const std::string& name) {
+  for (const auto& [known, tokenizer] : kTokenizers)
+    if (name == known) return tokenizer;
+  fail("metrics/bleu: no tokenizer called '", name, "'", suggestion(name, bleu_tokenizers()),
+       "; known: ", joined(bleu_tokenizers()));
+}
+
+}  // namespace heed

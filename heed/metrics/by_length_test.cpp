@@ -1,0 +1,31 @@
+#include "heed/metrics/by_length.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+TEST(BleuByLength, SharesOutSentencesByTheirSource) {
+  const Sentences hypotheses{"a b c d", "e f g h", "i j k x", "m n o p"};
+  const std::vector<Sentences> references{{"a b c d", "e f g x", "i j k l", "m n o p"}};
+  const auto buckets = bleu_by_length({3, 10, 11, 99}, hypotheses, references, {}, {10, 20, 30});
+  ASSERT_EQ(buckets.size(), 3U);  // none of 21 to 30 words
+  EXPECT_EQ(buckets[0].sentences, 2);
+  EXPECT_EQ(buckets[0].shortest, 3);
+  EXPECT_EQ(buckets[0].longest, 10);
+  EXPECT_DOUBLE_EQ(buckets[0].bleu.score,
+                   bleu({hypotheses[0], hypotheses[1]}, {{references[0][0], references[0][1]}}).score);
+  EXPECT_DOUBLE_EQ(buckets[1].bleu.score, bleu({hypotheses[2]}, {{references[0][2]}}).score);
+  EXPECT_EQ(buckets[2].shortest, 99);
+  EXPECT_NEAR(buckets[2].bleu.score, 100, 1e-12);
+}
+
+TEST(BleuByLength, RefusesWhatDoesNotFit) {
+  EXPECT_THROW(bleu_by_length({1, 2}, {"a"}, {{"a"}}), Error);
+  EXPECT_THROW(bleu_by_length({1}, {"a"}, {{"a"}}, {}, {20, 10}), Error);
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,46 @@
+// What every metric of translations asks of its corpus, and how it signs.
+
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heed/base/check.h"
+#include "heed/base/version.h"
+
+namespace heed {
+
+/// At least one hypothesis and one list of references, all of the same length.
+inline void check_corpus(const std::string& metric, const std::vector<std::string>& hypotheses,
+                         const std::vector<std::vector<std::string>>& references) {
+  check(!hypotheses.empty(), "metrics/", metric, ": no hypotheses, expected at least one");
+  check(!references.empty(), "metrics/", metric, ": no references, expected at least one list of them");
+  for (const auto& list : references)
+    check(list.size() == hypotheses.size(), "metrics/", metric, ": ", hypotheses.size(), " hypotheses but ",
+          list.size(), " references, expected as many");
+}
+
+/// The references of one hypothesis.
+inline std::vector<std::string> references_of(const std::vector<std::vector<std::string>>& references, size_t i) {
+  std::vector<std::string> all;
+  for (const auto& list : references) all.push_back(list[i]);
+  return all;
+}
+
+/// "nrefs:1|case:mixed|...|version:heed-0.1.0", after sacreBLEU
+inline std::string signed_as(size_t references, const std::vector<std::pair<std::string, std::string>>& choices) {
+  std::string text = "nrefs:" + std::to_string(references);
+  for (const auto& [name, choice] : choices) text += "|" + name + ":" + choice;
+  return text + "|version:heed-" + std::string(kVersion);
+}
+
+/// A number with so many digits behind the point.
+inline std::string with_digits(double value, int digits) {
+  char text[64];  // NOLINT(modernize-avoid-c-arrays): what snprintf takes
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+}  // namespace heed

@@ -1,0 +1,84 @@
+// TER by hand; agreement with sacreBLEU over many lines: sacrebleu_test.cpp.
+
+#include "heed/metrics/ter.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/check.h"
+#include "heed/base/version.h"
+#include "heed/metrics/beam_distance.h"
+
+namespace heed {
+namespace {
+
+TEST(Ter, CountsInsertionsDeletionsAndReplacements) {
+  EXPECT_NEAR(ter({"a b c"}, {{"a x c d"}}).score, 50, 1e-12);  // b to x, and d: 2 edits, 4 words
+  EXPECT_EQ(ter({"a b c"}, {{"a b c"}}).score, 0);
+}
+
+// The run "d e" in front is one edit, where 4 words would have to be deleted and inserted.
+TEST(Ter, CountsAShiftedRunOnce) {
+  const Ter found = ter({"d e a b c"}, {{"a b c d e"}});
+  EXPECT_EQ(found.edits, 1);
+  EXPECT_NEAR(found.score, 20, 1e-12);
+}
+
+// Two edits for the nearer of two references, of 2 and 4 words: 2 / 3.
+TEST(Ter, TakesTheFewestEditsAndTheMeanLength) {
+  const Ter found = ter({"a b"}, {{"x y"}, {"a b c d"}});
+  EXPECT_EQ(found.edits, 2);
+  EXPECT_EQ(found.reference_length, 3);
+  EXPECT_NEAR(found.score, 100.0 * 2 / 3, 1e-12);
+}
+
+TEST(Ter, OfAnEmptyReferenceIsAllOrNothing) {
+  EXPECT_EQ(ter({"a b"}, {{""}}).score, 100);
+  EXPECT_EQ(ter({""}, {{""}}).score, 0);
+  EXPECT_EQ(ter({""}, {{"a b"}}).score, 100);
+}
+
+TEST(Ter, LooksAwayFromCaseUnlessTold) {
+  EXPECT_EQ(ter({"A b"}, {{"a B"}}).edits, 0);
+  EXPECT_EQ(ter({"A b"}, {{"a B"}}, {.case_sensitive = true}).edits, 2);
+  EXPECT_EQ(ter({"a, b."}, {{"a b"}}, {.no_punct = true}).edits, 0);
+  EXPECT_EQ(ter({"a, b"}, {{"a , b"}}, {.normalized = true}).edits, 0);
+}
+
+TEST(Ter, SignsAsSacrebleuDoes) {
+  EXPECT_EQ(signature(TerOptions{}),
+            "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:heed-" + std::string(kVersion));
+}
+
+TEST(Ter, RefusesACorpusWithSentencesMissing) {
+  EXPECT_THROW(ter({"a"}, {{"a", "b"}}), Error);
+}
+
+// kitten to sitting, letters as words.
+TEST(BeamDistance, IsTheEditDistance) {
+  const BeamDistance d({'k', 'i', 't', 't', 'e', 'n'}, {'s', 'i', 't', 't', 'i', 'n', 'g'});
+  EXPECT_EQ(d.distance(), 3);
+  const EditPath path = d.path();
+  EXPECT_EQ(path.place, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 5}));
+  EXPECT_EQ(path.reference_wrong, (std::vector<bool>{true, false, false, false, true, false, true}));
+  EXPECT_EQ(path.hypothesis_wrong, (std::vector<bool>{true, false, false, false, true, false}));
+}
+
+TEST(BeamDistance, MeasuresRearrangementsAsIfFromTheStart) {
+  const BeamDistance::Words from{1, 2, 3, 4, 5, 6, 7}, to{3, 4, 1, 2, 9, 6, 7}, moved{3, 4, 1, 2, 5, 6, 7};
+  BeamDistance d(from, to);
+  const int64_t before = d.distance();
+  EXPECT_EQ(d.distance_of(moved, 0, 4), 1);
+  EXPECT_EQ(d.distance_of(from, 0, 2), before);
+  d.move_to(moved);
+  EXPECT_EQ(d.distance(), 1);
+}
+
+// 200 words against 1: rows are 200 columns apart, and the beam is widened until they meet.
+TEST(BeamDistance, ReachesSentencesOfVeryDifferentLength) {
+  EXPECT_EQ(BeamDistance({1}, BeamDistance::Words(200, 1)).distance(), 199);
+  EXPECT_EQ(BeamDistance(BeamDistance::Words(200, 1), {1}).distance(), 199);
+  EXPECT_EQ(BeamDistance({}, {1, 2}).distance(), 2);
+}
+
+}  // namespace
+}  // namespace heed

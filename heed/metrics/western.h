@@ -1,0 +1,17 @@
+// Punctuation of western scripts set apart by blanks, as mteval-v13a and tercom do it. Four steps, each over the text
+// that the one before has written; all that they look at is ASCII, so bytes will do.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace heed {
+
+/// Step 1: ASCII punctuation except . , - ' stands alone.
+std::string with_marks_apart(std::string_view text);
+
+/// Steps 2 to 4: a point or comma stands alone unless digits are on both sides; so does a dash behind a digit.
+std::string with_points_apart(std::string_view text);
+
+}  // namespace heed

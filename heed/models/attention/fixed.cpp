@@ -1,0 +1,41 @@
+// The two ways of doing without attention that it was invented against: one context for every step.
+//
+//   fixed   the summary of the feature model: the last states of a recurrent encoder      (Sutskever et al., 2014; Cho
+//   et
+//           al., 2014)
+//   mean    the mean of all features: every weight is 1/n
+//
+// Both are attention with nothing to choose: over one feature, and with the uniform alignment. Their score is one
+// hidden unit wide and gets no gradient.
+
+#include "heed/models/components.h"
+
+namespace heed {
+namespace {
+
+class FixedContext final : public AttentionModel {
+ public:
+  FixedContext(const Settings&, const std::string&)
+      : AttentionModel({.mechanism = "additive + softmax", .hidden = 1}) {}
+  Features seen(const Encoded& encoded) const override { return {encoded.last.unsqueeze(1), {}}; }
+  bool aligns() const override { return false; }
+};
+
+class MeanContext final : public AttentionModel {
+ public:
+  MeanContext(const Settings&, const std::string&) : AttentionModel({.mechanism = "additive + uniform", .hidden = 1}) {}
+  bool aligns() const override { return false; }
+};
+
+const AttentionModel::Parts::Entry fixed_entry{"fixed",
+                                               make_component<AttentionModel, FixedContext, Settings, std::string>,
+                                               {.formula = "c_i = the summary of the features",
+                                                .paper = "Sutskever et al., 2014",
+                                                .choose = "as the baseline that attention is measured against"}};
+const AttentionModel::Parts::Entry mean_entry{
+    "mean",
+    make_component<AttentionModel, MeanContext, Settings, std::string>,
+    {.formula = "c_i = mean_j f_j", .paper = "-", .choose = "as the baseline between a summary and attention"}};
+
+}  // namespace
+}  // namespace heed

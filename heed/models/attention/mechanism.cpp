@@ -1,0 +1,59 @@
+// Attention by a mechanism: every query sees all features.
+//
+//   model.attention: additive + softmax                    or    {score: additive, align: softmax, dim: single}
+//
+// structure puts the mechanism inside a structure of one query and one input: multi_hop(hops=2).
+
+#include "heed/attention/mechanism.h"
+
+#include "heed/models/components.h"
+
+namespace heed {
+namespace {
+
+/// What `make` gives; its refusal becomes one of the recipe's key.
+template <typename Make>
+auto read_words(const Settings& settings, const std::string& key, const std::string& value, const Make& make) {
+  try {
+    return make();
+  } catch (const Error& error) {
+    settings.refuse(key, "is '", value, "': ", error.what());
+  }
+}
+
+std::string read_mechanism(const Settings& s, const std::string& words) {
+  const auto usual = read_words(s, "words", words, [&] { return Mechanism::parse(words).parts(); });
+  const std::string score = s.text("score", usual.score.words()), align = s.text("align", usual.align.words()),
+                    dim = s.text("dim", usual.dimensionality.words());
+  read_words(s, "score", score, [&] { return Catalogue<Score>::make(score); });
+  read_words(s, "align", align, [&] { return Catalogue<Alignment>::make(align); });
+  const std::string all = score + " + " + align + (dim == "single" ? "" : ", " + dim);
+  return read_words(s, "dim", dim, [&] { return Mechanism::parse(all).words(); });
+}
+
+Looking read_looking(const Settings& s, const std::string& words) {
+  Looking looking;
+  looking.mechanism = read_mechanism(s, words);
+  looking.structure = s.text("structure", "");
+  looking.heads = s.integer("heads", 0, 0, 1024);
+  looking.hidden = s.integer("hidden", 0, 0, 1 << 20);
+  looking.dropout = s.number("dropout", 0, 0, 0.99);
+  return looking;
+}
+
+class MechanismAttention final : public AttentionModel {
+ public:
+  MechanismAttention(const Settings& settings, const std::string& words)
+      : AttentionModel(read_looking(settings, words)) {}
+  bool aligns() const override { return Mechanism::parse(looking().mechanism).parts().align.name != "uniform"; }
+};
+
+const AttentionModel::Parts::Entry mechanism_entry{
+    "mechanism",
+    make_component<AttentionModel, MechanismAttention, Settings, std::string>,
+    {.formula = "c_i = sum_j a_ij f_j, a = align(score(q_i, f_j))",
+     .paper = "Bahdanau et al., 2015",
+     .choose = "what is needed of the input differs from step to step"}};
+
+}  // namespace
+}  // namespace heed

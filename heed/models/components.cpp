@@ -1,0 +1,18 @@
+#include "heed/models/components.h"
+
+#include <algorithm>
+
+namespace heed {
+
+std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const std::string& usual) {
+  auto kinds = AttentionModel::Parts::names();
+  const std::string given = settings.shorthand("words");
+  const auto named = std::find(kinds.begin(), kinds.end(), given);
+  const bool is_name = named != kinds.end();
+  const auto first = is_name ? named : std::find(kinds.begin(), kinds.end(), "mechanism");
+  std::rotate(kinds.begin(), first, first + 1);  // the default stands first
+  const std::string words = given.empty() || is_name ? usual : given;
+  return AttentionModel::Parts::make(settings.choice("kind", kinds), settings, words);
+}
+
+}  // namespace heed

@@ -1,0 +1,27 @@
+// Features that are the embedded words themselves: no word knows its neighbours.
+
+#include "heed/models/components.h"
+
+namespace heed {
+namespace {
+
+class EmbeddingFeatures final : public FeatureModel {
+ public:
+  EmbeddingFeatures(const Settings&, int64_t in) : width_(in) {}
+  Encoded encode(const Features& embedded, const Call&) override {
+    const Features clean = embedded.without_padding();
+    return {clean, mean(clean).squeeze(1)};
+  }
+  int64_t width() const override { return width_; }
+
+ private:
+  int64_t width_;
+};
+
+const FeatureModel::Parts::Entry embedding_features_entry{
+    "embedding",
+    make_component<FeatureModel, EmbeddingFeatures, Settings, int64_t>,
+    {.formula = "f_l = E x_l", .paper = "-", .choose = "to see what attention does without an encoder"}};
+
+}  // namespace
+}  // namespace heed

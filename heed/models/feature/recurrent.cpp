@@ -1,0 +1,37 @@
+// Features of a recurrent encoder: what stands before and after each word.
+
+#include "heed/models/components.h"
+
+namespace heed {
+namespace {
+
+class RecurrentFeatures final : public FeatureModel {
+ public:
+  RecurrentFeatures(const Settings& s, int64_t in) {
+    RecurrentOptions o;
+    o.in = in;
+    o.out = s.integer("width", 512, 1, 1 << 20);
+    o.layers = s.integer("layers", 1, 1, 64);
+    o.cell = s.choice("cell", {"gru", "lstm"}) == "gru" ? Cell::gru : Cell::lstm;
+    o.bidirectional = s.flag("bidirectional", true);
+    o.dropout = s.number("dropout", 0, 0, 0.99);
+    if (o.bidirectional && o.out % 2 != 0)
+      s.refuse("width", "is ", o.out, ", expected an even number: two directions share it");
+    encoder_ = register_module("encoder", Recurrent(o));
+  }
+  Encoded encode(const Features& embedded, const Call&) override { return encoder_->encode(embedded); }
+  int64_t width() const override { return encoder_->options().out; }
+
+ private:
+  Recurrent encoder_{nullptr};
+};
+
+const FeatureModel::Parts::Entry recurrent_features_entry{
+    "recurrent",
+    make_component<FeatureModel, RecurrentFeatures, Settings, int64_t>,
+    {.formula = "h_l = cell(f_l, h_{l-1}), g_l = cell(f_l, g_{l+1}), [h_l; g_l]",
+     .paper = "Bahdanau et al., 2015",
+     .choose = "sequences, little data"}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,36 @@
+// Features of a Transformer's encoder: words attend to each other. Places are added as sinusoids, unless rotary.
+
+#include <cmath>
+
+#include "heed/models/components.h"
+#include "heed/models/transformer_settings.h"
+#include "heed/structures/encode/transformer_encoder.h"
+
+namespace heed {
+namespace {
+
+class TransformerFeatures final : public FeatureModel {
+ public:
+  TransformerFeatures(const Settings& s, int64_t in) {
+    encoder_ = register_module("encoder", TransformerEncoder(read_transformer(s, in)));
+  }
+  Encoded encode(const Features& embedded, const Call& call) override {
+    Features out = encoder_->forward(with_places(embedded, 0, encoder_->options(), is_training()), call);
+    Tensor summary = mean(out).squeeze(1);
+    return {std::move(out), std::move(summary)};
+  }
+  int64_t width() const override { return encoder_->options().width; }
+
+ private:
+  TransformerEncoder encoder_{nullptr};
+};
+
+const FeatureModel::Parts::Entry transformer_features_entry{
+    "transformer",
+    make_component<FeatureModel, TransformerFeatures, Settings, int64_t>,
+    {.formula = "x <- x + Att(x, x), x <- x + W_out act(W_in x), layer by layer",
+     .paper = "Vaswani et al., 2017",
+     .choose = "more data, long sequences, speed on a GPU"}};
+
+}  // namespace
+}  // namespace heed

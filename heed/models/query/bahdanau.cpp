@@ -1,0 +1,46 @@
+// Queries of Bahdanau et al. (2015): the state before asks, and the answer is part of the next state.
+
+#include "heed/structures/decode/bahdanau.h"
+
+#include "heed/models/query/recurrent_query.h"
+
+namespace heed {
+
+DecoderOptions read_decoder(const Settings& s, const QueryOptions& options, const std::vector<std::string>& cells) {
+  DecoderOptions o;
+  o.embedding = options.embedding;
+  o.source = o.start = options.source;
+  o.state = s.integer("state", 512, 1, 1 << 20);
+  o.out = s.integer("out", 0, 0, 1 << 20);
+  if (o.out == 0) o.out = options.embedding;
+  o.cell = s.choice("cell", cells) == "gru" ? Cell::gru : Cell::lstm;
+  o.context_gate = s.flag("gate", false);
+  o.mechanism = options.looking.mechanism;
+  o.structure = options.looking.structure;
+  o.heads = std::max<int64_t>(1, options.looking.heads);
+  o.hidden = options.looking.hidden;
+  o.dropout = options.looking.dropout;
+  return o;
+}
+
+namespace {
+
+class BahdanauQuery final : public RecurrentQuery<BahdanauDecoder> {
+ public:
+  BahdanauQuery(const Settings& s, const QueryOptions& options) {
+    DecoderOptions o = read_decoder(s, options, {"gru", "lstm"});
+    const auto readout = s.choice("readout", {"tanh", "maxout", "linear"});
+    o.readout = readout == "tanh" ? Readout::tanh : readout == "maxout" ? Readout::maxout : Readout::linear;
+    hold(o);
+  }
+};
+
+const QueryModel::Parts::Entry bahdanau_query_entry{
+    "bahdanau",
+    make_component<QueryModel, BahdanauQuery, Settings, QueryOptions>,
+    {.formula = "c_i = Att(s_{i-1}, F), s_i = cell([y_{i-1}; c_i], s_{i-1}), t_i = readout([s_i; y_{i-1}; c_i])",
+     .paper = "Bahdanau et al., 2015",
+     .choose = "little data; with fixed it is the decoder of Cho et al., 2014"}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,50 @@
+// A recurrent decoder as a query model: its state asks, step by step.
+
+#pragma once
+
+#include "heed/models/components.h"
+#include "heed/structures/decode/decoder.h"
+
+namespace heed {
+
+/// What every recurrent query model reads: state, out (width of outputs), cell, gate.
+DecoderOptions read_decoder(const Settings& settings, const QueryOptions& options,
+                            const std::vector<std::string>& cells);
+
+/// Decoder: BahdanauDecoder, LuongDecoder.
+template <typename Decoder>
+class RecurrentQuery : public QueryModel {
+ public:
+  Answered answer(const Features& targets, const Features& seen, const Tensor& summary, const Call& call) override {
+    auto decoded = decoder_->forward(targets, seen, call, summary);
+    return {std::move(decoded.features), {{"cross", std::move(decoded.attended)}}};
+  }
+  std::unique_ptr<Asking> start(const Features& seen, const Tensor& summary) override {
+    return std::make_unique<Stepwise>(decoder_, decoder_->start(seen, summary));
+  }
+  int64_t width() const override { return decoder_->options().out; }
+  std::string aligning_step() const override { return "cross"; }
+
+ protected:
+  void hold(const DecoderOptions& options) { decoder_ = register_module("decoder", Decoder(options)); }
+
+ private:
+  class Stepwise final : public Asking {
+   public:
+    Stepwise(Decoder decoder, DecoderState state) : decoder_(std::move(decoder)), state_(std::move(state)) {}
+    Answered step(const Tensor& embedded, const Call& call) override {
+      Stepped next = decoder_->step(embedded, state_, call);
+      state_ = std::move(next.state);
+      return {{next.output.unsqueeze(1), {}}, {{"cross", std::move(next.attended)}}};
+    }
+    void select(const Tensor& rows) override { state_ = state_.select(rows); }
+
+   private:
+    Decoder decoder_;
+    DecoderState state_;
+  };
+
+  Decoder decoder_{nullptr};
+};
+
+}  // namespace heed

@@ -1,0 +1,34 @@
+#include "heed/models/transformer_settings.h"
+
+#include <cmath>
+
+#include "heed/bridge/noise_scope.h"
+#include "heed/attention/positions.h"
+
+namespace heed {
+
+TransformerOptions read_transformer(const Settings& s, int64_t width) {
+  TransformerOptions o;
+  o.width = width;
+  o.layers = s.integer("layers", 4, 1, 256);
+  o.heads = s.integer("heads", 4, 1, 1024);
+  o.feed_forward = s.integer("feed_forward", 0, 0, 1 << 20);
+  o.dropout = s.number("dropout", 0.1, 0, 0.99);
+  o.norm = s.choice("norm", {"pre", "post"}) == "pre" ? Norm::pre : Norm::post;
+  o.activation = s.choice("activation", {"relu", "gelu", "tanh"});
+  o.mechanism = s.text("mechanism", "scaled_dot + softmax");
+  const auto positions = s.choice("positions", {"sinusoidal", "rotary", "alibi"});
+  if (positions == "rotary") o.rotary.base = kPositionBase;
+  o.alibi = positions == "alibi";
+  if (width % o.heads != 0) s.refuse("heads", "is ", o.heads, ", expected a divisor of the width, which is ", width);
+  return o;
+}
+
+Features with_places(const Features& x, int64_t first, const TransformerOptions& o, bool training) {
+  Tensor rows = x.rows * std::sqrt(static_cast<double>(x.width()));
+  if (o.rotary.base == 0 && !o.alibi)
+    rows = rows + sinusoidal_positions(x.length(), x.width(), Layout::interleaved, first, x.rows.options());
+  return x.with_rows(heed::dropout(rows, o.dropout, training));
+}
+
+}  // namespace heed

@@ -1,0 +1,118 @@
+#include "heed/models/translate/model.h"
+
+#include <cmath>
+
+#include "heed/attention/mechanism.h"
+#include "heed/bridge/noise_scope.h"
+
+namespace heed {
+namespace {
+
+/// The mechanism of the paper behind each query model.
+std::string usual_mechanism(const std::string& query) {
+  return query == "luong"         ? "general + softmax"
+         : query == "transformer" ? "scaled_dot + softmax"
+                                  : "additive + softmax";
+}
+
+std::string usual_features(const std::string& query) {
+  return query == "transformer" ? "transformer" : "recurrent";
+}
+
+}  // namespace
+
+Tensor Predicted::log_probabilities(int64_t batch) const {
+  const auto log_p = at::log_softmax(logits.to(at::kFloat), -1).gather(1, wanted.unsqueeze(1)).squeeze(1);  // [n]
+  return at::zeros({batch}, log_p.options().dtype(at::kDouble)).index_add(0, row, log_p.to(at::kDouble));
+}
+
+TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vocabularies) {
+  const Settings words = model.at("words"), features = model.at("features", "kind"), query = model.at("query", "kind"),
+                 attention = model.at("attention", "words"), output = model.at("output", "kind");
+  const int64_t width = words.integer("width", 256, 1, 1 << 20);
+  dropout_ = words.number("dropout", 0.1, 0, 0.99);
+  const bool shared = words.flag("shared", false);
+  if (shared && !vocabularies.joint)
+    words.refuse("shared", "is true, but source and target have vocabularies of their own; expected data.joint: true");
+  const auto embedding = [&](int64_t count) {
+    torch::nn::Embedding made(torch::nn::EmbeddingOptions(count, width).padding_idx(0));
+    const torch::NoGradGuard no_grad;
+    made->weight.normal_(0, 1 / std::sqrt(static_cast<double>(width)));
+    made->weight[0].zero_();
+    return made;
+  };
+  source_words_ = register_module("source_words", embedding(vocabularies.source));
+  target_words_ = shared ? source_words_ : register_module("target_words", embedding(vocabularies.target));
+
+  const std::string asked = query.choice("kind", {"bahdanau", "luong", "transformer"});
+  features_ = register_module("features", component<FeatureModel>(features, usual_features(asked), width));
+  attention_ = attention_model(attention, usual_mechanism(asked));
+  query_ = register_module(
+      "query", component<QueryModel>(
+                   query, "bahdanau",
+                   QueryOptions{.embedding = width, .source = features_->width(), .looking = attention_->looking()}));
+  output_dropout_ = output.number("dropout", dropout_, 0, 0.99);
+  output_ = register_module("output", component<OutputModel>(output, "softmax",
+                                                             OutputOptions{.in = query_->width(),
+                                                                           .classes = vocabularies.target,
+                                                                           .embedding = target_words_->weight}));
+}
+
+Features TranslationModel::embedded(torch::nn::Embedding& words, const Tensor& ids, const Tensor& keep) const {
+  return {heed::dropout(words(ids), dropout_, is_training()), keep};
+}
+
+TranslationModel::Source TranslationModel::read(const Tensor& ids, const Tensor& keep, const Call& call) {
+  const Encoded encoded = features_->encode(embedded(source_words_, ids, keep), call);
+  return {attention_->seen(encoded), encoded.last};
+}
+
+Tensor TranslationModel::outputs_to_logits(const Tensor& outputs) {
+  return output_->logits(heed::dropout(outputs, output_dropout_, is_training()));
+}
+
+Predicted TranslationModel::predict(const PairBatch& batch, const Call& call) {
+  Call plain = call;
+  plain.want = {};
+  const Source source = read(batch.source, batch.source_keep, plain);
+  Predicted out;
+  out.answered =
+      query_->answer(embedded(target_words_, batch.target_in, batch.target_keep), source.seen, source.summary, call);
+  // Dropout comes before padding is left out, so that what is dropped does not depend on the length of other rows.
+  const Tensor outputs = heed::dropout(out.answered.outputs.rows, output_dropout_, is_training());  // [B, T, D]
+  const Tensor real = batch.target_keep.flatten().nonzero().squeeze(1);                             // [n]
+  out.logits = output_->logits(outputs.flatten(0, 1).index_select(0, real));
+  out.wanted = batch.target_out.flatten().index_select(0, real);
+  out.row = real.div(batch.target_in.size(1), "floor");
+  return out;
+}
+
+TranslationModel::Decoding TranslationModel::start(const Tensor& source, const Tensor& keep) {
+  const Source read_source = read(source, keep, {});
+  Decoding decoding;
+  decoding.model_ = this;
+  decoding.asking_ = query_->start(read_source.seen, read_source.summary);
+  return decoding;
+}
+
+Tensor TranslationModel::Decoding::step(const Tensor& words, const Call& call) {
+  const Features embedded = model_->embedded(model_->target_words_, words, {});  // [B, E]
+  const Answered next = asking_->step(embedded.rows, call);
+  if (call.want.weights) weights_ = model_->alignment(next.steps).squeeze(1);
+  return at::log_softmax(model_->outputs_to_logits(next.outputs.rows.squeeze(1)).to(at::kFloat), -1);
+}
+
+Tensor TranslationModel::alignment(const Steps& steps) const {
+  Tensor weights = step_of(steps, query_->aligning_step(), "translate").weights;  // [B, (H,) T, S, (W)]
+  const Mechanism mechanism = Mechanism::parse(attention_->looking().mechanism);
+  if (mechanism.dimensionality() != Dimensionality::single) weights = weights.mean(-1);
+  return weights.dim() == 4 ? weights.mean(1) : weights;
+}
+
+int64_t TranslationModel::parameter_count() const {
+  int64_t count = 0;
+  for (const auto& parameter : parameters()) count += parameter.numel();
+  return count;
+}
+
+}  // namespace heed

@@ -1,0 +1,155 @@
+#include "heed/models/translate/translator.h"
+
+#include <algorithm>
+
+#include "heed/base/utf8.h"
+#include "heed/data/file.h"
+#include "heed/data/parallel_text.h"
+#include "heed/data/recipe.h"
+#include "heed/data/safetensors.h"
+
+namespace heed {
+namespace {
+
+constexpr const char *kJoint = "/tokenizer.json", *kSource = "/tokenizer.source.json",
+                     *kTarget = "/tokenizer.target.json";
+
+/// Batches by length, without sentences that have no pieces.
+std::vector<Rows> groups_of(const IdPairs& pairs, int64_t tokens) {
+  auto groups = batches_by_length(pairs, tokens);
+  for (auto& group : groups)
+    group.erase(std::remove_if(group.begin(), group.end(),
+                               [&](int64_t row) { return pairs.source[static_cast<size_t>(row)].empty(); }),
+                group.end());
+  groups.erase(std::remove_if(groups.begin(), groups.end(), [](const Rows& group) { return group.empty(); }),
+               groups.end());
+  return groups;
+}
+
+/// rows [T, S], double, on the CPU.
+WeightRows rows_of(const Tensor& rows) {
+  WeightRows all;
+  for (int64_t t = 0; t < rows.size(0); ++t) {
+    const double* row = rows.data_ptr<double>() + t * rows.size(1);
+    all.emplace_back(row, row + rows.size(1));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string Languages::prepared(const std::string& text) const {
+  const std::string plain = unescape ? unescaped(text) : text;
+  return lower ? lowered(plain) : plain;
+}
+
+void Languages::save(const std::string& folder) const {
+  if (joint()) return source->save(folder + kJoint);
+  source->save(folder + kSource);
+  target->save(folder + kTarget);
+}
+
+Languages Languages::load(const std::string& folder) {
+  Languages languages;
+  if (exists(folder + kJoint)) {
+    languages.source = languages.target = load_tokenizer(folder + kJoint);
+  } else {
+    languages.source = load_tokenizer(folder + kSource);
+    languages.target = load_tokenizer(folder + kTarget);
+  }
+  return languages;
+}
+
+Translator::Translator(std::shared_ptr<TranslationModel> model, Languages languages)
+    : model_(std::move(model)), languages_(std::move(languages)), device_(model_->parameters().front().device()) {}
+
+Translator Translator::load(const std::string& folder, at::Device device) {
+  check(is_folder(folder), "translate: ", folder,
+        " is no folder; expected one that heed train made, such as runs/demo");
+  const std::string config = folder + "/config.json";
+  check(exists(config), "translate: ", folder, " has no config.json; expected a folder that heed train made");
+  check(exists(folder + "/model.safetensors"), "translate: ", folder,
+        " has no model.safetensors yet: training writes it at the first validation");
+  const Settings settings = read_recipe(config);
+  const std::string task = settings.text("task");
+  check(task == "translate", config, " is of the task '", task, "', expected translate");
+  Languages languages = Languages::load(folder);
+  languages.lower = settings.flag("lower", false);
+  languages.unescape = settings.flag("unescape", false);
+  auto model = std::make_shared<TranslationModel>(settings.at("model"), languages.vocabularies());
+  model->to(device);
+  load_parameters(*model, folder + "/model.safetensors");
+  model->eval();
+  return {std::move(model), std::move(languages)};
+}
+
+Translation Translator::worded(const std::vector<int64_t>& source, const std::vector<int64_t>& target,
+                               WeightRows weights) const {
+  const Cut from = languages_.source->cut(source), to = languages_.target->cut(target);
+  Translation out;
+  out.text = languages_.target->decode(target);
+  out.source_words = from.words;
+  out.target_words = to.words;
+  out.words = static_cast<int64_t>(target.size()) + 1;
+  if (weights.empty()) return out;
+  // A row for each piece; with a shift, that of the step which has the piece as its input.
+  if (model_->shifts_alignment()) weights.erase(weights.begin());
+  weights.resize(target.size());
+  for (auto& row : weights) row.resize(source.size());  // without the end marker and padding
+  out.weights = merged_to_words(weights, from.word, to.word);
+  return out;
+}
+
+IdPairs Translator::encoded(const std::vector<std::string>& sources, const std::vector<std::string>& targets) const {
+  IdPairs pairs;
+  for (const auto& line : sources) pairs.source.push_back(languages_.source->encode(languages_.prepared(line)));
+  for (const auto& line : targets) pairs.target.push_back(languages_.target->encode(languages_.prepared(line)));
+  return pairs;
+}
+
+std::vector<Translation> Translator::translate(const std::vector<std::string>& lines, const TranslateOptions& options) {
+  const IdPairs pairs = encoded(lines, {});
+  std::vector<Translation> all(lines.size());
+  for (const auto& group : groups_of(pairs, options.batch_tokens)) {
+    const PairBatch batch = collate(pairs, group).to(device_);
+    const auto found = search(*model_, batch.source, batch.source_keep, options.search);
+    for (size_t k = 0; k < group.size(); ++k) {
+      const Hypothesis& best = found[k].front();
+      const auto row = static_cast<size_t>(group[k]);
+      all[row] = worded(pairs.source[row], best.words, best.weights);
+      all[row].log_probability = best.log_probability;
+      all[row].score = best.score;
+      all[row].ended = best.ended;
+    }
+  }
+  return all;
+}
+
+std::vector<Translation> Translator::score(const std::vector<std::string>& sources,
+                                           const std::vector<std::string>& targets, int64_t batch_tokens,
+                                           bool weights) {
+  check(sources.size() == targets.size(), "translate: ", sources.size(), " sources and ", targets.size(),
+        " targets; expected as many of both");
+  const at::NoGradGuard no_grad;
+  const IdPairs pairs = encoded(sources, targets);
+  Call call;
+  call.want.weights = weights && model_->aligns();
+  std::vector<Translation> all(sources.size());
+  for (const auto& group : groups_of(pairs, batch_tokens)) {
+    const PairBatch batch = collate(pairs, group).to(device_);
+    const Predicted predicted = model_->predict(batch, call);
+    const auto sums = predicted.log_probabilities(batch.source.size(0)).cpu();  // [B]
+    Tensor aligned;                                                             // [B, T, S]
+    if (call.want.weights) aligned = model_->alignment(predicted.answered.steps).to(at::kCPU, at::kDouble).contiguous();
+    for (size_t k = 0; k < group.size(); ++k) {
+      const auto row = static_cast<size_t>(group[k]);
+      const auto b = static_cast<int64_t>(k), steps = static_cast<int64_t>(pairs.target[row].size()) + 1;
+      all[row] = worded(pairs.source[row], pairs.target[row],
+                        aligned.defined() ? rows_of(aligned[b].narrow(0, 0, steps)) : WeightRows{});
+      all[row].log_probability = sums[b].item<double>();
+    }
+  }
+  return all;
+}
+
+}  // namespace heed

@@ -1,0 +1,121 @@
+#include "heed/structures/decode/teacher_forced.h"
+
+#include <cmath>
+
+#include "heed/bridge/autocast.h"
+#include "heed/bridge/noise_scope.h"
+#include "heed/structures/checks.h"
+
+namespace heed {
+namespace {
+
+/// Whether padding stands before something real; keep [B, T].
+bool has_holes(const Tensor& keep) {
+  const int64_t T = keep.size(1);
+  return keep.narrow(1, 1, T - 1).logical_and(keep.narrow(1, 0, T - 1).logical_not()).any().item<bool>();
+}
+
+/// x with `nothing` where keep [B, T] is false; axis: that of the queries in x.
+Tensor at_real(const Tensor& x, const Tensor& keep, int64_t axis, double nothing) {
+  if (!keep.defined()) return x;
+  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
+  shape[0] = keep.size(0);
+  shape[static_cast<size_t>(axis)] = keep.size(1);
+  return x.masked_fill(keep.view(shape).logical_not(), nothing);
+}
+
+/// What an Attended holds for each query, and what it holds where there is nothing.
+struct PerQuery {
+  Tensor Attended::*field;
+  double nothing;
+};
+const std::vector<PerQuery> kPerQuery{{&Attended::weights, 0},   {&Attended::lse, -INFINITY},
+                                      {&Attended::entropy, 0},   {&Attended::top_weights, 0},
+                                      {&Attended::top_keys, -1}, {&Attended::log_probability, 0}};
+
+/// As if the queries of all steps had come in one call; axis: that of the queries, behind the heads if there are any.
+Attended joined_steps(const std::vector<Attended>& steps, const Tensor& keep, int64_t axis) {
+  const auto all_of = [&](Tensor Attended::*field) {
+    std::vector<Tensor> all;
+    for (const auto& step : steps) all.push_back(step.*field);
+    return all;
+  };
+  const Attended& first = steps.front();
+  Attended all = first;
+  all.context = at_real(at::cat(all_of(&Attended::context), 1), keep, 1, 0);
+  const bool once = first.selected.defined();  // a policy chooses keys once, whatever the queries
+  for (const auto& [field, nothing] : kPerQuery)
+    if ((first.*field).defined() && !(once && field == &Attended::log_probability))
+      all.*field = at_real(at::cat(all_of(field), axis), keep, axis, nothing);
+  if (first.column_mass.defined())
+    all.column_mass = at_real(at::stack(all_of(&Attended::column_mass), 1), keep, 1, 0).sum(1);
+  return all;
+}
+
+/// The same without any query.
+Decoded without_queries(Decoded one, int64_t axis) {
+  one.features = {one.features.rows.narrow(1, 0, 0), {}};
+  one.attended.context = one.attended.context.narrow(1, 0, 0);
+  for (const auto& [field, nothing] : kPerQuery) {
+    auto& x = one.attended.*field;
+    if (x.defined() && x.dim() > axis) x = x.narrow(axis, 0, 0);
+  }
+  return one;
+}
+
+void check_forced(const Features& targets, const Features& source, const Want& want) {
+  check(targets.rows.defined() && targets.rows.dim() == 3, "decoder: targets are ", shape_of(targets.rows),
+        ", expected [B, T, E]");
+  check_keep("decoder: targets", targets);
+  check(source.rows.defined() && source.rows.dim() == 3 && source.batch() == targets.batch(), "decoder: source is ",
+        shape_of(source.rows), " and targets ", shape_of(targets.rows), "; expected the same batch size");
+  check(want.rows.empty() && !want.links.defined(),
+        "decoder: chosen rows or links are wanted, but it makes one query at a time; want all weights and choose");
+}
+
+}  // namespace
+
+ForcedRun::ForcedRun(const Features& given, DecoderState first, const Call& its_call)
+    : targets(given.without_padding().rows.transpose(0, 1).contiguous()), call(its_call), state(std::move(first)) {
+  steps.reserve(static_cast<size_t>(length()));
+  if (given.keep.defined() && has_holes(given.keep)) keep_ = given.keep.t().unsqueeze(-1);
+}
+
+void ForcedRun::go_on(int64_t t, DecoderState next) {
+  if (keep_.defined()) {
+    const auto real = keep_.select(0, t);  // [B, 1]
+    const auto hold = [&](Tensor& after, const Tensor& before) {
+      if (after.defined()) after = at::where(real, after, before);
+    };
+    hold(next.hidden, state.hidden);
+    hold(next.cell, state.cell);
+    hold(next.fed, state.fed);
+  }
+  state = std::move(next);
+}
+
+Decoded teacher_forced(StepwiseDecoder& decoder, const Features& targets, const Features& given_source,
+                       const Call& call, const Tensor& given_from) {
+  const FullPrecision precision;
+  const Features given = targets.with_rows(full(targets.rows)),
+                 source = given_source.with_rows(full(given_source.rows));
+  const Tensor from = full(given_from);
+  check_forced(given, source, call.want);
+  const int64_t axis = decoder.has_heads() ? 2 : 1;
+  if (given.length() == 0) {  // the shapes of one target that is not real
+    const auto flags = given.rows.options().dtype(at::kBool);
+    const Features one{at::zeros({given.batch(), 1, given.width()}, given.rows.options()),
+                       at::zeros({given.batch(), 1}, flags)};
+    Decoded none = without_queries(teacher_forced(decoder, one, source, call, from), axis);
+    none.features.keep = given.keep;
+    return none;
+  }
+  const auto branch = NoiseScope::branch();  // as many uses as targets
+  DecoderState first = decoder.start(source, from);
+  check_step("decoder", given.rows.select(1, 0), decoder.options(), first);
+  ForcedRun run(given, std::move(first), call);
+  const auto outputs = decoder.run(run).transpose(0, 1);  // [B, T, out]
+  return {given.with_rows(outputs).without_padding(), joined_steps(run.steps, given.keep, axis)};
+}
+
+}  // namespace heed

@@ -1,0 +1,205 @@
+#include "heed/structures/encode/cell_steps.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr int64_t kLanes = 8;  // a loop of known length is turned into vector instructions
+
+/// one(j) for 0 <= j < width.
+template <typename One>
+void for_each_lane(int64_t width, const One& one) {
+  int64_t j = 0;
+  for (; j + kLanes <= width; j += kLanes)
+    for (int64_t lane = 0; lane < kLanes; ++lane) one(j + lane);
+  for (; j < width; ++j) one(j);
+}
+
+/// rows(first, last) on torch's threads, for rows of so many numbers.
+template <typename Rows>
+void for_rows(int64_t rows, int64_t width, const Rows& body) {
+  constexpr int64_t kEnough = 1 << 13;  // numbers for one thread
+  at::parallel_for(0, rows, std::max<int64_t>(1, kEnough / std::max<int64_t>(1, width)), body);
+}
+
+/// Whether plain loops may read them: dense, on the CPU, float or double.
+bool plain(const std::vector<Tensor>& all) {
+  for (const auto& x : all)
+    if (!x.device().is_cpu() || !x.is_contiguous() || x.scalar_type() != all[0].scalar_type()) return false;
+  return all[0].scalar_type() == at::kFloat || all[0].scalar_type() == at::kDouble;
+}
+
+// ---- GRU -----------------------------------------------------------------------------------------------------------
+
+struct GruGates {
+  Tensor reset_update, fresh;  // [B, 2 S], [B, S]
+
+  static GruGates of(const Tensor& given, const Tensor& own) {
+    const int64_t S = own.size(1) / 3;
+    GruGates all;
+    all.reset_update = (given.narrow(1, 0, 2 * S) + own.narrow(1, 0, 2 * S)).sigmoid_();
+    all.fresh = at::addcmul(given.narrow(1, 2 * S, S), all.reset(), own.narrow(1, 2 * S, S)).tanh_();
+    return all;
+  }
+  Tensor reset() const { return reset_update.narrow(1, 0, fresh_width()); }
+  Tensor update() const { return reset_update.narrow(1, fresh_width(), fresh_width()); }
+  int64_t fresh_width() const { return reset_update.size(1) / 2; }
+};
+
+/// Slopes of given, own and before, from that of h': da_n = dh' (1 - z)(1 - n^2), da_r = da_n o_n r (1 - r),
+/// da_z = dh' (h - n) z (1 - z).
+variable_list gru_slopes(const GruGates& gates, const Tensor& own, const Tensor& before, const Tensor& slope) {
+  const auto r = gates.reset(), z = gates.update();
+  const auto& n = gates.fresh;
+  const auto own_fresh = own.narrow(1, 2 * n.size(1), n.size(1));
+  const auto da_n = slope * (1 - z) * (1 - n * n);
+  const auto da_r = da_n * own_fresh * r * (1 - r);
+  const auto da_z = slope * (before - n) * z * (1 - z);
+  return {at::cat({da_r, da_z, da_n}, 1), at::cat({da_r, da_z, da_n * r}, 1), slope * z};
+}
+
+/// The same without a graph, in one pass.
+template <typename Real>
+variable_list gru_slopes_at_once(const GruGates& gates, const Tensor& own, const Tensor& before, const Tensor& slope) {
+  const int64_t B = before.size(0), S = before.size(1);
+  variable_list found{at::empty_like(own), at::empty_like(own), at::empty_like(before)};
+  const auto at = [](const Tensor& x, int64_t row) { return x.data_ptr<Real>() + row * x.size(1); };
+  for_rows(B, S, [&](int64_t first, int64_t last) {
+    for (int64_t b = first; b < last; ++b) {
+      const Real *const rz = at(gates.reset_update, b), *const n = at(gates.fresh, b), *const h = at(before, b);
+      const Real *const own_n = at(own, b) + 2 * S, *const g = at(slope, b);
+      Real* const __restrict dx = at(found[0], b);
+      Real* const __restrict du = at(found[1], b);
+      Real* const __restrict dh = at(found[2], b);
+      for_each_lane(S, [&](int64_t j) {
+        const Real r = rz[j], z = rz[S + j];
+        const Real da_n = g[j] * (1 - z) * (1 - n[j] * n[j]);
+        const Real da_z = g[j] * (h[j] - n[j]) * z * (1 - z);
+        const Real da_r = da_n * own_n[j] * r * (1 - r);
+        dx[j] = du[j] = da_r;
+        dx[S + j] = du[S + j] = da_z;
+        dx[2 * S + j] = da_n;
+        du[2 * S + j] = da_n * r;
+        dh[j] = g[j] * z;
+      });
+    }
+  });
+  return found;
+}
+
+struct GruStep : torch::autograd::Function<GruStep> {
+  static Tensor forward(AutogradContext* context, const Tensor& given, const Tensor& own, const Tensor& before) {
+    const auto gates = GruGates::of(given, own);
+    context->save_for_backward({given, own, before, gates.reset_update, gates.fresh});
+    context->set_materialize_grads(false);
+    return at::lerp(gates.fresh, before, gates.update());
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& slopes) {
+    if (!slopes[0].defined()) return variable_list(3);
+    const auto saved = context->get_saved_variables();
+    const auto &own = saved[1], &before = saved[2];
+    if (at::GradMode::is_enabled()) return gru_slopes(GruGates::of(saved[0], own), own, before, slopes[0]);
+    const GruGates gates{saved[3], saved[4]};
+    const auto slope = slopes[0].contiguous();
+    if (!plain({own, before, slope})) return gru_slopes(gates, own, before, slope);
+    return own.scalar_type() == at::kFloat ? gru_slopes_at_once<float>(gates, own, before, slope)
+                                           : gru_slopes_at_once<double>(gates, own, before, slope);
+  }
+};
+
+// ---- LSTM ----------------------------------------------------------------------------------------------------------
+
+struct LstmGates {
+  Tensor in_forget, fresh, out;  // [B, 2 S], [B, S], [B, S]
+
+  static LstmGates of(const Tensor& gates) {
+    const int64_t S = gates.size(1) / 4;
+    return {gates.narrow(1, 0, 2 * S).sigmoid(), gates.narrow(1, 2 * S, S).tanh(), gates.narrow(1, 3 * S, S).sigmoid()};
+  }
+  Tensor in() const { return in_forget.narrow(1, 0, fresh.size(1)); }
+  Tensor forget() const { return in_forget.narrow(1, fresh.size(1), fresh.size(1)); }
+  /// c'
+  Tensor after(const Tensor& before) const { return at::addcmul(in() * fresh, forget(), before); }
+};
+
+/// Slopes of gates and before, from those of h' and c'; tanh_after: tanh(c').
+variable_list lstm_slopes(const LstmGates& gates, const Tensor& tanh_after, const Tensor& before, const Tensor& hidden,
+                          const Tensor& cell) {
+  const auto i = gates.in(), f = gates.forget();
+  const auto &g = gates.fresh, &o = gates.out;
+  auto dc = cell;
+  if (hidden.defined()) {
+    const auto by_hidden = hidden * o * (1 - tanh_after * tanh_after);
+    dc = dc.defined() ? dc + by_hidden : by_hidden;
+  }
+  const auto da_o = hidden.defined() ? hidden * tanh_after * o * (1 - o) : at::zeros_like(o);
+  return {at::cat({dc * g * i * (1 - i), dc * before * f * (1 - f), dc * i * (1 - g * g), da_o}, 1), dc * f};
+}
+
+struct LstmStep : torch::autograd::Function<LstmStep> {
+  static variable_list forward(AutogradContext* context, const Tensor& gates, const Tensor& before) {
+    const auto all = LstmGates::of(gates);
+    const auto after = all.after(before), tanh_after = after.tanh();
+    context->save_for_backward({gates, before, all.in_forget, all.fresh, all.out, tanh_after});
+    context->set_materialize_grads(false);
+    return {all.out * tanh_after, after};
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& slopes) {
+    if (!slopes[0].defined() && !slopes[1].defined()) return variable_list(2);
+    const auto saved = context->get_saved_variables();
+    const auto& before = saved[1];
+    if (!at::GradMode::is_enabled())
+      return lstm_slopes({saved[2], saved[3], saved[4]}, saved[5], before, slopes[0], slopes[1]);
+    const auto gates = LstmGates::of(saved[0]);
+    return lstm_slopes(gates, gates.after(before).tanh(), before, slopes[0], slopes[1]);
+  }
+};
+
+}  // namespace
+
+Tensor gru_step(const Tensor& given, const Tensor& own, const Tensor& before) {
+  if (own.is_cuda()) return std::get<0>(at::_thnn_fused_gru_cell(given, own, before));
+  return GruStep::apply(given, own.contiguous(), before.contiguous());
+}
+
+std::pair<Tensor, Tensor> lstm_step(const Tensor& gates, const Tensor& before) {
+  const auto after = LstmStep::apply(gates, before);
+  return {after[0], after[1]};
+}
+
+CellSteps::CellSteps(Cell cell, const CellWeights& w, const Tensor& known) : cell_(cell) {
+  const int64_t K = known.size(2), rest = w.inputs.size(1) - K;
+  check(rest >= 0, "recurrent: inputs are ", K, " wide, expected at most ", w.inputs.size(1));
+  // A split, not two views: its backward is one concatenation.
+  const auto parts = rest == 0 ? std::vector<Tensor>{w.inputs} : w.inputs.split_with_sizes({K, rest}, 1);
+  // The second bias of a GRU stands behind its reset gate.
+  const auto bias = cell == Cell::lstm ? w.inputs_bias + w.states_bias : w.inputs_bias;
+  from_known_ = at::linear(known, parts[0], bias).unbind(0);
+  if (rest > 0) from_rest_ = CollectedProduct(parts[1]);
+  from_state_ = cell == Cell::gru ? CollectedProduct(w.states, w.states_bias) : CollectedProduct(w.states);
+}
+
+void CellSteps::step(int64_t t, const Tensor& rest, Tensor& hidden, Tensor& cell) {
+  const auto& known = from_known_[static_cast<size_t>(t)];
+  const auto given = from_rest_.defined() ? from_rest_(rest, known) : known;  // [B, G]
+  if (cell_ == Cell::gru) {
+    hidden = gru_step(given, from_state_(hidden), hidden);
+    return;
+  }
+  if (given.is_cuda())
+    std::tie(hidden, cell, std::ignore) = at::_thnn_fused_lstm_cell(given, from_state_(hidden), cell);
+  else
+    std::tie(hidden, cell) = lstm_step(from_state_(hidden, given), cell);
+}
+
+}  // namespace heed

@@ -1,0 +1,46 @@
+// A GRU or an LSTM over inputs that are known beforehand, wholly or in part. The products with what is known are one
+// for all steps; those with the state, and with what only a step brings, gather their slopes (collected_product.h);
+// what happens between them is one node of autograd for each step.
+//
+//   GRU    r, z = sigmoid(x W' + h U' + b)    n = tanh(x W' + b + r (h U' + b))    h' = (1 - z) n + z h
+//   LSTM   i, f, o = sigmoid(...)    g = tanh(...)    c' = f c + i g    h' = o tanh(c')
+//
+// Parameters are those of torch: gates in the order r z n and i f g o.
+
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "heed/structures/encode/collected_product.h"
+
+namespace heed {
+
+enum class Cell { gru, lstm };
+
+struct CellWeights {
+  Tensor inputs, states;            // [G, in], [G, S]: G = 3 S of a GRU, 4 S of an LSTM
+  Tensor inputs_bias, states_bias;  // [G]
+};
+
+class CellSteps {
+ public:
+  /// known [T, B, K]: the first K of what goes into the cell.
+  CellSteps(Cell cell, const CellWeights& weights, const Tensor& known);
+
+  /// Takes hidden [B, S], and cell [B, S] of an LSTM, over step t; the rest of what goes into the cell, [B, in - K], if
+  /// K is not all of it.
+  void step(int64_t t, const Tensor& rest, Tensor& hidden, Tensor& cell);
+
+ private:
+  Cell cell_;
+  std::vector<Tensor> from_known_;  // [B, G] for each step
+  CollectedProduct from_rest_, from_state_;
+};
+
+/// h' from x W' + b and h U' + b [B, 3 S], and h [B, S].
+Tensor gru_step(const Tensor& given, const Tensor& own, const Tensor& before);
+/// {h', c'} from the sum of both products [B, 4 S], and c [B, S].
+std::pair<Tensor, Tensor> lstm_step(const Tensor& gates, const Tensor& before);
+
+}  // namespace heed

@@ -1,0 +1,49 @@
+#include "heed/train/flat_parameters.h"
+
+#include "heed/base/check.h"
+
+namespace heed {
+
+FlatParameters::FlatParameters(torch::nn::Module& module) {
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> all;
+  for (const auto& item : module.named_parameters()) {
+    if (!item.value().requires_grad()) continue;
+    parts_.push_back({item.key(), item.value(), {}});
+    all.push_back(item.value().flatten());
+  }
+  check(!all.empty(), "flat_parameters: the module has no parameter that is trained");
+  values_ = at::cat(all);
+  slopes_ = at::zeros_like(values_);
+  int64_t first = 0;
+  for (auto& part : parts_) {
+    const auto shape = part.parameter.sizes().vec();
+    const int64_t count = part.parameter.numel();
+    part.parameter.set_data(values_.narrow(0, first, count).view(shape));
+    part.slopes = slopes_.narrow(0, first, count).view(shape);
+    part.parameter.mutable_grad() = part.slopes;
+    first += count;
+  }
+}
+
+void FlatParameters::zero_slopes() {
+  slopes_.zero_();
+}
+
+void FlatParameters::gather_slopes() {
+  const at::NoGradGuard no_grad;
+  for (auto& part : parts_) {
+    auto& grad = part.parameter.mutable_grad();
+    if (grad.defined() && grad.is_same(part.slopes)) continue;
+    if (grad.defined()) part.slopes.copy_(grad);
+    grad = part.slopes;
+  }
+}
+
+std::string FlatParameters::not_finite() const {
+  for (const auto& part : parts_)
+    if (!part.slopes.isfinite().all().item<bool>() || !part.parameter.isfinite().all().item<bool>()) return part.name;
+  return "";
+}
+
+}  // namespace heed

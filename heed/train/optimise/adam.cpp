@@ -1,0 +1,58 @@
+// Adam (Kingma & Ba, 2015), and AdamW, which shrinks the values themselves (Loshchilov & Hutter, 2019):
+//
+//   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2
+//   x <- x - rate decay x - rate (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)
+
+#include <cmath>
+
+#include <ATen/ATen.h>
+
+#include "heed/train/optimiser.h"
+
+namespace heed {
+namespace {
+
+class Adam : public Optimiser {
+ public:
+  explicit Adam(const Options& words, double decay = 0)
+      : b1_(words.number("b1", 0.9)),
+        b2_(words.number("b2", 0.98)),
+        epsilon_(words.number("epsilon", 1e-8)),
+        decay_(words.number("decay", decay)) {
+    check(b1_ >= 0 && b1_ < 1 && b2_ >= 0 && b2_ < 1, words.part(), ": b1 and b2 are ", b1_, " and ", b2_,
+          ", expected 0 <= b < 1");
+    check(epsilon_ > 0 && decay_ >= 0, words.part(), ": epsilon is ", epsilon_, " and decay ", decay_,
+          ", expected epsilon > 0 and decay >= 0");
+  }
+
+  void step(State& state, at::Tensor& values, const at::Tensor& slopes, double rate, int64_t number) const override {
+    auto &m = remembered(state, "m", values), &v = remembered(state, "v", values);
+    m.mul_(b1_).add_(slopes, 1 - b1_);
+    v.mul_(b2_).addcmul_(slopes, slopes, 1 - b2_);
+    if (decay_ > 0) values.mul_(1 - rate * decay_);
+    const auto t = static_cast<double>(number);
+    const double m_share = 1 - std::pow(b1_, t), v_share = 1 - std::pow(b2_, t);
+    values.addcdiv_(m, v.sqrt().div_(std::sqrt(v_share)).add_(epsilon_), -rate / m_share);
+  }
+
+ private:
+  double b1_, b2_, epsilon_, decay_;
+};
+
+class AdamW final : public Adam {
+ public:
+  explicit AdamW(const Options& words) : Adam(words, 0.01) {}
+};
+
+const Catalogue<Optimiser>::Entry adam_entry{
+    "adam",
+    make_part<Optimiser, Adam>,
+    {.formula = "x - rate m^ / (sqrt(v^) + eps)", .paper = "Kingma & Ba, 2015", .choose = "usually"}};
+const Catalogue<Optimiser>::Entry adamw_entry{"adamw",
+                                              make_part<Optimiser, AdamW>,
+                                              {.formula = "(1 - rate decay) x - rate m^ / (sqrt(v^) + eps)",
+                                               .paper = "Loshchilov & Hutter, 2019",
+                                               .choose = "larger models that learn their data by heart"}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,36 @@
+// Gradient descent with momentum:   m <- momentum m + g,   x <- x - rate m
+
+#include <ATen/ATen.h>
+
+#include "heed/train/optimiser.h"
+
+namespace heed {
+
+namespace {
+
+class Sgd final : public Optimiser {
+ public:
+  explicit Sgd(const Options& words) : momentum_(words.number("momentum", 0)) {
+    check(momentum_ >= 0 && momentum_ < 1, words.part(), ": momentum is ", momentum_, ", expected 0 <= momentum < 1");
+  }
+  void step(State& state, at::Tensor& values, const at::Tensor& slopes, double rate, int64_t) const override {
+    if (momentum_ == 0) {
+      values.sub_(slopes, rate);
+      return;
+    }
+    auto& m = remembered(state, "m", values);
+    m.mul_(momentum_).add_(slopes);
+    values.sub_(m, rate);
+  }
+
+ private:
+  double momentum_;
+};
+
+const Catalogue<Optimiser>::Entry sgd_entry{
+    "sgd",
+    make_part<Optimiser, Sgd>,
+    {.formula = "x - rate m", .paper = "-", .choose = "to compare with papers before Adam"}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,162 @@
+#include "heed/train/place.h"
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+/// What a launcher calls its numbers; of several names for the size the first that is set counts.
+struct Names {
+  const char* launcher;
+  std::string rank;
+  std::vector<std::string> world;
+  std::string local_rank, local_world;
+  const char* job;
+};
+
+const Names kByHand{"environment", "RANK", {"WORLD_SIZE"}, "LOCAL_RANK", "LOCAL_WORLD_SIZE", ""};
+const Names kOpenMpi{"mpirun",
+                     "OMPI_COMM_WORLD_RANK",
+                     {"OMPI_COMM_WORLD_SIZE"},
+                     "OMPI_COMM_WORLD_LOCAL_RANK",
+                     "OMPI_COMM_WORLD_LOCAL_SIZE",
+                     "PMIX_NAMESPACE"};
+const Names kPmi{"mpirun", "PMI_RANK", {"PMI_SIZE"}, "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "SLURM_JOB_ID"};
+const Names kSlurm{"Slurm", "SLURM_PROCID", {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}, "SLURM_LOCALID",
+                   "",      "SLURM_JOB_ID"};
+
+class Reader {
+ public:
+  explicit Reader(const Environment& environment) : environment_(environment) {}
+
+  /// "" where it is not set: launchers and scripts use an empty variable for none.
+  std::string text(const std::string& name) const { return name.empty() ? "" : environment_(name).value_or(""); }
+
+  std::optional<int> number(const std::string& name) const {
+    const std::string value = text(name);
+    if (value.empty()) return std::nullopt;
+    check(value.size() <= 7 && value.find_first_not_of("0123456789") == std::string::npos, "train/place: ", name, "='",
+          value, "', expected a whole number");
+    return std::stoi(value);
+  }
+
+  std::string first_set(const std::vector<std::string>& names) const {
+    for (const auto& name : names)
+      if (!text(name).empty()) return name;
+    return "";
+  }
+
+ private:
+  const Environment& environment_;
+};
+
+std::string shown(const Reader& reader, const std::string& name) {
+  const std::string value = reader.text(name);
+  return value.empty() ? name + " is not set" : name + "=" + value;
+}
+
+/// Rank and size by these names, or nothing where this launcher was not at work.
+std::optional<ProcessPlace> numbers(const Reader& reader, const Names& names) {
+  const std::string size = reader.first_set(names.world);
+  const auto rank = reader.number(names.rank), world = reader.number(size);
+  // An allocation of Slurm has a number of tasks also where srun started none: the shell of salloc, say.
+  if (!rank && (!world || &names == &kSlurm)) return std::nullopt;
+  check(rank && world, "train/place: ", shown(reader, names.rank), ", but ",
+        shown(reader, world ? size : names.world.back()), "; set both, or neither for a single process");
+  check(*world >= 1 && *rank < *world, "train/place: ", names.rank, "=", *rank, " with ", size, "=", *world,
+        "; expected a rank from 0 to ", size, " - 1");
+  ProcessPlace place;
+  place.rank = *rank;
+  place.world = *world;
+  place.local_rank = reader.number(names.local_rank).value_or(*rank);
+  check(place.local_rank < *world, "train/place: ", names.local_rank, "=", place.local_rank, " with ", size, "=",
+        *world, "; expected a smaller number");
+  place.launcher = names.launcher;
+  return place;
+}
+
+/// One job meets at one port, and two jobs on a machine at two, most likely. Below the ports that systems hand out.
+int port_of(const std::string& job) {
+  if (job.empty()) return 29500;  // what torchrun takes
+  uint32_t hash = 2166136261U;    // FNV-1a
+  for (const char letter : job) hash = (hash ^ static_cast<unsigned char>(letter)) * 16777619U;
+  return static_cast<int>(20000 + hash % 10000);
+}
+
+/// Where the processes of a launcher meet that does not say so itself.
+std::string meeting_host(const Reader& reader, const Names& names, const ProcessPlace& place) {
+  const auto local = reader.number(names.local_world);
+  const auto nodes = reader.number(reader.first_set({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}));
+  if (local == place.world || (&names == &kSlurm && nodes == 1)) return "127.0.0.1";
+  const std::string hosts = reader.text(reader.first_set({"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"}));
+  check(!hosts.empty(), "train/place: ", place.launcher, " started ", place.world,
+        " processes, and nothing says where rank 0 is; set MASTER_ADDR to its host (mpirun -x MASTER_ADDR=host)");
+  return first_host(hosts);
+}
+
+void find_master(const Reader& reader, const Names& names, ProcessPlace& place) {
+  place.master = reader.text("MASTER_ADDR");
+  const auto port = reader.number("MASTER_PORT");
+  if (&names == &kByHand)
+    check(!place.master.empty() && port, "train/place: WORLD_SIZE=", place.world, ", but ",
+          shown(reader, place.master.empty() ? "MASTER_ADDR" : "MASTER_PORT"),
+          "; set MASTER_ADDR to the host of rank 0 and MASTER_PORT to a free port there");
+  if (place.master.empty()) place.master = meeting_host(reader, names, place);
+  place.port = port ? *port : port_of(reader.text(names.job));
+  check(place.port >= 1 && place.port <= 65535, "train/place: MASTER_PORT=", place.port, ", expected 1 to 65535");
+  // torchrun itself listens at MASTER_PORT, in the language of its own version of torch. Rank 0 takes the next port.
+  if (reader.text("TORCHELASTIC_USE_AGENT_STORE") == "True") place.port += place.port < 65535 ? 1 : -1;
+}
+
+/// RANK and WORLD_SIZE left over in a shell must not split a job of mpirun.
+void check_agreement(const Reader& reader, const ProcessPlace& by_hand, const Names& names) {
+  const auto other = numbers(reader, names);
+  check(!other || (other->rank == by_hand.rank && other->world == by_hand.world), "train/place: RANK=", by_hand.rank,
+        " and WORLD_SIZE=", by_hand.world, " contradict ", shown(reader, names.rank), " and ",
+        shown(reader, names.world.front()), "; unset those that are left over");
+}
+
+}  // namespace
+
+std::string first_host(const std::string& hosts) {
+  std::string host;
+  for (size_t i = 0; i < hosts.size() && hosts[i] != ','; ++i) {
+    if (hosts[i] != '[') {
+      host += hosts[i];
+      continue;
+    }
+    const size_t end = hosts.find(']', i), first = hosts.find_first_of(",-]", i);
+    check(end != std::string::npos, "train/place: the list of hosts '", hosts, "' has a [ without its ]");
+    host += hosts.substr(i + 1, first - i - 1);
+    i = end;
+  }
+  check(!host.empty(), "train/place: the list of hosts '", hosts, "' begins with none");
+  return host;
+}
+
+ProcessPlace place_from(const Environment& environment) {
+  const Reader reader(environment);
+  for (const Names* names : {&kByHand, &kOpenMpi, &kPmi, &kSlurm}) {
+    auto place = numbers(reader, *names);
+    if (!place) continue;
+    const bool torchrun = names == &kByHand && !reader.text("TORCHELASTIC_RUN_ID").empty();
+    if (torchrun) place->launcher = "torchrun";
+    if (names == &kByHand && !torchrun)  // torchrun may itself be started by mpirun, once for each machine
+      for (const Names* other : {&kOpenMpi, &kPmi}) check_agreement(reader, *place, *other);
+    if (place->world > 1) find_master(reader, *names, *place);
+    return *place;
+  }
+  return {};
+}
+
+ProcessPlace place_from_environment() {
+  return place_from([](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  });
+}
+
+}  // namespace heed

@@ -1,0 +1,174 @@
+#include "heed/train/processes.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include <ATen/core/grad_mode.h>
+
+#include "heed/base/check.h"
+#include "heed/train/processes_group.h"
+
+namespace heed {
+namespace {
+
+constexpr int64_t kBucketBytes = 32 << 20;  // few calls, and little memory beside the tensors themselves
+
+std::chrono::milliseconds timeout_or_default(std::chrono::milliseconds given) {
+  if (given.count() > 0) return given;
+  const char* text = std::getenv("HEED_TIMEOUT");
+  if (text == nullptr || *text == '\0') return std::chrono::minutes(10);
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  check(*end == '\0' && seconds >= 1e-3 && seconds < 1e7, "train/processes: HEED_TIMEOUT='", text,
+        "', expected a number of seconds");
+  return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
+}
+
+/// Without the stack of calls that torch adds.
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+/// The tensors from `from` on that travel with it: of its type, until the bucket is full. Never none.
+size_t end_of_bucket(const std::vector<at::Tensor>& tensors, size_t from) {
+  int64_t bytes = 0;
+  size_t to = from;
+  for (; to < tensors.size() && tensors[to].scalar_type() == tensors[from].scalar_type(); ++to) {
+    bytes += static_cast<int64_t>(tensors[to].nbytes());
+    if (to > from && bytes > kBucketBytes) break;
+  }
+  return to;
+}
+
+}  // namespace
+
+std::shared_ptr<Processes> Processes::join(const ProcessPlace& place, at::Device device, std::chrono::milliseconds timeout) {
+  return std::shared_ptr<Processes>(new Processes(place, device, timeout_or_default(timeout)));
+}
+
+Processes::Processes(const ProcessPlace& place, at::Device device, std::chrono::milliseconds timeout)
+    : place_(place), device_(device) {
+  if (place.world == 1) return;
+  const std::string reason = no_group(device.type());
+  check(reason.empty(), "train/processes: ", place.launcher, " started ", place.world, " processes, but ", reason);
+  try {
+    group_ = open_group(place, device, timeout);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail("train/processes: rank ", place.rank, " of ", place.world, " could not join the others at ", place.master, ":",
+         place.port, " within ", static_cast<double>(timeout.count()) / 1000, " s: ", first_line(error.what()),
+         "\nAre all ", place.world,
+         " processes running (in a batch script of Slurm: through srun), is the port of rank 0 "
+         "free and reachable (else set MASTER_PORT), and does the host's name lead to the right network (else set "
+         "GLOO_SOCKET_IFNAME)?");
+  }
+}
+
+Processes::~Processes() = default;
+
+void Processes::checked(const std::string& what, const std::function<void()>& call) {
+  ++calls_;
+  check(!failed_, "train/processes: rank ", rank(), " cannot ", what, ": an earlier call has failed");
+  try {
+    call();
+  } catch (const std::exception& error) {
+    failed_ = true;
+    std::vector<std::string> silent;
+    for (const int other : group_->silent_after_failure()) silent.push_back(std::to_string(other));
+    const std::string who = silent.empty() ? "all ranks report a failure"
+                            : silent.size() == 1
+                                ? "no word from rank " + silent[0] + ", which died, hangs or takes too long"
+                                : "no word from ranks " + joined(silent) + ", which died, hang or take too long";
+    fail("train/processes: rank ", rank(), " of ", world(), " could not ", what, " (call ", calls_, "): ", who,
+         "; see the log there. Where it was only slow, set HEED_TIMEOUT to more seconds. Torch says: ",
+         first_line(error.what()));
+  }
+}
+
+/// Tensors of one type, one after the other, as one; then back to where they were.
+void Processes::together(const char* what, const std::vector<at::Tensor>& tensors, const Call& call) {
+  const at::NoGradGuard no_grad;
+  for (const auto& tensor : tensors)
+    check(tensor.defined() && tensor.layout() == at::kStrided, "train/processes: ", what,
+          " of a tensor that is undefined or sparse; expected dense ones");
+  for (size_t from = 0; from < tensors.size();) {
+    const size_t to = end_of_bucket(tensors, from);
+    std::vector<at::Tensor> parts;
+    for (size_t i = from; i < to; ++i) parts.push_back(tensors[i].detach().reshape({-1}).to(device_));
+    const auto flat = (parts.size() == 1 ? parts[0] : at::cat(parts)).contiguous();
+    if (flat.numel() > 0) checked(what, [&] { call(*group_, flat); });
+    for (int64_t at = 0; from < to; ++from) {
+      const auto& tensor = tensors[from];
+      const auto part = flat.narrow(0, at, tensor.numel());
+      if (!part.is_alias_of(tensor)) tensor.detach().copy_(part.view(tensor.sizes()));
+      at += tensor.numel();
+    }
+  }
+}
+
+void Processes::sum(const std::vector<at::Tensor>& tensors) {
+  if (!group_) return;
+  together("sum tensors", tensors, [](Group& group, const at::Tensor& flat) { group.sum(flat); });
+}
+
+std::vector<double> Processes::sum(std::vector<double> numbers) {
+  if (!group_ || numbers.empty()) return numbers;
+  const auto flat = at::tensor(numbers, at::TensorOptions(at::kDouble)).to(device_);
+  checked("sum numbers", [&] { group_->sum(flat); });
+  const auto summed = flat.cpu();
+  return {summed.data_ptr<double>(), summed.data_ptr<double>() + summed.numel()};
+}
+
+double Processes::sum(double number) {
+  return sum(std::vector<double>{number})[0];
+}
+
+void Processes::sum_gradients(const std::vector<at::Tensor>& parameters) {
+  if (!group_ || parameters.empty()) return;
+  std::vector<at::Tensor> gradients;
+  const auto present = at::zeros({static_cast<int64_t>(parameters.size())}, parameters.back().scalar_type());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const auto& gradient = parameters[i].grad();
+    if (gradient.defined()) present[static_cast<int64_t>(i)].fill_(1);
+    gradients.push_back(gradient.defined() ? gradient : at::zeros_like(parameters[i]));
+  }
+  gradients.push_back(present);
+  together("sum gradients", gradients, [](Group& group, const at::Tensor& flat) { group.sum(flat); });
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (!parameters[i].grad().defined() && present[static_cast<int64_t>(i)].item<double>() > 0)
+      at::Tensor(parameters[i]).mutable_grad() = gradients[i];
+}
+
+void Processes::broadcast(const std::vector<at::Tensor>& tensors) {
+  if (!group_) return;
+  together("broadcast tensors", tensors, [](Group& group, const at::Tensor& flat) { group.broadcast(flat); });
+}
+
+bool Processes::any(bool mine) {
+  return sum(mine ? 1.0 : 0.0) > 0;
+}
+
+/// One sum of bytes: each text has a place of its own, where all others add 0.
+std::vector<std::string> Processes::gather(const std::string& mine) {
+  std::vector<double> sizes(static_cast<size_t>(world()), 0.0);
+  sizes[static_cast<size_t>(rank())] = static_cast<double>(mine.size());
+  sizes = sum(std::move(sizes));
+  std::vector<int64_t> starts{0};
+  for (const double size : sizes) starts.push_back(starts.back() + static_cast<int64_t>(size));
+  const auto bytes = at::zeros({starts.back()}, at::kByte);
+  if (!mine.empty())
+    std::memcpy(bytes.data_ptr<uint8_t>() + starts[static_cast<size_t>(rank())], mine.data(), mine.size());
+  if (group_) together("gather texts", {bytes}, [](Group& group, const at::Tensor& flat) { group.sum(flat); });
+  std::vector<std::string> texts;
+  const auto* letters = reinterpret_cast<const char*>(bytes.data_ptr<uint8_t>());
+  for (size_t i = 0; i + 1 < starts.size(); ++i)
+    texts.emplace_back(letters + starts[i], static_cast<size_t>(starts[i + 1] - starts[i]));
+  return texts;
+}
+
+void Processes::barrier() {
+  sum(0.0);
+}
+
+}  // namespace heed

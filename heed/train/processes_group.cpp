@@ -1,0 +1,181 @@
+// HEED_GLOO and HEED_NCCL are set by cmake/torch.cmake, where the headers of the two are found that torch was built
+// with.
+//
+// A group is a ProcessGroup in torch 1.13 and a Backend in 2.x; what is called of it is the same in both.
+
+#include "heed/train/processes_group.h"
+
+#include <cstdlib>
+#include <sstream>
+#include <thread>
+
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <torch/version.h>
+
+#include "heed/base/check.h"
+#ifdef HEED_GLOO
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#endif
+#ifdef HEED_NCCL
+#include <torch/csrc/cuda/nccl.h>
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#endif
+
+namespace heed {
+namespace {
+
+using Timeout = std::chrono::milliseconds;
+using Store = c10::intrusive_ptr<c10d::Store>;
+
+Store open_store(const ProcessPlace& place, Timeout timeout) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<uint16_t>(place.port);
+  options.isServer = place.rank == 0;
+  options.numWorkers = static_cast<size_t>(place.world);
+  options.timeout = timeout;
+  return c10::make_intrusive<c10d::TCPStore>(place.master, options);
+}
+
+#ifdef HEED_GLOO
+/// Closes the connections, so that those who wait for this process notice too.
+void give_up(c10::intrusive_ptr<c10d::ProcessGroupGloo>& backend) {
+  backend.reset();
+}
+void leave(c10::intrusive_ptr<c10d::ProcessGroupGloo>&) {}
+#endif
+#ifdef HEED_NCCL
+void give_up(c10::intrusive_ptr<c10d::ProcessGroupNCCL>& backend) {
+  backend->abort();
+}
+void leave(c10::intrusive_ptr<c10d::ProcessGroupNCCL>& backend) {
+  backend->shutdown();
+}
+#endif
+
+template <class Backend>
+class C10dGroup final : public Group {
+ public:
+  C10dGroup(const ProcessPlace& place, Store store, c10::intrusive_ptr<Backend> backend)
+      : rank_(place.rank), world_(place.world), store_(std::move(store)), backend_(std::move(backend)) {}
+  ~C10dGroup() override {
+    if (!failed_) leave(backend_);
+  }
+
+  void sum(at::Tensor flat) override {
+    std::vector<at::Tensor> tensors{std::move(flat)};
+    backend_->allreduce(tensors)->wait();
+  }
+
+  void broadcast(at::Tensor flat) override {
+    std::vector<at::Tensor> tensors{std::move(flat)};
+    backend_->broadcast(tensors)->wait();  // rootRank is 0
+  }
+
+  std::vector<int> silent_after_failure() override {
+    std::vector<int> others;
+    for (int rank = 0; rank < world_; ++rank)
+      if (rank != rank_) others.push_back(rank);
+    try {
+      failed_ = true;
+      give_up(backend_);
+      store_->set(noticed(rank_), std::vector<uint8_t>{1});
+      // Rank 0 holds the store, so it leaves last.
+      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(rank_ == 0 ? 3000 : 2000);
+      while (!others.empty() && std::chrono::steady_clock::now() < until) {
+        std::erase_if(others, [&](int rank) { return store_->check({noticed(rank)}); });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      }
+    } catch (const std::exception&) {
+      return {0};  // the store is gone, and rank 0 with it
+    }
+    if (rank_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    return others;
+  }
+
+ private:
+  static std::string noticed(int rank) { return "heed/noticed/" + std::to_string(rank); }
+
+  int rank_, world_;
+  Store store_;
+  c10::intrusive_ptr<Backend> backend_;
+  bool failed_ = false;
+};
+
+#ifdef HEED_GLOO
+/// GLOO_SOCKET_IFNAME=eth0,eth1 names interfaces, as in torch's Python; else that of the host's name, or of loopback.
+std::vector<std::shared_ptr<::gloo::transport::Device>> gloo_devices(const ProcessPlace& place) {
+  std::vector<std::shared_ptr<::gloo::transport::Device>> devices;
+  const char* named = std::getenv("GLOO_SOCKET_IFNAME");
+  std::istringstream names(named == nullptr ? "" : named);
+  for (std::string name; std::getline(names, name, ',');)
+    devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(name));
+  if (!devices.empty()) return devices;
+  if (place.master == "localhost" || place.master.rfind("127.", 0) == 0)
+    return {c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")};
+  return {c10d::ProcessGroupGloo::createDefaultDevice()};
+}
+
+std::unique_ptr<Group> open_gloo(const ProcessPlace& place, Timeout timeout) {
+  auto store = open_store(place, timeout);
+  auto options = c10d::ProcessGroupGloo::Options::create(timeout);
+  options->devices = gloo_devices(place);
+  auto backend = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.world, options);
+  return std::make_unique<C10dGroup<c10d::ProcessGroupGloo>>(place, std::move(store), std::move(backend));
+}
+#endif
+
+#ifdef HEED_NCCL
+std::unique_ptr<Group> open_nccl(const ProcessPlace& place, at::Device device, Timeout timeout) {
+  // ProcessGroupNCCL carries structures of NCCL whose layout depends on its version.
+  const uint64_t loaded = torch::cuda::nccl::version();  // major, minor, patch in 32, 16 and 16 bits
+  check(loaded >> 32 == NCCL_MAJOR && (loaded >> 16 & 0xFFFF) == NCCL_MINOR, "train/processes: torch brings NCCL ",
+        loaded >> 32, ".", loaded >> 16 & 0xFFFF, ", but Heed was built with the header of ", NCCL_MAJOR, ".",
+        NCCL_MINOR, "; configure with -DHEED_NCCL_HEADERS=<folder of the nccl.h of this torch>");
+  // wait() then waits, and throws when time is up; without it a thread of torch ends the process.
+  setenv("TORCH_NCCL_BLOCKING_WAIT", "1", /*overwrite=*/0);
+  auto store = open_store(place, timeout);
+  auto options = c10d::ProcessGroupNCCL::Options::create();
+  options->timeout = timeout;
+  auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, place.rank, place.world, options);
+  auto group = std::make_unique<C10dGroup<c10d::ProcessGroupNCCL>>(place, std::move(store), std::move(backend));
+  group->sum(at::zeros({1}, device));  // connects; a mistake in the set-up is noticed here
+  return group;
+}
+#endif
+
+}  // namespace
+
+std::string no_group(at::DeviceType device) {
+  [[maybe_unused]] const std::string torch = "this Heed was built against PyTorch " TORCH_VERSION;
+  if (device == at::kCPU) {
+#ifndef HEED_GLOO
+    return torch +
+           ", which came without the headers of gloo, so processes can be joined on GPUs only; train on GPUs "
+           "(train.device=cuda), or build against the distribution's libtorch-dev with libgloo-dev";
+#endif
+  } else if (device == at::kCUDA) {
+#ifndef HEED_NCCL
+    return torch +
+           " without CUDA or without nccl.h; build against a PyTorch 2.x with CUDA and configure with "
+           "-DHEED_NCCL_HEADERS=<folder of its nccl.h>";
+#endif
+  } else {
+    return "there is no process group for this kind of device; use cpu or cuda";
+  }
+  return "";
+}
+
+std::unique_ptr<Group> open_group([[maybe_unused]] const ProcessPlace& place, at::Device device,
+                                  [[maybe_unused]] Timeout timeout) {
+  const std::string reason = no_group(device.type());
+  check(reason.empty(), "train/processes: ", reason);
+#ifdef HEED_NCCL
+  if (device.is_cuda()) return open_nccl(place, device, timeout);
+#endif
+#ifdef HEED_GLOO
+  return open_gloo(place, timeout);
+#endif
+  fail("train/processes: no process group for ", device.str());
+}
+
+}  // namespace heed

@@ -1,0 +1,59 @@
+#include "heed/train/run/interrupt.h"
+
+#include <atomic>
+#include <ctime>
+#include <limits>
+
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+// What a handler touches: lock-free atomics, clock_gettime, signal and raise, all of which are allowed there.
+std::atomic<int> first_signal{0};
+std::atomic<double> first_time{0};
+std::atomic<bool> in_use{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<double>::is_always_lock_free);
+
+double seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void on_signal(int number) {
+  constexpr double kSameSignal = 0.5;
+  int nothing = 0;
+  if (first_signal.compare_exchange_strong(nothing, number)) {
+    first_time = seconds();
+  } else if (number == SIGINT && seconds() - first_time >= kSameSignal) {
+    std::signal(SIGINT, SIG_DFL);
+    std::raise(SIGINT);  // delivered when this handler returns
+  }
+}
+
+}  // namespace
+
+InterruptScope::InterruptScope() {
+  check(!in_use.exchange(true), "train/interrupt: a second InterruptScope came, expected one at a time");
+  first_time = std::numeric_limits<double>::infinity();  // until the first handler has said when
+  first_signal = 0;
+  struct sigaction ours {};
+  ours.sa_handler = on_signal;
+  ours.sa_flags = SA_RESTART;  // reads and writes go on
+  ::sigemptyset(&ours.sa_mask);
+  ::sigaction(SIGINT, &ours, &before_interrupt_);
+  ::sigaction(SIGTERM, &ours, &before_terminate_);
+}
+
+InterruptScope::~InterruptScope() {
+  ::sigaction(SIGINT, &before_interrupt_, nullptr);
+  ::sigaction(SIGTERM, &before_terminate_, nullptr);
+  in_use = false;
+}
+
+int InterruptScope::signal() const {
+  return first_signal;
+}
+
+}  // namespace heed

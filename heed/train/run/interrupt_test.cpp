@@ -1,0 +1,68 @@
+// Ctrl-C as a question.
+
+#include "heed/train/run/interrupt.h"
+
+#include <cstdlib>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "heed/base/check.h"
+
+namespace heed {
+namespace {
+
+constexpr useconds_t kLater = 600'000;  // microseconds
+
+TEST(Interrupt, IsAskedForBySignals) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    const InterruptScope interrupt;
+    EXPECT_FALSE(interrupt.asked());
+    std::raise(number);
+    EXPECT_TRUE(interrupt.asked());
+    EXPECT_EQ(interrupt.signal(), number);
+  }
+}
+
+TEST(Interrupt, TakesTheSameSignalTwiceForOne) {
+  const InterruptScope interrupt;
+  std::raise(SIGINT);
+  std::raise(SIGINT);
+  std::raise(SIGTERM);
+  EXPECT_EQ(interrupt.signal(), SIGINT);
+}
+
+TEST(InterruptDeathTest, EndsTheProgramTheSecondTime) {
+  const auto twice = [](int first, int second) {
+    const InterruptScope interrupt;
+    std::raise(first);
+    ::usleep(kLater);
+    std::raise(second);
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(twice(SIGINT, SIGINT), ::testing::KilledBySignal(SIGINT), "");
+  EXPECT_EXIT(twice(SIGTERM, SIGINT), ::testing::KilledBySignal(SIGINT), "");
+  EXPECT_EXIT(twice(SIGINT, SIGTERM), ::testing::ExitedWithCode(0), "");
+}
+
+volatile std::sig_atomic_t handled = 0;
+
+TEST(Interrupt, GivesTheHandlersBack) {
+  const auto before = std::signal(SIGINT, [](int number) { handled = number; });
+  {
+    const InterruptScope interrupt;
+    std::raise(SIGINT);
+    EXPECT_EQ(handled, 0);
+  }
+  std::raise(SIGINT);
+  EXPECT_EQ(handled, SIGINT);
+  std::signal(SIGINT, before);
+}
+
+TEST(Interrupt, IsOneAtATime) {
+  const InterruptScope interrupt;
+  EXPECT_THROW(InterruptScope{}, Error);
+}
+
+}  // namespace
+}  // namespace heed

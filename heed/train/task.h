@@ -1,0 +1,71 @@
+// A task: data, a task model, a loss, and how the result is judged. The training loop knows no task, and a task no
+// loop. A new task is a new file with an entry in the catalogue.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <torch/nn/module.h>
+
+#include "heed/base/catalogue.h"
+#include "heed/base/settings.h"
+
+namespace heed {
+
+/// Where a task works.
+struct TaskPlace {
+  std::string folder;  // of the run; what a task prepares once (tokenizers) is kept there
+  at::Device device = at::kCPU;
+  bool resumed = false;  // what was prepared is in the folder
+};
+
+/// One share of one batch, and the random numbers that belong to it.
+struct Share {
+  int64_t epoch = 0, batch = 0;
+  int rank = 0, world = 1;
+};
+
+struct Loss {
+  at::Tensor sum;     // over what counts in this share, to be differentiated; undefined where the share is empty
+  int64_t count = 0;  // how much counts: target words, say
+};
+
+/// Figures by name, in order.
+using Figures = std::vector<std::pair<std::string, double>>;
+
+class Task {
+ public:
+  static constexpr auto kKind = "task";
+  using Parts = Catalogue<Task, Settings, TaskPlace>;  // the whole recipe
+
+  virtual ~Task() = default;
+  virtual torch::nn::Module& model() = 0;
+
+  /// Batches of an epoch; their order is a function of the seed and the epoch alone.
+  virtual int64_t batches(int64_t epoch) = 0;
+  virtual Loss loss(const Share& share) = 0;
+  /// "batch 12 of epoch 3: sentences 17, 2033, ...": for someone who looks for the cause of a NaN.
+  virtual std::string describe(const Share& share) = 0;
+
+  /// On the development set, with the model in evaluation; the watched figure is among them.
+  virtual Figures validate() = 0;
+  /// The figure that decides which weights are kept; larger is better, or not.
+  virtual std::string watched() const = 0;
+  virtual bool larger_is_better() const = 0;
+
+  /// Writes what is needed to use the model besides its weights: tokenizers, config.json.
+  virtual void write_files(const std::string& folder) = 0;
+  /// After training, with the best weights: everything worth reporting. May write files into the folder.
+  virtual nlohmann::ordered_json judge(const std::string& folder) = 0;
+  /// What it remembers from step to step besides parameters, for a checkpoint.
+  virtual nlohmann::ordered_json state() const { return nullptr; }
+  virtual void set_state(const nlohmann::ordered_json&) {}
+  /// What one unit of `count` is called: "tokens".
+  virtual std::string unit() const { return "tokens"; }
+};
+
+}  // namespace heed

@@ -1,0 +1,282 @@
+// Translation: parallel text in, a translator out; judged by BLEU, chrF, TER and perplexity and, where gold links are
+// known, by alignment error.
+//
+//   data    what is read (data/corpus.h); tokenizer, joint
+//   model   words, features, query, attention, output (models/translate/model.h)
+//   train   batch (tokens of the larger side, padding counted), smoothing
+//   eval    tokenize, beam, length_penalty, watch
+
+#include <ATen/ATen.h>
+
+#include "heed/bridge/noise_scope.h"
+#include "heed/data/batches.h"
+#include "heed/data/corpus.h"
+#include "heed/data/file.h"
+#include "heed/metrics/alignment_error.h"
+#include "heed/metrics/bleu.h"
+#include "heed/metrics/by_length.h"
+#include "heed/metrics/chrf.h"
+#include "heed/metrics/perplexity.h"
+#include "heed/metrics/ter.h"
+#include "heed/models/translate/reward.h"
+#include "heed/models/translate/translator.h"
+#include "heed/train/task.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Setting by setting as JSON: {"model": {"words": {"width": 256, ...}}}.
+Json as_json(const Setting& setting) {
+  Json out;
+  switch (setting.form) {
+    case Setting::Form::map:
+      out = Json::object();
+      for (size_t i = 0; i < setting.names.size(); ++i) out[setting.names[i]] = as_json(setting.items[i]);
+      break;
+    case Setting::Form::list:
+      out = Json::array();
+      for (const auto& item : setting.items) out.push_back(as_json(item));
+      break;
+    case Setting::Form::scalar:
+      if (!setting.quoted) out = Json::parse(setting.text, nullptr, /*allow_exceptions=*/false);
+      if (setting.quoted || out.is_discarded()) out = setting.text;
+      break;
+    case Setting::Form::absent:
+      break;
+  }
+  return out;
+}
+
+struct TranslateSettings {
+  CorpusOptions corpus;
+  std::string source_tokenizer, target_tokenizer;
+  bool joint = false;
+  uint64_t seed = 1;
+  int64_t batch = 0;
+  double smoothing = 0, reward = 0;
+  std::string tokenize, watch;
+  TranslateOptions greedy, best;
+};
+
+TranslateSettings read_settings(const Settings& recipe) {
+  TranslateSettings s;
+  const Settings data = recipe.at("data"), train = recipe.at("train"), eval = recipe.at("eval");
+  s.corpus = read_corpus_options(data);
+  const Settings tokenizer = data.at("tokenizer", "both");
+  const std::string both = tokenizer.shorthand("both");
+  s.source_tokenizer = tokenizer.text("source", both.empty() ? "bpe(merges=8000)" : both);
+  s.target_tokenizer = tokenizer.text("target", both.empty() ? "bpe(merges=8000)" : both);
+  for (const auto& [key, words] : {std::pair{"source", s.source_tokenizer}, {"target", s.target_tokenizer}}) try {
+      Catalogue<TokenizerTrainer>::make(words);
+    } catch (const Error& error) {
+      tokenizer.refuse(key, "is '", words, "': ", error.what());
+    }
+  s.joint = data.flag("joint", false);
+  if (s.joint && s.source_tokenizer != s.target_tokenizer)
+    data.refuse("joint", "is true, but the tokenizers are ", s.source_tokenizer, " and ", s.target_tokenizer,
+                "; expected the same for both");
+  s.seed = static_cast<uint64_t>(train.integer("seed", 1, 0, (int64_t{1} << 53) - 1));
+  s.batch = train.integer("batch", 2000, 1, 1 << 24);
+  s.smoothing = train.number("smoothing", 0, 0, below(1));
+  s.reward = train.number("reward", 0.1, 0);
+  s.tokenize = eval.choice("tokenize", {"13a", "none", "zh", "char", "intl"});
+  s.watch = eval.choice("watch", {"bleu", "loss"});
+  s.best.search.beam = eval.integer("beam", 5, 1, 1000);
+  s.best.search.length_penalty = eval.number("length_penalty", 1, 0, 10);
+  s.greedy.batch_tokens = s.best.batch_tokens = eval.integer("batch", 4000, 1, 1 << 24);
+  return s;
+}
+
+/// Those of the run folder, or new ones learnt from the training text.
+Languages languages_for(const TranslateSettings& s, const TextPairs& train, const TaskPlace& place) {
+  Languages languages;
+  if (place.resumed) {
+    languages = Languages::load(place.folder);
+  } else if (s.joint) {
+    std::vector<std::string> lines = train.source;
+    lines.insert(lines.end(), train.target.begin(), train.target.end());
+    languages.source = languages.target = train_tokenizer(s.source_tokenizer, lines);
+  } else {
+    languages.source = train_tokenizer(s.source_tokenizer, train.source);
+    languages.target = train_tokenizer(s.target_tokenizer, train.target);
+  }
+  languages.lower = s.corpus.lower;
+  languages.unescape = s.corpus.unescape;
+  return languages;
+}
+
+IdPairs encoded_pairs(const Languages& languages, const TextPairs& text) {
+  IdPairs ids;
+  for (size_t i = 0; i < text.size(); ++i) {
+    ids.source.push_back(languages.source->encode(text.source[i]));
+    ids.target.push_back(languages.target->encode(text.target[i]));
+  }
+  return ids;
+}
+
+class Translate final : public Task {
+ public:
+  Translate(const Settings& recipe, const TaskPlace& place)
+      : settings_(read_settings(recipe)), device_(place.device), model_settings_(recipe.at("model")) {
+    // A small one first: whatever is wrong with the recipe is said before any file is read.
+    TranslationModel(model_settings_, {.source = 8, .target = 8, .joint = settings_.joint});
+    recipe.refuse_unread();
+    corpus_ = read_corpus(settings_.corpus);
+    Languages languages = languages_for(settings_, corpus_.train, place);
+    pairs_ = encoded_pairs(languages, corpus_.train);
+    batches_ = std::make_unique<Batches>(pairs_, BatchOptions{.tokens = settings_.batch, .seed = settings_.seed});
+    model_ = std::make_shared<TranslationModel>(model_settings_, languages.vocabularies());
+    model_->to(device_);
+    translator_ = std::make_unique<Translator>(model_, std::move(languages));
+    reward_ = RewardLoss::for_model(*model_, settings_.reward);
+  }
+
+  torch::nn::Module& model() override { return *model_; }
+  int64_t batches(int64_t epoch) override { return batches_->count(epoch); }
+
+  Loss loss(const Share& share) override {
+    const PairBatch batch = batches_->batch(share.epoch, share.batch, share.rank, share.world).to(device_);
+    if (batch.rows.empty()) return {};
+    const NoiseScope noise(settings_.seed,
+                           static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch),
+                           batch.first_row);
+    const Predicted predicted = model_->predict(batch);
+    const auto logits = predicted.logits.to(at::kFloat);
+    Loss loss;
+    loss.count = predicted.wanted.size(0);
+    loss.sum = at::cross_entropy_loss(logits, predicted.wanted, {}, at::Reduction::Sum, -100, settings_.smoothing);
+    if (reward_) loss.sum = loss.sum + (*reward_)(predicted, static_cast<int64_t>(batch.rows.size()));
+    return loss;
+  }
+
+  std::string describe(const Share& share) override {
+    std::string text =
+        "epoch " + std::to_string(share.epoch + 1) + ", batch " + std::to_string(share.batch + 1) + ", pairs";
+    const auto rows = batches_->rows(share.epoch, share.batch);
+    for (size_t i = 0; i < std::min<size_t>(rows.size(), 8); ++i) text += " " + std::to_string(rows[i] + 1);
+    return text + (rows.size() > 8 ? " ..." : "");
+  }
+
+  Figures validate() override {
+    const auto [loss, tokens] = loss_of(corpus_.dev);
+    Figures figures{{"loss", loss / static_cast<double>(tokens)}, {"perplexity", perplexity(loss, tokens)}};
+    if (settings_.watch == "loss") return figures;
+    figures.emplace_back("bleu",
+                         bleu(texts_of(corpus_.dev, settings_.greedy), {corpus_.dev.target}, bleu_options()).score);
+    return figures;
+  }
+  std::string watched() const override { return settings_.watch; }
+  bool larger_is_better() const override { return settings_.watch == "bleu"; }
+
+  void write_files(const std::string& folder) override {
+    translator_->languages().save(folder);
+    const Json config{{"task", "translate"},
+                      {"lower", settings_.corpus.lower},
+                      {"unescape", settings_.corpus.unescape},
+                      {"joint", settings_.joint},
+                      {"model", as_json(model_settings_.resolved().written())}};
+    write_atomically(folder + "/config.json", config.dump(2) + "\n");
+  }
+
+  Json judge(const std::string& folder) override {
+    Json report;
+    report["dev"] = judged(corpus_.dev, folder + "/dev.hypotheses.txt");
+    if (corpus_.test.size() > 0) report["test"] = judged(corpus_.test, folder + "/test.hypotheses.txt");
+    return report;
+  }
+
+  Json state() const override { return reward_ ? Json{{"baseline", reward_->baseline()}} : Json(nullptr); }
+  void set_state(const Json& state) override {
+    if (reward_ && state.is_object()) reward_->set_baseline(state.at("baseline"));
+  }
+
+ private:
+  BleuOptions bleu_options() const {
+    BleuOptions options;
+    options.tokenizer = settings_.tokenize;
+    return options;
+  }
+
+  std::pair<double, int64_t> loss_of(const TextPairs& text) {
+    double loss = 0;
+    int64_t tokens = 0;
+    for (const auto& scored : translator_->score(text.source, text.target, settings_.greedy.batch_tokens, false)) {
+      loss -= scored.log_probability;
+      tokens += scored.words;
+    }
+    return {loss, tokens};
+  }
+
+  std::vector<std::string> texts_of(const TextPairs& text, const TranslateOptions& options) {
+    std::vector<std::string> all;
+    for (auto& translation : translator_->translate(text.source, options)) all.push_back(std::move(translation.text));
+    return all;
+  }
+
+  Json judged(const TextPairs& text, const std::string& path) {
+    const auto hypotheses = texts_of(text, settings_.best);
+    write_atomically(path, joined(hypotheses, "\n") + "\n");
+    const auto options = bleu_options();
+    const Bleu score = bleu(hypotheses, {text.target}, options);
+    const auto [loss, tokens] = loss_of(text);
+    Json report{{"sentences", text.size()},
+                {"bleu", score.score},
+                {"bleu_details", details(score)},
+                {"bleu_signature", signature(options)},
+                {"chrf", chrf(hypotheses, {text.target}).score},
+                {"ter", ter(hypotheses, {text.target}).score},
+                {"perplexity", perplexity(loss, tokens)},
+                {"tokens", tokens},
+                {"beam", settings_.best.search.beam}};
+    for (const auto& bucket : bleu_by_length(word_counts(text.source), hypotheses, {text.target}, options))
+      report["bleu_by_length"].push_back({{"from", bucket.shortest},
+                                          {"to", bucket.longest},
+                                          {"sentences", bucket.sentences},
+                                          {"bleu", bucket.bleu.score}});
+    if (!text.links.empty() && model_->aligns()) {
+      const auto error = alignment_error(links_of(text), text.links);
+      report["aer"] = error.error;
+      report["aer_precision"] = error.precision;
+      report["aer_recall"] = error.recall;
+    }
+    return report;
+  }
+
+  std::vector<Links> links_of(const TextPairs& text) {
+    std::vector<Links> all;
+    for (const auto& scored : translator_->score(text.source, text.target, settings_.greedy.batch_tokens))
+      all.push_back(strongest_links(scored.weights));
+    return all;
+  }
+
+  static std::vector<int64_t> word_counts(const std::vector<std::string>& lines) {
+    std::vector<int64_t> counts;
+    for (const auto& line : lines) counts.push_back(std::count(line.begin(), line.end(), ' ') + 1);
+    return counts;
+  }
+
+  TranslateSettings settings_;
+  at::Device device_;
+  Settings model_settings_;
+  Corpus corpus_;
+  IdPairs pairs_;  // of the training text
+  std::unique_ptr<Batches> batches_;
+  std::shared_ptr<TranslationModel> model_;
+  std::unique_ptr<Translator> translator_;
+  std::unique_ptr<RewardLoss> reward_;
+};
+
+std::shared_ptr<Task> make_translate(const Options&, const Settings& recipe, const TaskPlace& place) {
+  return std::make_shared<Translate>(recipe, place);
+}
+
+const Task::Parts::Entry translate_entry{"translate",
+                                         make_translate,
+                                         {.formula = "p(y | x) = prod_i p(y_i | y_<i, x)",
+                                          .paper = "Bahdanau et al., 2015",
+                                          .choose = "text into other text"}};
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,441 @@
+#include "heed/train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
+#include <ATen/Parallel.h>
+#include <torch/cuda.h>
+#include <torch/utils.h>
+
+#include "heed/base/version.h"
+#include "heed/bridge/autocast.h"
+#include "heed/data/file.h"
+#include "heed/data/recipe.h"
+#include "heed/data/safetensors.h"
+#include "heed/train/early_stopping.h"
+#include "heed/train/flat_parameters.h"
+#include "heed/train/processes.h"
+#include "heed/train/run/events.h"
+#include "heed/train/run/interrupt.h"
+#include "heed/train/run/log.h"
+#include "heed/train/run/metrics_log.h"
+#include "heed/train/run/progress.h"
+#include "heed/train/train_options.h"
+
+namespace heed {
+
+/// Where a run is, besides its tensors.
+struct Reached {
+  int64_t step = 0, epoch = 0, position = 0;  // steps done; in which epoch; steps of it done
+  double seconds = 0;                         // before this start
+  double loss = 0, count = 0;                 // since the last line of metrics
+  int64_t best_step = -1, validated = -1;     // steps of the best and of the last validation
+  bool done = false;                          // nothing is left to train
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, step, epoch, position, seconds, loss, count, best_step, validated,
+                                   done)
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char *kCheckpoint = "/checkpoint.safetensors", *kModel = "/model.safetensors",
+                     *kRecipe = "/recipe.yaml", *kResults = "/results.json";
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string rounded(double value, int digits) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value;
+  return text.str();
+}
+
+at::Device chosen_device(const Settings& train, const std::string& word, int local_rank) {
+  const bool cuda = torch::cuda::is_available();
+  const at::Device own_gpu(at::kCUDA, static_cast<at::DeviceIndex>(local_rank));
+  if (word == "auto") return cuda ? own_gpu : at::Device(at::kCPU);
+  if (word == "cpu") return at::kCPU;
+  if (word.rfind("cuda", 0) != 0) train.refuse("device", "is '", word, "', expected auto, cpu, cuda or cuda:1");
+  if (!cuda) train.refuse("device", "is '", word, "', but torch finds no GPU here; expected cpu or auto");
+  return word == "cuda" ? own_gpu : at::Device(word);
+}
+
+/// Another number for each (seed, step, rank): torch's own generators are set to it before every step.
+uint64_t mixed(uint64_t seed, uint64_t step, uint64_t rank) {
+  uint64_t x = seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9 + rank * 0x94D049BB133111EB + 1;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+/// The files of a run that only grow.
+struct Records {
+  explicit Records(const std::string& folder) : metrics(folder), events(folder) {}
+  MetricsLog metrics;
+  Events events;
+};
+
+class Trainer {
+ public:
+  Trainer(const Settings& recipe, const TrainCall& call)
+      : call_(call),
+        options_(read_train_options(recipe)),
+        place_(place_from_environment()),
+        device_(chosen_device(recipe.at("train"), options_.device, place_.local_rank)),
+        recipe_(recipe) {}
+
+  TrainResult run() {
+    prepare_folder();
+    make_task();
+    processes_ = Processes::join(place_, device_);
+    flat_ = std::make_unique<FlatParameters>(task_->model());
+    if (options_.average > 0) average_ = flat_->values().clone();
+    expected_steps_ = expected_steps();
+    const Better better = task_->larger_is_better() ? Better::higher : Better::lower;
+    schedule_ = Schedule::make(options_.schedule_words, {.steps = expected_steps_, .better = better});
+    stopping_ = std::make_unique<EarlyStopping>(options_.patience, better);
+    open_records();
+    if (call_.resume) restore();
+    processes_->broadcast({flat_->values()});
+    greet();
+    if (!reached_.done) loop();
+    if (!interrupted_) judge();
+    processes_->barrier();
+    return {options_.folder, interrupted_, reached_.step, reached_.epoch, seconds(), results_};
+  }
+
+ private:
+  struct Stepped {
+    double loss = 0, norm = 0, rate = 0;
+    int64_t count = 0;
+  };
+
+  void prepare_folder() {
+    const bool there = exists(options_.folder + kRecipe);
+    check(call_.resume || call_.force || !there, "train: ", options_.folder,
+          " already holds a run; --resume goes on with it, --force starts it over, run.dir=... names another folder");
+    check(!call_.resume || exists(options_.folder + kCheckpoint), "train: there is nothing to resume in ",
+          options_.folder, ": it has no checkpoint.safetensors");
+    if (place_.rank == 0) make_folders(options_.folder);
+  }
+
+  void make_task() {
+    torch::manual_seed(options_.seed);
+    const std::string name = recipe_.choice("task", Task::Parts::names());
+    task_ = Task::Parts::make(name, recipe_, TaskPlace{options_.folder, device_, call_.resume});
+    recipe_.refuse_unread();
+    task_->model().to(device_);
+  }
+
+  void open_records() {
+    if (!main()) return;
+    const auto show = [this](const std::string& line) {
+      if (!call_.quiet) bar_.say(line);
+    };
+    log_ = std::make_unique<Log>(options_.folder, show);
+    records_ = std::make_unique<Records>(options_.folder);
+    if (call_.resume) return;
+    records_->metrics.truncate_to(0);
+    records_->events.truncate_to(0);
+    write_atomically(options_.folder + kRecipe, recipe_yaml(recipe_.resolved()));
+    task_->write_files(options_.folder);
+    checkpoint();
+  }
+
+  void greet() {
+    std::ostringstream text;
+    text << (call_.resume ? "going on with " : "training ") << options_.folder << ": " << flat_->count()
+         << " parameters, " << device_ << ", " << at::get_num_threads() << " threads";
+    if (place_.world > 1) text << ", " << place_.world << " processes";
+    if (call_.resume) text << ", from step " << reached_.step << (reached_.done ? ", where it was finished" : "");
+    say(text.str());
+  }
+
+  void loop() {
+    const InterruptScope interrupt;
+    started_ = Clock::now();
+    while (!reached_.done) {
+      const Stepped stepped = step();
+      ++reached_.step;
+      if (++reached_.position == steps_of_epoch(reached_.epoch)) {
+        ++reached_.epoch;
+        reached_.position = 0;
+      }
+      record(stepped);
+      const bool due = options_.validate > 0 ? reached_.step % options_.validate == 0 : reached_.position == 0;
+      if (due || limit_reached()) validate();
+      interrupted_ = processes_->any(interrupt.asked());
+      if (interrupted_ || reached_.done || due || reached_.step % options_.checkpoint == 0) checkpoint();
+      if (interrupted_) break;
+    }
+    bar_.clear();
+    trained_seconds_ = seconds();
+    if (interrupted_)
+      say("stopped at step " + std::to_string(reached_.step) + "; go on with: heed train --resume " + options_.folder);
+  }
+
+  /// A pass, the sum over processes, a step of the optimiser.
+  Stepped step() {
+    flat_->zero_slopes();
+    torch::manual_seed(mixed(options_.seed, static_cast<uint64_t>(reached_.step), static_cast<uint64_t>(place_.rank)));
+    double loss = 0, count = 0;
+    Share share{reached_.epoch, 0, place_.rank, place_.world};
+    const int64_t first = reached_.position * options_.accumulate,
+                  last = std::min(first + options_.accumulate, task_->batches(reached_.epoch));
+    for (share.batch = first; share.batch < last; ++share.batch) {
+      const Loss own = forward_and_backward(share);
+      if (own.sum.defined()) loss += own.sum.item<double>();
+      count += static_cast<double>(own.count);
+    }
+    flat_->gather_slopes();
+    const auto totals = processes_->sum(std::vector<double>{loss, count});
+    processes_->sum({flat_->slopes()});
+    Stepped out;
+    out.count = static_cast<int64_t>(totals[1]);
+    out.loss = totals[0] / std::max(1.0, totals[1]);
+    auto& slopes = flat_->slopes();
+    slopes.div_(std::max(1.0, totals[1]));
+    out.norm = slopes.norm().item<double>();
+    share.batch = first;
+    if (!std::isfinite(out.loss) || !std::isfinite(out.norm)) diverged(share, out);
+    if (options_.clip > 0 && out.norm > options_.clip) slopes.mul_(options_.clip / out.norm);
+    out.rate = options_.lr * schedule_->factor(reached_.step + 1);
+    options_.optimiser->step(optimiser_, flat_->values(), slopes, out.rate, reached_.step + 1);
+    move_average();
+    return out;
+  }
+
+  Loss forward_and_backward(const Share& share) {
+    Loss loss;
+    {
+      const Autocast autocast(device_, options_.bfloat16);
+      loss = task_->loss(share);
+    }
+    if (loss.sum.defined()) loss.sum.backward();
+    return loss;
+  }
+
+  /// At first the mean of all weights so far, so that the random ones of the start are soon forgotten.
+  void move_average() {
+    if (!average_.defined()) return;
+    const auto t = static_cast<double>(reached_.step + 1);
+    average_.lerp_(flat_->values(), 1 - std::min(options_.average, (1 + t) / (10 + t)));
+  }
+
+  [[noreturn]] void diverged(const Share& share, const Stepped& stepped) {
+    bar_.clear();
+    const std::string where = flat_->not_finite();
+    fail("train: at step ", reached_.step + 1, " the loss is ", stepped.loss, " and the norm of the slopes ",
+         stepped.norm, " (", task_->describe(share), where.empty() ? "" : "; first in " + where,
+         "). The last checkpoint is whole; try a lower train.lr (now ", options_.lr,
+         "), a longer warm-up in train.schedule, a smaller train.clip (now ", options_.clip,
+         options_.bfloat16 ? "), train.precision=float" : ")", ", or look at these lines of the data");
+  }
+
+  void record(const Stepped& stepped) {
+    reached_.loss += stepped.loss * static_cast<double>(stepped.count);
+    reached_.count += static_cast<double>(stepped.count);
+    tokens_ += stepped.count;
+    if (!main()) return;
+    if (!call_.quiet)
+      bar_.update({.epoch = reached_.epoch + 1,
+                   .epochs = options_.epochs,
+                   .step = reached_.step,
+                   .steps = expected_steps_,
+                   .loss = stepped.loss,
+                   .tokens = tokens_});
+    if (reached_.step % options_.log != 0) return;
+    const double loss = reached_.loss / std::max(1.0, reached_.count);
+    records_->metrics.write(Json{{"step", reached_.step},
+                                 {"epoch", reached_.epoch},
+                                 {"loss", loss},
+                                 {"norm", stepped.norm},
+                                 {"lr", stepped.rate},
+                                 {task_->unit(), reached_.count},
+                                 {task_->unit() + "_per_second", bar_.tokens_per_second()},
+                                 {"seconds", seconds()}});
+    records_->events.write(reached_.step,
+                           {{"train/loss", loss}, {"train/norm", stepped.norm}, {"train/lr", stepped.rate}},
+                           Log::wall_clock());
+    reached_.loss = reached_.count = 0;
+  }
+
+  void validate() {
+    if (reached_.validated == reached_.step) return;
+    reached_.validated = reached_.step;
+    double stop = 0;
+    if (main()) {
+      const WithAverage averaged(*this);
+      const Figures figures = task_->validate();
+      stop = judge_figures(figures) ? 1 : 0;
+    }
+    task_->model().train();
+    reached_.done = processes_->sum(stop) > 0 || limit_reached();
+  }
+
+  /// Notes the figures, keeps the weights if they are the best; whether it is time to stop.
+  bool judge_figures(const Figures& figures) {
+    Json line{{"step", reached_.step}, {"epoch", reached_.epoch}, {"seconds", seconds()}};
+    std::vector<std::pair<std::string, double>> scalars;
+    std::string text = "step " + std::to_string(reached_.step) + ", epoch " + std::to_string(reached_.epoch);
+    double watched = NAN;
+    for (const auto& [name, value] : figures) {
+      line["dev_" + name] = value;
+      scalars.emplace_back("dev/" + name, value);
+      text += ", " + name + " " + rounded(value, 2);
+      if (name == task_->watched()) watched = value;
+    }
+    if (stopping_->validated(watched)) {
+      reached_.best_step = reached_.step;
+      save_parameters(task_->model(), options_.folder + kModel,
+                      {{"step", std::to_string(reached_.step)}, {"heed", std::string(kVersion)}});
+      text += " (best)";
+    }
+    schedule_->validated(watched);
+    records_->metrics.write(line);
+    records_->events.write(reached_.step, scalars, Log::wall_clock());
+    say(text + ", " + rounded(seconds(), 0) + " s");
+    return stopping_->exhausted();
+  }
+
+  void checkpoint() {
+    if (!main()) return;
+    NamedTensors tensors{{"values", flat_->values()}};
+    for (const auto& [name, tensor] : optimiser_) tensors["optimiser." + name] = tensor;
+    if (average_.defined()) tensors["average"] = average_;
+    Reached reached = reached_;
+    reached.seconds = seconds();
+    const nlohmann::json state{{"reached", reached},
+                     {"metrics", records_->metrics.size()},
+                     {"events", records_->events.size()},
+                     {"schedule", schedule_->state()},
+                     {"stopping", stopping_->state()},
+                     {"task", task_->state()},
+                     {"threads", at::get_num_threads()},
+                     {"world", place_.world},
+                     {"parameters", flat_->count()}};
+    save_safetensors(options_.folder + kCheckpoint, tensors, {{"state", state.dump()}});
+  }
+
+  void restore() {
+    const std::string path = options_.folder + kCheckpoint;
+    const Safetensors saved = load_safetensors(path);
+    check(saved.metadata.count("state") > 0, path, ": it has no state, so it is no checkpoint of a run");
+    const auto state = nlohmann::json::parse(saved.metadata.at("state"));
+    check(state.at("parameters") == flat_->count(), path, " is of a model with ", state.at("parameters"),
+          " parameters, this one has ", flat_->count(), "; the recipe has changed. --force starts over");
+    check(state.at("threads") == at::get_num_threads(), "train: the run used ", state.at("threads"),
+          " threads, this start has ", at::get_num_threads(),
+          "; sums would differ in their last bits. Resume with --threads ", state.at("threads"));
+    const at::NoGradGuard no_grad;
+    for (const auto& [name, tensor] : saved.tensors) {
+      if (name == "values") flat_->values().copy_(tensor);
+      if (name == "average" && average_.defined()) average_.copy_(tensor);
+      if (name.rfind("optimiser.", 0) == 0) optimiser_[name.substr(10)] = tensor.to(device_);
+    }
+    reached_ = state.at("reached").get<Reached>();
+    schedule_->restore(state.at("schedule"));
+    stopping_->restore(state.at("stopping"));
+    task_->set_state(state.at("task"));
+    if (!limit_reached() && !stopping_->exhausted()) reached_.done = false;  // more is asked for than before
+    if (!main()) return;
+    records_->metrics.truncate_to(state.at("metrics"));
+    records_->events.truncate_to(state.at("events"));
+  }
+
+  /// With the best weights: everything worth reporting, in results.json.
+  void judge() {
+    if (!main() || !exists(options_.folder + kModel)) return;
+    load_parameters(task_->model(), options_.folder + kModel);
+    task_->model().eval();
+    results_ = Json{{"run", options_.folder},
+                    {"step", reached_.step},
+                    {"best_step", reached_.best_step},
+                    {"epochs", reached_.epoch},
+                    {"train_seconds", trained_seconds_ > 0 ? trained_seconds_ : reached_.seconds},
+                    {"parameters", flat_->count()},
+                    {"device", device_.str()},
+                    {"threads", at::get_num_threads()},
+                    {"processes", place_.world},
+                    {"heed", std::string(kVersion)}};
+    results_.update(task_->judge(options_.folder));
+    write_atomically(options_.folder + kResults, results_.dump(2) + "\n");
+  }
+
+  int64_t steps_of_epoch(int64_t epoch) {
+    return (task_->batches(epoch) + options_.accumulate - 1) / options_.accumulate;
+  }
+  /// As far as can be said: epochs differ by a batch or two.
+  int64_t expected_steps() {
+    const int64_t by_epochs = options_.epochs * steps_of_epoch(0);
+    return options_.steps > 0 && (options_.epochs == 0 || options_.steps < by_epochs) ? options_.steps : by_epochs;
+  }
+  bool limit_reached() const {
+    return (options_.epochs > 0 && reached_.epoch >= options_.epochs) ||
+           (options_.steps > 0 && reached_.step >= options_.steps);
+  }
+  double seconds() const { return reached_.seconds + seconds_since(started_); }
+  bool main() const { return place_.rank == 0; }
+  void say(const std::string& line) {
+    if (log_) log_->line(line);
+  }
+
+  /// The average of the weights in their place while it lives, and the model in evaluation.
+  class WithAverage {
+   public:
+    explicit WithAverage(Trainer& trainer) : trainer_(trainer) {
+      trainer_.task_->model().eval();
+      if (trainer_.average_.defined()) {
+        own_ = trainer_.flat_->values().clone();
+        trainer_.flat_->values().copy_(trainer_.average_);
+      }
+    }
+    ~WithAverage() {
+      if (own_.defined()) trainer_.flat_->values().copy_(own_);
+      trainer_.task_->model().train();
+    }
+    WithAverage(const WithAverage&) = delete;
+    WithAverage& operator=(const WithAverage&) = delete;
+
+   private:
+    Trainer& trainer_;
+    at::Tensor own_;
+  };
+
+  TrainCall call_;
+  TrainOptions options_;
+  ProcessPlace place_;
+  at::Device device_;
+  Settings recipe_;
+  std::shared_ptr<Processes> processes_;
+  std::shared_ptr<Task> task_;
+  std::unique_ptr<FlatParameters> flat_;
+  Optimiser::State optimiser_;
+  at::Tensor average_;
+  std::shared_ptr<Schedule> schedule_;
+  std::unique_ptr<EarlyStopping> stopping_;
+  Progress bar_;
+  int64_t tokens_ = 0;  // of this start
+  int64_t expected_steps_ = 0;
+  std::unique_ptr<Log> log_;
+  std::unique_ptr<Records> records_;
+  Reached reached_;
+  bool interrupted_ = false;
+  double trained_seconds_ = 0;
+  Json results_;
+  Clock::time_point started_ = Clock::now();
+};
+
+}  // namespace
+
+TrainResult train(const Settings& recipe, const TrainCall& call) {
+  return Trainer(recipe, call).run();
+}
+
+}  // namespace heed

@@ -1,0 +1,194 @@
+// A run from a recipe: what it writes, how it stops, how it goes on.
+
+#include "heed/train/trainer.h"
+
+#include <cmath>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "heed/attention/testing.h"
+#include "heed/data/file.h"
+#include "heed/data/recipe.h"
+#include "heed/data/safetensors.h"
+#include "heed/train/run/testing_folder.h"
+
+namespace heed::testing {
+namespace {
+
+constexpr const char* kSmall = R"(task: translate
+data: {train: grammar, grammar: {train: 300, dev: 20, test: 10}, tokenizer: words}
+model:
+  words: {width: 16, dropout: 0.2}
+  features: {kind: recurrent, width: 16}
+  query: {kind: bahdanau, state: 16, out: 16}
+  attention: {words: additive + softmax, dropout: 0.1}
+train: {steps: 24, epochs: 0, batch: 300, lr: 0.01, checkpoint: 5, log: 2, validate: 10, average: 0.9, smoothing: 0.1}
+eval: {tokenize: none, beam: 2}
+)";
+
+TrainResult train_small(const std::string& folder, std::vector<std::string> overrides = {}, TrainCall call = {}) {
+  overrides.push_back("run.dir=" + folder);
+  call.quiet = true;
+  return train(parse_recipe(kSmall, "small", overrides), call);
+}
+
+Tensor weights_of(const std::string& folder) {
+  return load_safetensors(folder + "/checkpoint.safetensors").tensors.at("values");
+}
+
+std::vector<nlohmann::json> metrics_of(const std::string& folder) {
+  std::vector<nlohmann::json> lines;
+  std::ifstream file(folder + "/metrics.jsonl");
+  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+/// Steps and losses, which must not depend on when a run was stopped; times may.
+std::string timeless(const std::string& folder) {
+  std::string text;
+  for (auto line : metrics_of(folder)) {
+    line.erase("seconds");
+    line.erase("tokens_per_second");
+    text += line.dump() + "\n";
+  }
+  return text;
+}
+
+std::string refusal_of(const std::vector<std::string>& overrides) {
+  const Folder folder;
+  return refusal([&] { train_small(folder.path("run"), overrides); });
+}
+
+/// What is said of a wrong recipe names the key, the value and the cure.
+void expect_refused(const std::vector<std::string>& overrides, const std::vector<std::string>& parts) {
+  const std::string said = refusal_of(overrides);
+  for (const auto& part : parts) EXPECT_NE(said.find(part), std::string::npos) << part << " is missing in: " << said;
+}
+
+TEST(Trainer, WritesARunFolderThatHoldsEverything) {
+  const Folder folder;
+  const std::string run = folder.path("run");
+  const TrainResult result = train_small(run);
+  EXPECT_EQ(result.step, 24);
+  for (const char* file : {"/recipe.yaml", "/config.json", "/tokenizer.source.json", "/tokenizer.target.json",
+                           "/model.safetensors", "/checkpoint.safetensors", "/metrics.jsonl",
+                           "/events.out.tfevents.0.heed", "/log.txt", "/results.json", "/test.hypotheses.txt"})
+    EXPECT_TRUE(exists(run + file)) << file;
+  EXPECT_TRUE(result.results["test"].contains("aer"));
+  const auto metrics = metrics_of(run);
+  std::vector<int64_t> steps;
+  for (const auto& line : metrics)
+    if (line.contains("loss")) steps.push_back(line.at("step"));
+  EXPECT_EQ(steps, (std::vector<int64_t>{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24}));
+  EXPECT_LT(metrics.back().at("step"), 25);
+  EXPECT_EQ(recipe_yaml(read_recipe(run + "/recipe.yaml")), read_file(run + "/recipe.yaml"));
+}
+
+TEST(Trainer, GoesOnFromACheckpointAsIfItHadNeverStopped) {
+  const Folder folder;
+  const std::string whole = folder.path("whole"), parts = folder.path("parts");
+  train_small(whole);
+  train_small(parts, {"train.steps=7"});
+  for (const char* steps : {"train.steps=13", "train.steps=24"}) train_small(parts, {steps}, {.resume = true});
+  EXPECT_TRUE(weights_of(parts).equal(weights_of(whole)));
+  EXPECT_TRUE(load_safetensors(parts + "/model.safetensors")
+                  .tensors.at("target_words.weight")
+                  .equal(load_safetensors(whole + "/model.safetensors").tensors.at("target_words.weight")));
+}
+
+TEST(Trainer, CutsItsFilesBackToTheCheckpointItGoesOnFrom) {
+  const Folder folder;
+  const std::string whole = folder.path("whole"), cut = folder.path("cut");
+  train_small(whole);
+  train_small(cut, {"train.steps=10"});
+  std::ofstream(cut + "/metrics.jsonl", std::ios::app)
+      << R"({"step": 12, "loss": 9.9})" << '\n';  // after the checkpoint
+  train_small(cut, {}, {.resume = true});
+  EXPECT_EQ(timeless(cut), timeless(whole));
+}
+
+TEST(Trainer, GivesTheSameWeightsTwice) {
+  const Folder folder;
+  train_small(folder.path("a"), {"train.steps=6"});
+  train_small(folder.path("b"), {"train.steps=6"});
+  train_small(folder.path("c"), {"train.steps=6", "train.seed=2"});
+  EXPECT_TRUE(weights_of(folder.path("a")).equal(weights_of(folder.path("b"))));
+  EXPECT_FALSE(weights_of(folder.path("a")).equal(weights_of(folder.path("c"))));
+}
+
+TEST(Trainer, LearnsWithEveryKindOfModel) {
+  const Folder folder;
+  for (const char* query : {"bahdanau", "luong"})
+    for (const char* attention : {"general + softmax", "additive + local_p(3)", "fixed", "mean", "additive + hard"}) {
+      const auto metrics = [&] {
+        const std::string run = folder.path(std::string(query) + std::to_string(std::hash<std::string>{}(attention)));
+        train_small(run, {std::string("model.query.kind=") + query, std::string("model.attention=") + attention});
+        return metrics_of(run);
+      }();
+      EXPECT_LT(metrics[11].value("loss", 9.0), metrics[0].value("loss", 0.0)) << query << ", " << attention;
+    }
+}
+
+TEST(Trainer, TrainsATransformerAndAStructure) {
+  const Folder folder;
+  const std::vector<std::string> transformer{"model.query={kind: transformer, layers: 1, heads: 2}",
+                                             "model.features={kind: transformer, layers: 1, heads: 2}",
+                                             "model.attention=additive + entmax(1.5)", "model.words.width=16"};
+  train_small(folder.path("t"), transformer);
+  train_small(folder.path("s"), {"model.attention={words: additive + softmax, structure: multi_hop(hops=2)}"});
+  for (const char* run : {"t", "s"}) EXPECT_LT(metrics_of(folder.path(run)).back().value("dev_loss", 99.0), 6.0) << run;
+}
+
+TEST(Trainer, AddsUpBatchesToOneStep) {
+  const Folder folder;
+  train_small(folder.path("a"), {"train.steps=3", "train.accumulate=4"});
+  EXPECT_GT(metrics_of(folder.path("a")).front().at("tokens"), 1200);  // of two steps of four batches of up to 300
+}
+
+TEST(Trainer, StopsWhereTheLossIsNoNumber) {
+  expect_refused({"train.lr=90", "train.clip=0", "train.optimiser=sgd", "train.steps=200", "train.validate=1000"},
+                 {"step ", "epoch ", "pairs ", "lower train.lr"});
+}
+
+TEST(Trainer, RefusesAFolderThatHoldsARun) {
+  const Folder folder;
+  train_small(folder.path("run"), {"train.steps=1"});
+  EXPECT_NE(refusal([&] { train_small(folder.path("run")); }).find("--resume"), std::string::npos);
+  train_small(folder.path("run"), {"train.steps=1"}, {.force = true});
+  EXPECT_NE(refusal([&] { train_small(folder.path("none"), {}, {.resume = true}); }).find("nothing to resume"),
+            std::string::npos);
+}
+
+TEST(Trainer, RefusesWrongRecipesByTheirKeys) {
+  expect_refused({"train.learning_rate=1"}, {"train.learning_rate"});
+  expect_refused({"train.ls=1"}, {"train.ls", "did you mean", "train.lr"});
+  expect_refused({"train.lr=fast"}, {"train.lr", "'fast'", "number"});
+  expect_refused({"model.words.width=-3"}, {"model.words.width", "-3"});
+  expect_refused({"model.attention.score=aditive"}, {"model.attention.score", "'aditive'", "did you mean 'additive'"});
+  expect_refused({"model.attention.align=softmox"}, {"model.attention.align", "'softmox'", "softmax"});
+  expect_refused({"model.attention=aditive + softmax"}, {"model.attention", "aditive", "did you mean"});
+  expect_refused({"model.attention.dim=triple"}, {"model.attention.dim", "triple"});
+  expect_refused({"model.attention.score=dot", "model.features.width=20"}, {"model.attention", "dot"});
+  expect_refused({"model.query.kind=bahdanu"}, {"model.query.kind", "bahdanau"});
+  expect_refused({"model.features.width=17"}, {"model.features.width", "17", "even"});
+  expect_refused({"model.attention.structure=rotatory"}, {"rotatory"});
+  expect_refused({"train.optimiser=adm"}, {"train.optimiser", "adam"});
+  expect_refused({"train.schedule=cosin"}, {"train.schedule", "cosine"});
+  expect_refused({"train.device=gpu"}, {"train.device", "cuda"});
+  expect_refused({"data.tokenizer=bpee"}, {"data.tokenizer", "bpe"});
+  expect_refused({"data.train=[no.en,no.de]", "data.dev=[no.en,no.de]", "data.grammar="}, {"no.en"});
+  expect_refused({"task=translat"}, {"task", "translate"});
+}
+
+TEST(Trainer, KeepsTheShortFormOfAMechanismOpenForOverrides) {
+  const Folder folder;
+  train_small(folder.path("run"),
+              {"model.attention=additive + softmax", "model.attention.align=sparsemax", "train.steps=1"});
+  const std::string recipe = read_file(folder.path("run") + "/recipe.yaml");
+  EXPECT_NE(recipe.find("align: sparsemax"), std::string::npos) << recipe;
+  EXPECT_EQ(recipe.find("words: additive"), std::string::npos) << recipe;
+}
+
+}  // namespace
+}  // namespace heed::testing
