@@ -1,9 +1,8 @@
 #include "heed/data/batches.h"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
-#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
 #include "heed/base/check.h"

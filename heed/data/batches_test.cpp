@@ -113,14 +113,14 @@ TEST(Batches, DependOnSeedAndEpochAlone) {
   EXPECT_EQ(batches.rows(3, 0), order(1, 3).front());
 }
 
-// The same on every machine and with every library.
+// The same on every machine and with every library; the order was worked out by a few lines of Python.
 TEST(Batches, HaveTheOrderOfTheirSeed) {
   IdPairs corpus;
   for (int64_t i = 0; i < 8; ++i) corpus.source.push_back({4}), corpus.target.push_back({4});
   const Batches batches(corpus, {.tokens = 4, .seed = 1});
   std::vector<Rows> all;
   for (int64_t i = 0; i < batches.count(0); ++i) all.push_back(batches.rows(0, i));
-  EXPECT_EQ(all, (std::vector<Rows>{{0, 1}, {2, 3}, {4, 5}, {6, 7}}));
+  EXPECT_EQ(all, (std::vector<Rows>{{7, 5}, {3, 0}, {6, 2}, {4, 1}}));
 }
 
 TEST(Batches, StayWithinTheirTokensWithLittlePadding) {

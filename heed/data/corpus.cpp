@@ -34,6 +34,7 @@ TextPairs read_files(const CorpusOptions& o, const std::vector<std::string>& fil
   t.lower = o.lower;
   t.unescape = o.unescape;
   t.swap = o.swap;
+  t.drop_empty = o.drop_empty;
   if (o.modulo > 0) {
     t.modulo = o.modulo;
     t.keep_residues = keep;
@@ -121,6 +122,7 @@ CorpusOptions read_corpus_options(const Settings& data) {
   o.format = data.choice("format", {"auto", "two", "tsv", "|||"});
   o.lower = data.flag("lower", false);
   o.unescape = data.flag("unescape", false);
+  o.drop_empty = data.flag("drop_empty", false);
   o.longest = data.integer("longest", 100, 0, 1 << 20);
   return o;
 }

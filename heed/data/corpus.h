@@ -5,7 +5,7 @@
 //     train: [train.en.gz, train.de.gz]   one file: TSV or source ||| target; or the word `grammar`: built-in sentences
 //     dev: [...]    test: [...]    links: gold.txt (of the test set, Pharaoh)
 //     split: {modulo: 20, dev: [2], test: [1]}   dev and test out of train's file, by the md5 of the source
-//     format, lower, unescape, swap, longest
+//     format, lower, unescape, swap, longest, drop_empty
 
 #pragma once
 
@@ -27,7 +27,7 @@ struct CorpusOptions {
   std::string root, format;
   std::vector<std::string> train, dev, test;
   std::string links;
-  bool lower = false, unescape = false, swap = false;
+  bool lower = false, unescape = false, swap = false, drop_empty = false;
   int64_t longest = 0, modulo = 0;
   std::vector<int64_t> dev_residues, test_residues;
   uint64_t grammar_seed = 1;

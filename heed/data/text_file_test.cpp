@@ -1,5 +1,8 @@
 #include "heed/data/text_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <zlib.h>
 
 #include "heed/data/testing.h"
@@ -43,6 +46,34 @@ TEST_F(TextFile, MayBePacked) {
   const std::string once = read_file(path("packed.gz"));
   EXPECT_EQ(lines(once), (Lines{"eins", "zwei"}));                         // whatever its name
   EXPECT_EQ(lines(once + once), (Lines{"eins", "zwei", "eins", "zwei"}));  // gzip files may follow one another
+}
+
+/// The standard input is a file for as long as it lives.
+class StandardInput {
+ public:
+  explicit StandardInput(const std::string& path) : before_(::dup(STDIN_FILENO)) {
+    const int file = ::open(path.c_str(), O_RDONLY);
+    ::dup2(file, STDIN_FILENO);
+    ::close(file);
+  }
+  StandardInput(const StandardInput&) = delete;
+  StandardInput& operator=(const StandardInput&) = delete;
+  ~StandardInput() {
+    ::dup2(before_, STDIN_FILENO);
+    ::close(before_);
+  }
+
+ private:
+  int before_;
+};
+
+TEST_F(TextFile, MayBeTheStandardInput) {
+  {
+    const StandardInput input(packed("eins\nzwei\n"));
+    EXPECT_EQ(read_lines("-"), (Lines{"eins", "zwei"}));
+  }
+  const StandardInput input(write("a.txt", "gut\n\xFF"));
+  EXPECT_TRUE(says(error_of([] { read_lines("-"); }), {"data/text: standard input:2: byte 1 is not UTF-8"}));
 }
 
 TEST_F(TextFile, IsRefusedWhenItIsNotThereOrEmpty) {

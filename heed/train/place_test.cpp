@@ -96,7 +96,8 @@ TEST(ProcessPlace, ReadsMpirunOnOneMachine) {
   EXPECT_GE(mpi.port, 20000);
   EXPECT_LT(mpi.port, 30000);
   EXPECT_NE(mpi.port, place(with(kOpenMpi, {{"PMIX_NAMESPACE", "1234568"}})).port);
-  const ProcessPlace pmi = place({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}, {"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "3"}});
+  const ProcessPlace pmi =
+      place({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}, {"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "3"}});
   EXPECT_EQ(pmi.rank, 2);
   EXPECT_EQ(pmi.master, "127.0.0.1");
   EXPECT_EQ(pmi.port, 29500);

@@ -32,6 +32,7 @@ struct Share {
 struct Loss {
   at::Tensor sum;     // over what counts in this share, to be differentiated; undefined where the share is empty
   int64_t count = 0;  // how much counts: target words, say
+  at::Tensor shown{};  // what is reported as the loss, where that is not the sum
 };
 
 /// Figures by name, in order.

@@ -24,7 +24,7 @@ TrainOptions read_train_options(const Settings& recipe) {
   if (o.epochs == 0 && o.steps == 0)
     t.refuse("epochs", "is 0 and train.steps too; expected one of them to say when to stop");
   o.seed = static_cast<uint64_t>(t.integer("seed", 1, 0, (int64_t{1} << 53) - 1));
-  o.lr = t.number("lr", 1e-3, above(0), 100);
+  o.lr = t.number("lr", 1e-3, above(0));
   o.optimiser_words = t.text("optimiser", "adam");
   check_words(t, "optimiser", o.optimiser_words, [&] { o.optimiser = Catalogue<Optimiser>::make(o.optimiser_words); });
   o.schedule_words = t.text("schedule", "constant");

@@ -35,8 +35,7 @@ struct Reached {
   int64_t best_step = -1, validated = -1;     // steps of the best and of the last validation
   bool done = false;                          // nothing is left to train
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, step, epoch, position, seconds, loss, count, best_step, validated,
-                                   done)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, step, epoch, position, seconds, loss, count, best_step, validated, done)
 
 namespace {
 
@@ -190,7 +189,7 @@ class Trainer {
                   last = std::min(first + options_.accumulate, task_->batches(reached_.epoch));
     for (share.batch = first; share.batch < last; ++share.batch) {
       const Loss own = forward_and_backward(share);
-      if (own.sum.defined()) loss += own.sum.item<double>();
+      if (own.sum.defined()) loss += (own.shown.defined() ? own.shown : own.sum).item<double>();
       count += static_cast<double>(own.count);
     }
     flat_->gather_slopes();
@@ -312,14 +311,14 @@ class Trainer {
     Reached reached = reached_;
     reached.seconds = seconds();
     const nlohmann::json state{{"reached", reached},
-                     {"metrics", records_->metrics.size()},
-                     {"events", records_->events.size()},
-                     {"schedule", schedule_->state()},
-                     {"stopping", stopping_->state()},
-                     {"task", task_->state()},
-                     {"threads", at::get_num_threads()},
-                     {"world", place_.world},
-                     {"parameters", flat_->count()}};
+                               {"metrics", records_->metrics.size()},
+                               {"events", records_->events.size()},
+                               {"schedule", schedule_->state()},
+                               {"stopping", stopping_->state()},
+                               {"task", task_->state()},
+                               {"threads", at::get_num_threads()},
+                               {"world", place_.world},
+                               {"parameters", flat_->count()}};
     save_safetensors(options_.folder + kCheckpoint, tensors, {{"state", state.dump()}});
   }
 

@@ -44,6 +44,13 @@ std::vector<nlohmann::json> metrics_of(const std::string& folder) {
   return lines;
 }
 
+std::vector<double> losses_of(const std::string& folder) {
+  std::vector<double> losses;
+  for (const auto& line : metrics_of(folder))
+    if (line.contains("loss")) losses.push_back(line.at("loss"));
+  return losses;
+}
+
 /// Steps and losses, which must not depend on when a run was stopped; times may.
 std::string timeless(const std::string& folder) {
   std::string text;
@@ -92,9 +99,10 @@ TEST(Trainer, GoesOnFromACheckpointAsIfItHadNeverStopped) {
   train_small(parts, {"train.steps=7"});
   for (const char* steps : {"train.steps=13", "train.steps=24"}) train_small(parts, {steps}, {.resume = true});
   EXPECT_TRUE(weights_of(parts).equal(weights_of(whole)));
-  EXPECT_TRUE(load_safetensors(parts + "/model.safetensors")
-                  .tensors.at("target_words.weight")
-                  .equal(load_safetensors(whole + "/model.safetensors").tensors.at("target_words.weight")));
+  const auto average = [](const std::string& run) {
+    return load_safetensors(run + "/checkpoint.safetensors").tensors.at("average");
+  };
+  EXPECT_TRUE(average(parts).equal(average(whole)));
 }
 
 TEST(Trainer, CutsItsFilesBackToTheCheckpointItGoesOnFrom) {
@@ -121,12 +129,10 @@ TEST(Trainer, LearnsWithEveryKindOfModel) {
   const Folder folder;
   for (const char* query : {"bahdanau", "luong"})
     for (const char* attention : {"general + softmax", "additive + local_p(3)", "fixed", "mean", "additive + hard"}) {
-      const auto metrics = [&] {
-        const std::string run = folder.path(std::string(query) + std::to_string(std::hash<std::string>{}(attention)));
-        train_small(run, {std::string("model.query.kind=") + query, std::string("model.attention=") + attention});
-        return metrics_of(run);
-      }();
-      EXPECT_LT(metrics[11].value("loss", 9.0), metrics[0].value("loss", 0.0)) << query << ", " << attention;
+      const std::string run = folder.path(std::string(query) + std::to_string(std::hash<std::string>{}(attention)));
+      train_small(run, {std::string("model.query.kind=") + query, std::string("model.attention=") + attention});
+      const auto losses = losses_of(run);
+      EXPECT_LT(losses.back(), losses.front()) << query << ", " << attention;
     }
 }
 
@@ -147,7 +153,7 @@ TEST(Trainer, AddsUpBatchesToOneStep) {
 }
 
 TEST(Trainer, StopsWhereTheLossIsNoNumber) {
-  expect_refused({"train.lr=90", "train.clip=0", "train.optimiser=sgd", "train.steps=200", "train.validate=1000"},
+  expect_refused({"train.lr=1e30", "train.clip=0", "train.optimiser=sgd", "train.steps=200", "train.validate=1000"},
                  {"step ", "epoch ", "pairs ", "lower train.lr"});
 }
 
@@ -162,7 +168,7 @@ TEST(Trainer, RefusesAFolderThatHoldsARun) {
 
 TEST(Trainer, RefusesWrongRecipesByTheirKeys) {
   expect_refused({"train.learning_rate=1"}, {"train.learning_rate"});
-  expect_refused({"train.ls=1"}, {"train.ls", "did you mean", "train.lr"});
+  expect_refused({"train.epoch=1"}, {"train.epoch", "did you mean", "epochs"});
   expect_refused({"train.lr=fast"}, {"train.lr", "'fast'", "number"});
   expect_refused({"model.words.width=-3"}, {"model.words.width", "-3"});
   expect_refused({"model.attention.score=aditive"}, {"model.attention.score", "'aditive'", "did you mean 'additive'"});
@@ -177,7 +183,6 @@ TEST(Trainer, RefusesWrongRecipesByTheirKeys) {
   expect_refused({"train.schedule=cosin"}, {"train.schedule", "cosine"});
   expect_refused({"train.device=gpu"}, {"train.device", "cuda"});
   expect_refused({"data.tokenizer=bpee"}, {"data.tokenizer", "bpe"});
-  expect_refused({"data.train=[no.en,no.de]", "data.dev=[no.en,no.de]", "data.grammar="}, {"no.en"});
   expect_refused({"task=translat"}, {"task", "translate"});
 }
 

@@ -47,10 +47,16 @@ TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vo
   const std::string asked = query.choice("kind", {"bahdanau", "luong", "transformer"});
   features_ = register_module("features", component<FeatureModel>(features, usual_features(asked), width));
   attention_ = attention_model(attention, usual_mechanism(asked));
-  query_ = register_module(
-      "query", component<QueryModel>(
-                   query, "bahdanau",
-                   QueryOptions{.embedding = width, .source = features_->width(), .looking = attention_->looking()}));
+  const QueryOptions options{.embedding = width, .source = features_->width(), .looking = attention_->looking()};
+  try {
+    query_ = register_module("query", component<QueryModel>(query, "bahdanau", options));
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    if (what.rfind("recipe: ", 0) == 0) throw;
+    const std::string& structure = options.looking.structure;
+    model.refuse("attention", "is '", options.looking.mechanism, structure.empty() ? "'" : "' in '" + structure + "'",
+                 ", which does not fit here: ", what);
+  }
   output_dropout_ = output.number("dropout", dropout_, 0, 0.99);
   output_ = register_module("output", component<OutputModel>(output, "softmax",
                                                              OutputOptions{.in = query_->width(),
@@ -71,7 +77,11 @@ Tensor TranslationModel::outputs_to_logits(const Tensor& outputs) {
   return output_->logits(heed::dropout(outputs, output_dropout_, is_training()));
 }
 
-Predicted TranslationModel::predict(const PairBatch& batch, const Call& call) {
+Predicted TranslationModel::predict(const PairBatch& batch, const Call& given) {
+  Call call = given;
+  // Where there are no kernels of ours, sentences are short enough to store their weights instead of computing them
+  // twice.
+  if (batch.source.is_cuda() && call.path == Path::fastest) call.path = Path::stored;
   Call plain = call;
   plain.want = {};
   const Source source = read(batch.source, batch.source_keep, plain);

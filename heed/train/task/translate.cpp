@@ -147,7 +147,10 @@ class Translate final : public Task {
     Loss loss;
     loss.count = predicted.wanted.size(0);
     loss.sum = at::cross_entropy_loss(logits, predicted.wanted, {}, at::Reduction::Sum, -100, settings_.smoothing);
-    if (reward_) loss.sum = loss.sum + (*reward_)(predicted, static_cast<int64_t>(batch.rows.size()));
+    if (reward_) {
+      loss.shown = loss.sum.detach();
+      loss.sum = loss.sum + (*reward_)(predicted, static_cast<int64_t>(batch.rows.size()));
+    }
     return loss;
   }
 
