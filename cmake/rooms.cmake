@@ -108,7 +108,7 @@ endfunction()
 
 # A header of somebody else, and the target that brings it.
 set(HEED_OUTSIDE "CLI/=CLI11::CLI11" "nlohmann/=nlohmann_json::nlohmann_json" "yaml-cpp/=yaml-cpp::yaml-cpp" "zlib.h=ZLIB::ZLIB"
-                 "png.h=PNG::PNG" "freetype/=Freetype::Freetype" "benchmark/=benchmark::benchmark")
+                 "png.h=PNG::PNG" "ft2build.h=Freetype::Freetype" "benchmark/=benchmark::benchmark")
 
 # heed_outside(<variable> <file>...): the outside targets whose headers these files include.
 function(heed_outside variable)

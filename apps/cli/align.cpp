@@ -13,36 +13,43 @@
 namespace heed::cli {
 namespace {
 
+/// Besides the heuristics on links: the strongest pairs of the product of both directions' weights.
+constexpr const char* kProduct = "product";
+
 struct Arguments {
-  std::string run, source, target, reverse, symmetry, device = "auto";
+  std::string run, source, target, reverse, symmetry = kProduct, device = "auto";
   double threshold = 0;
 };
 
-/// Links from source to target, one for each target word, of a translator in either direction.
-std::vector<Links> links_of(const std::string& run, const std::vector<std::string>& from,
-                            const std::vector<std::string>& to, const Arguments& a) {
-  Translator translator = Translator::load(run, device_of(a.device));
+/// How each target word looked at the source words.
+std::vector<WeightRows> weights_of(const std::string& run, const std::vector<std::string>& from,
+                                   const std::vector<std::string>& to, const std::string& device) {
+  Translator translator = Translator::load(run, device_of(device));
   check(translator.model().aligns(), "align: the model in ", run,
         " has one context for all words, so it aligns none; expected one with attention");
-  std::vector<Links> all;
-  for (const auto& scored : translator.score(from, to)) all.push_back(strongest_links(scored.weights, a.threshold));
+  std::vector<WeightRows> all;
+  for (auto& scored : translator.score(from, to)) all.push_back(std::move(scored.weights));
   return all;
+}
+
+Links links_of(const WeightRows& forward, const WeightRows& backward, const Arguments& a) {
+  if (a.symmetry == kProduct) return mutual_links(agreement(forward, backward));
+  return symmetrised(strongest_links(forward, a.threshold), swapped(strongest_links(backward, a.threshold)),
+                     parse_symmetry(a.symmetry));
 }
 
 void run(const Arguments& a) {
   const auto source = read_lines(a.source), target = read_lines(a.target);
   check(source.size() == target.size(), "align: ", a.source, " has ", source.size(), " lines, ", a.target, " has ",
         target.size(), "; expected as many of both");
-  const bool two_ways = !a.reverse.empty();
-  check(two_ways || a.symmetry.empty() || a.symmetry == "forward", "align: --symmetry ", a.symmetry,
-        " needs links of both directions; expected --reverse with a run that translates ", a.target, " to ", a.source);
-  auto links = links_of(a.run, source, target, a);
-  if (two_ways) {
-    const Symmetry how = parse_symmetry(a.symmetry.empty() ? "grow_diag_final_and" : a.symmetry);
-    const auto back = links_of(a.reverse, target, source, a);
-    for (size_t i = 0; i < links.size(); ++i) links[i] = symmetrised(links[i], swapped(back[i]), how);
+  if (a.symmetry != kProduct) parse_symmetry(a.symmetry);
+  const auto forward = weights_of(a.run, source, target, a.device);
+  if (a.reverse.empty()) {
+    for (const auto& weights : forward) std::cout << pharaoh(strongest_links(weights, a.threshold)) << '\n';
+    return;
   }
-  for (const auto& line : links) std::cout << pharaoh(line) << '\n';
+  const auto backward = weights_of(a.reverse, target, source, a.device);
+  for (size_t i = 0; i < forward.size(); ++i) std::cout << pharaoh(links_of(forward[i], backward[i], a)) << '\n';
 }
 
 void add_align(CLI::App& app) {
@@ -52,9 +59,10 @@ void add_align(CLI::App& app) {
   command->add_option("source", a->source, "One sentence a line")->required();
   command->add_option("target", a->target, "Its translation, line by line")->required();
   command->add_option("--reverse", a->reverse, "A run that translates the other way, to symmetrise with");
-  command->add_option("--symmetry", a->symmetry,
-                      "With --reverse: " + joined(symmetry_words()) + " (the last is usual)");
-  command->add_option("--threshold", a->threshold, "No link where the weight is not above this")->capture_default_str();
+  command->add_option("--symmetry", a->symmetry, "With --reverse: product, " + joined(symmetry_words()))
+      ->capture_default_str();
+  command->add_option("--threshold", a->threshold, "No link where the weight is not above this; not with product")
+      ->capture_default_str();
   add_device_option(*command, a->device);
   command->callback([a] { run(*a); });
 }

@@ -12,6 +12,7 @@
 #include "apps/cli/translation_maps.h"
 
 #include "heed/attention/mechanism.h"
+#include "heed/bridge/threads.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
 #include "heed/train/trainer.h"
@@ -29,10 +30,12 @@ model:
   query: {kind: bahdanau, state: 128, out: 96}
   attention: additive + softmax
 train:
-  epochs: 8
-  batch: 1200
-  lr: 0.003
-  schedule: cosine(warmup=100, total=1600)
+  epochs: 0
+  steps: 520
+  batch: 1100
+  lr: 0.007
+  schedule: cosine(warmup=60)
+  validate: 1000
 eval: {tokenize: none, beam: 1}
 )";
 
@@ -78,7 +81,7 @@ void print_by_length(std::ostream& out, const std::vector<Learner>& learners) {
 void show_maps(std::ostream& out, const Learner& learner, const DemoOptions& options) {
   Translator translator = Translator::load(learner.result.folder, at::kCPU);
   const std::vector<std::string> sentences{"Tom chases Jerry", "two angry cats that Uncle Sam knows chase the mouse",
-                                           "yesterday Mary 's teacher gave the book to Tom in the garden"};
+                                           "today Mary 's teacher gives the book to Tom in the garden"};
   const auto maps = translation_maps(translator, sentences, {}, 1);
   out << "\nWhat the translator looks at, word by word:\n";
   print_heat_map(out, maps.front(), options.colours, options.columns);
@@ -95,6 +98,8 @@ std::string short_name(const std::string& words) {
 }  // namespace
 
 bool run_demo(std::ostream& out, const DemoOptions& options) {
+  use_threads(
+      1);  // tensors this small gain nothing from more, and the figures then do not depend on how many there are
   std::vector<Learner> learners{{short_name(options.mechanism), options.mechanism}, {"fixed", "fixed"}};
   out << "Two translators learn English-Chinese from sentences of a small grammar: one with attention ("
       << options.mechanism << "), one with a fixed context.\n"

@@ -108,9 +108,12 @@ std::string padded_left(const std::string& text, int columns) {
 std::string shortened(const std::string& text, int columns) {
   if (display_width(text) <= columns) return text;
   std::string kept;
-  for (const char32_t letter : decoded(text)) {
-    if (display_width(kept + encoded(letter)) > columns - 1) break;
-    kept += encoded(letter);
+  int left = columns - 1;
+  for (const char32_t character : decoded(text)) {
+    const auto letter = encoded(character);
+    left -= display_width(letter);
+    if (left < 0) break;
+    kept += letter;
   }
   return kept + "…";
 }

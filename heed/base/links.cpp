@@ -200,6 +200,33 @@ Links strongest_links(const WeightRows& weights, double threshold) {
   return links;
 }
 
+WeightRows agreement(const WeightRows& forward, const WeightRows& backward) {
+  WeightRows both = forward;
+  for (size_t target = 0; target < both.size(); ++target) {
+    check(both[target].size() == backward.size(), "links: ", both[target].size(), " source words one way, ",
+          backward.size(), " the other; expected the same sentence");
+    for (size_t source = 0; source < backward.size(); ++source) {
+      check(backward[source].size() == both.size(), "links: ", both.size(), " target words one way, ",
+            backward[source].size(), " the other; expected the same sentence");
+      both[target][source] *= backward[source][target];
+    }
+  }
+  return both;
+}
+
+Links mutual_links(const WeightRows& weights) {
+  Links mutual;
+  for (const Link& link : strongest_links(weights)) {
+    const auto source = static_cast<size_t>(link.source), target = static_cast<size_t>(link.target);
+    bool strongest = true;
+    for (size_t other = 0; other < weights.size(); ++other)
+      strongest = strongest && (other < target ? weights[other][source] < weights[target][source]
+                                               : weights[other][source] <= weights[target][source]);
+    if (strongest) mutual.push_back(link);
+  }
+  return mutual;
+}
+
 WeightRows merged_to_words(const WeightRows& pieces, const std::vector<int64_t>& source_words,
                            const std::vector<int64_t>& target_words) {
   check(pieces.size() == target_words.size(), "base/links: weights for ", pieces.size(), " target pieces, words for ",

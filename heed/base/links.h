@@ -6,10 +6,10 @@
 
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace heed {
@@ -17,7 +17,10 @@ namespace heed {
 struct Link {
   int64_t source = 0, target = 0;
   bool sure = true;
-  auto operator<=>(const Link&) const = default;  // by source, then by target
+  bool operator==(const Link&) const = default;
+  bool operator<(const Link& other) const {  // by source, then by target
+    return std::tie(source, target, sure) < std::tie(other.source, other.target, other.sure);
+  }
 };
 using Links = std::vector<Link>;
 
@@ -48,6 +51,13 @@ using WeightRows = std::vector<std::vector<double>>;  // a row for each target w
 /// A link from each target word to the source word with the greatest weight, the first of equals; none where that
 /// weight is not above `threshold`.
 Links strongest_links(const WeightRows& weights, double threshold = 0);
+
+/// What both directions think of a pair of words: a_ij b_ji, with a of the model that writes the target and b, a row
+/// for each source word, of the other one. A row for each target word.
+WeightRows agreement(const WeightRows& forward, const WeightRows& backward);
+
+/// Links between words that are each other's strongest; the first of equals.
+Links mutual_links(const WeightRows& weights);
 
 /// Weights between pieces of words to weights between words: a word gets the sum over its source pieces and the mean
 /// over its target pieces. For each piece the number of its word, -1 for what is no word (an end marker).

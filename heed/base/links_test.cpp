@@ -146,5 +146,26 @@ TEST(MergedToWords, RefusesWeightsOfOtherSizes) {
   EXPECT_TRUE(merged_to_words({}, {}, {}).empty());
 }
 
+// Forward prefers source 0 for both targets; backward takes source 0 to target 1 alone, so target 0 gets source 1.
+TEST(Agreement, MultipliesTheWeightsOfBothDirections) {
+  const WeightRows both = agreement({{0.6, 0.4}, {0.9, 0.1}}, {{0.1, 0.9}, {0.8, 0.2}});
+  EXPECT_DOUBLE_EQ(both[0][0], 0.6 * 0.1);
+  EXPECT_DOUBLE_EQ(both[0][1], 0.4 * 0.8);
+  EXPECT_DOUBLE_EQ(both[1][0], 0.9 * 0.9);
+  EXPECT_EQ(pharaoh(strongest_links(both)), "0-1 1-0");
+}
+
+TEST(Agreement, RefusesWeightsOfDifferentSentences) {
+  EXPECT_THROW(agreement({{0.5, 0.5}}, {{1.0}}), Error);
+  EXPECT_THROW(agreement({{0.5, 0.5}}, {{1.0, 0.0}, {0.0, 1.0}}), Error);
+}
+
+TEST(MutualLinks, AreThoseThatBothWordsPrefer) {
+  EXPECT_EQ(pharaoh(mutual_links({{0.6, 0.4}, {0.9, 0.1}})),
+            "0-1");  // source 0 prefers target 1, source 1 nobody's best
+  EXPECT_EQ(pharaoh(mutual_links({{0.5, 0.2}, {0.5, 0.1}})), "0-0");  // the first of equals
+  EXPECT_TRUE(mutual_links({}).empty());
+}
+
 }  // namespace
 }  // namespace heed

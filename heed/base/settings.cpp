@@ -49,7 +49,7 @@ Bound bound_of(double value, double outside) {
 /// "0 <= dropout < 1"
 std::string range(const std::string& name, double least, double most) {
   const Bound low = bound_of(least, below(least)), high = bound_of(most, above(most));
-  const std::string upper = std::isfinite(most) ? name + (high.open ? " < " : " <= ") + high.text : name;
+  std::string upper = std::isfinite(most) ? name + (high.open ? " < " : " <= ") + high.text : name;
   if (!std::isfinite(least)) return upper;
   if (!std::isfinite(most)) return name + (low.open ? " > " : " >= ") + low.text;
   return low.text + (low.open ? " < " : " <= ") + upper;
@@ -72,6 +72,9 @@ std::vector<std::string> pieces_of(const std::string& path) {
   return pieces;
 }
 
+std::string path_to(const std::string& folder, const std::string& name) {
+  return folder.empty() ? name : folder + "." + name;
+}
 /// "train.lr" is in "train", which is in "".
 std::string folder_of(const std::string& path) {
   const size_t dot = path.rfind('.');
@@ -107,10 +110,9 @@ bool says_the_same(const std::string& one, const std::string& other) {
 std::string meant(const std::string& path, const std::vector<std::string>& here,
                   const std::vector<std::string>& values) {
   const std::string folder = folder_of(path), name = name_of(path);
-  const std::string prefix = folder.empty() ? "" : folder + ".";
-  if (const std::string near = nearest(name, here); !near.empty()) return prefix + near;
+  if (const std::string near = nearest(name, here); !near.empty()) return path_to(folder, near);
   for (const auto& candidate : here)
-    if (says_the_same(name, candidate)) return prefix + candidate;
+    if (says_the_same(name, candidate)) return path_to(folder, candidate);
   for (const auto& candidate : values)
     if (name_of(candidate) == name) return candidate;
   return "";
@@ -123,7 +125,7 @@ void check_keys(const Setting& here, const std::string& path, const std::string&
     check(!name.empty(), tree, ": ", path.empty() ? "the top" : path, " has an empty key", where);
     check(name.find('.') == std::string::npos, tree, ": the key '", name, "' has a dot, expected '",
           name.substr(0, name.find('.')), ":' with '", name.substr(name.find('.') + 1), ":' below it", where);
-    const std::string full = path.empty() ? name : path + "." + name;
+    const std::string full = path_to(path, name);
     const auto earlier = std::find(here.names.begin(), here.names.begin() + static_cast<std::ptrdiff_t>(i), name);
     if (earlier != here.names.begin() + static_cast<std::ptrdiff_t>(i)) {
       const auto& first = here.items[static_cast<size_t>(earlier - here.names.begin())];
@@ -149,7 +151,7 @@ Setting& make_way(Setting& root, const std::string& path, const std::string& tre
       map.at(kShort) = std::move(*here);
       *here = std::move(map);
     }
-    so_far += (so_far.empty() ? "" : ".") + piece;
+    so_far = path_to(so_far, piece);
     here = &here->at(piece);
   }
   return *here;
@@ -225,7 +227,7 @@ struct Settings::Tree {
 
   void add_unread(const Setting& map, const std::string& folder, std::vector<std::string>& refusals) {
     for (size_t i = 0; i < map.names.size(); ++i) {
-      const std::string path = folder.empty() ? map.names[i] : folder + "." + map.names[i];
+      const std::string path = path_to(folder, map.names[i]);
       const Asked* question = find_asked(path);
       if (!question) {
         refusals.push_back(refusal(path, map.items[i].origin));
@@ -317,7 +319,7 @@ int64_t Settings::integer(const std::string& key, int64_t otherwise, int64_t lea
 
 std::string Settings::text(const std::string& key, const std::string& otherwise) const {
   const Setting* given = find_scalar(key, "a text");
-  const std::string value = given ? given->text : otherwise;
+  std::string value = given ? given->text : otherwise;
   note(key, "text", Setting::scalar(otherwise), text_setting(value));
   return value;
 }
@@ -331,7 +333,7 @@ std::string Settings::shorthand(const std::string& key) const {
 std::string Settings::choice(const std::string& key, const std::vector<std::string>& words) const {
   const std::string expected = "one of " + joined(words);
   const Setting* given = find_scalar(key, expected);
-  const std::string value = given ? given->text : words.front();
+  std::string value = given ? given->text : words.front();
   if (std::find(words.begin(), words.end(), value) == words.end())
     refuse(key, "is '", value, "', expected ", expected, suggestion(value, words));
   note(key, joined(words, " | "), Setting::scalar(words.front()), text_setting(value));
@@ -387,7 +389,7 @@ Settings Settings::at(const std::string& key, const std::string& short_for) cons
       }
     }
   }
-  return Settings(tree_, path(key));
+  return {tree_, path(key)};
 }
 
 bool Settings::has(const std::string& key) const {

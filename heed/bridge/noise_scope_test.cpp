@@ -14,7 +14,7 @@ namespace {
 
 at::Tensor dropped(uint64_t seed, uint64_t step, int64_t first_row, const at::Tensor& x, double rate = 0.3) {
   const NoiseScope scope(seed, step, first_row);
-  return dropout(x, rate, /*training=*/true);
+  return heed::dropout(x, rate, /*training=*/true);
 }
 
 TEST(NoiseScope, IsOpenFromItsBeginningToItsEnd) {
@@ -77,8 +77,8 @@ TEST(Dropout, DropsOthersInAnotherStepSeedUseOrRow) {
   EXPECT_FALSE(first.equal(dropped(8, 100, 0, x)));
   EXPECT_FALSE(first.equal(dropped(7, 100, 4, x)));
   const NoiseScope scope(7, 100);
-  EXPECT_TRUE(first.equal(dropout(x, 0.3, true)));
-  EXPECT_FALSE(first.equal(dropout(x, 0.3, true)));
+  EXPECT_TRUE(first.equal(heed::dropout(x, 0.3, true)));
+  EXPECT_FALSE(first.equal(heed::dropout(x, 0.3, true)));
 }
 
 TEST(Dropout, GivesHalvesOfABatchWhatTheWholeGets) {
@@ -117,12 +117,13 @@ TEST(Dropout, IsTheOneOfTheKernelsInEveryTypeAndShape) {
     for (const std::vector<int64_t>& shape :
          {std::vector<int64_t>{3, 4, 6}, {3, 6}, {3}, {3, 4, 2, 3}, {0, 4, 6}, {3, 0, 6}, {3, 4, 0}}) {
       const NoiseScope scope(3, 4, 2);
-      const auto y = dropout(at::ones(shape, type), 0.5, true);
+      const auto y = heed::dropout(at::ones(shape, type), 0.5, true);
       EXPECT_EQ(y.scalar_type(), type);
       EXPECT_EQ(y.sizes(), at::IntArrayRef(shape));
       if (y.numel() == 0) continue;
       const int64_t places = shape.size() < 3 ? 1 : shape[1];
-      const auto u = draws.uniform(kernels::kDropout, {3, 1, places, y.numel() / 3 / places}, at::kFloat);
+      const std::vector<int64_t> drawn{3, 1, places, y.numel() / 3 / places};
+      const auto u = draws.uniform(kernels::kDropout, drawn, at::kFloat);
       EXPECT_TRUE(y.view(-1).to(at::kFloat).equal((u >= 0.5).to(at::kFloat).view(-1) * 2)) << y.sizes();
     }
   }
@@ -142,7 +143,7 @@ TEST(Dropout, IsTheSameOnAnyNumberOfThreads) {
 TEST(Dropout, IsTorchsOutsideAScope) {
   const auto x = at::randn({4, 5, 6});
   at::manual_seed(5);
-  const auto ours = dropout(x, 0.3, true);
+  const auto ours = heed::dropout(x, 0.3, true);
   at::manual_seed(5);
   EXPECT_TRUE(ours.equal(at::dropout(x, 0.3, true)));
 }
@@ -150,10 +151,10 @@ TEST(Dropout, IsTorchsOutsideAScope) {
 TEST(Dropout, LeavesEverythingAloneInEvaluationAndAtRateZero) {
   NoiseScope scope(3, 4);
   const auto x = at::randn({4, 5});
-  EXPECT_TRUE(dropout(x, 0.3, false).equal(x));
-  EXPECT_TRUE(dropout(x, 0, true).equal(x));
+  EXPECT_TRUE(heed::dropout(x, 0.3, false).equal(x));
+  EXPECT_TRUE(heed::dropout(x, 0, true).equal(x));
   EXPECT_EQ(scope.next_use(), 1U);  // and takes no use
-  EXPECT_THROW(dropout(x, 1, true), Error);
+  EXPECT_THROW(heed::dropout(x, 1, true), Error);
 }
 
 TEST(Dropout, FollowsTheScopeOnAGpuToo) {

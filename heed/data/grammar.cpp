@@ -49,15 +49,19 @@ struct Origin {
 };
 struct ChineseWord {
   std::string_view word;
-  std::array<Origin, 2> from;
+  std::array<Origin, 3> from;
 };
 using Chinese = std::vector<ChineseWord>;
 
 Chinese sure(std::string_view word, int64_t at) {
   return {{word, {Origin{at}}}};
 }
-Chinese possible(std::string_view word, int64_t at, int64_t or_at) {
-  return {{word, {Origin{at, false}, Origin{or_at, false}}}};
+Chinese possible(std::string_view word, int64_t at, int64_t or_at, int64_t or_else = -1) {
+  return {{word, {Origin{at, false}, Origin{or_at, false}, Origin{or_else, false}}}};
+}
+/// 的 between words, for an English word between them.
+Chinese joining(int64_t at, const Chinese& what) {
+  return {{"的", {Origin{at}, Origin{what[0].from[0].at, false}}}};
 }
 int64_t origin(const ChineseWord& word) {
   return word.from[0].at;
@@ -158,21 +162,28 @@ class Writer {
     return in_order({who, when, before_verb, where, how, act});
   }
 
-  /// gives the book to Mary: 把 书 送 给 玛丽
+  /// gives the book to Mary: 把 书 送给 玛丽
   Chinese giving(bool third) {
-    const auto verb = say(random_.pick(kGiving), third);
+    auto verb = say(random_.pick(kGiving), third);
     const auto what = noun_phrase(/*alive=*/false).chinese;
     const int64_t to = write("to");
+    verb[0].from[1] = {to, false};
     const auto whom = name();
-    return in_order({possible("把", origin(verb[0]), to), what, verb, sure("给", to), whom});
+    return in_order({possible("把", origin(verb[0]), to, origin(what[0])), what, verb, whom});
   }
 
+  /// behind the school: 在 学校 后面, in Paris: 在 巴黎
   Chinese place() {
-    const Chinese in = sure("在", write("in"));
-    if (random_.chance(40)) return in_order({in, city()});
+    if (random_.chance(35)) {
+      auto in = sure("在", write("in"));
+      const auto where = city();
+      in[0].from[1] = {origin(where[0]), false};
+      return in_order({in, where});
+    }
+    const auto side = say(random_.pick(kSides));
     write("the");
     const auto noun = say(random_.pick(kPlaces));
-    return in_order({in, noun, possible("里", origin(in[0]), origin(noun[0]))});
+    return in_order({possible("在", origin(side[0]), origin(noun[0])), noun, side});
   }
 
   Chinese city() {
@@ -209,16 +220,16 @@ class Writer {
     return with_determiner(random_.pick(kDeterminers), alive);
   }
 
-  /// my cat: 我 的 猫, Tom 's cat: 汤姆 的 猫
+  /// my cat: 我的 猫, Tom 's cat: 汤姆 的 猫
   Chinese owned(bool alive) {
-    if (maybe()) {
-      const auto who = name();
-      const int64_t of = write("'s");
-      return in_order({who, sure("的", of), described(alive, /*plural=*/false).first});
+    if (!maybe()) {
+      const auto who = say(random_.pick(kOwners));
+      return in_order({who, described(alive, /*plural=*/false).first});
     }
-    const auto who = say(random_.pick(kOwners));
+    const auto who = name();
+    const int64_t of = write("'s");
     const auto what = described(alive, /*plural=*/false).first;
-    return in_order({who, possible("的", origin(who[0]), origin(what.back())), what});
+    return in_order({who, joining(of, what), what});
   }
 
   /// two cats that see Tom: 看见 汤姆 的 两 只 猫
@@ -230,26 +241,31 @@ class Writer {
       english_[next - 1] = "an";
     Chinese number;
     if (!which.chinese.empty()) number = sure(which.chinese, at);
-    if (which.measured) number = in_order({number, possible(noun.measure, at, origin(what.back()))});
+    if (which.measured)
+      number = in_order({number, possible(noun.measure, at, origin(what.back()), what.size() > 1 ? at + 1 : -1)});
+    const auto whole = in_order({number, what});
     const bool more = !inside_ && maybe() && random_.chance(60);
-    const auto about = more ? relative_clause(alive, which.plural) : Chinese{};
-    return {in_order({about, number, what}), which.plural};
+    return {more ? in_order({relative_clause(alive, which.plural, whole), whole}) : whole, which.plural};
   }
 
-  /// clever big cat: 聪明 的 大 猫
+  const Word& long_adjective(bool alive) {
+    return alive ? random_.pick(kLivingAdjectives) : random_.pick(kThingAdjectives);
+  }
+
+  /// big cat: 大 猫, clever cat: 聪明 的 猫
   std::pair<Chinese, Noun> described(bool alive, bool plural) {
-    auto first = !maybe() ? Chinese{} : say(alive ? random_.pick(kLivingAdjectives) : random_.pick(kThingAdjectives));
-    const auto second = maybe() ? say(random_.pick(kShortAdjectives)) : Chinese{};
+    const bool adjective = maybe(), brief = random_.chance(50);
+    auto like = adjective ? say(brief ? random_.pick(kShortAdjectives) : long_adjective(alive)) : Chinese{};
     const Noun noun = alive ? random_.pick(kAnimate) : random_.pick(kThings);
     const int64_t at = write(plural ? noun.many : noun.one);
-    if (!first.empty()) first = in_order({first, possible("的", origin(first[0]), at)});
-    return {in_order({first, second, sure(noun.chinese, at)}), noun};
+    if (adjective && !brief) like = in_order({like, possible("的", at - 1, at)});
+    return {in_order({like, sure(noun.chinese, at)}), noun};
   }
 
-  /// that sees Tom: 看见 汤姆 的, that Tom sees: 汤姆 看见 的. Nothing hangs on what stands in it.
-  Chinese relative_clause(bool alive, bool plural) {
+  /// that sees Tom: 看见 汤姆 的, that Tom sees: 汤姆 看见 的, in front of `whom`. Nothing hangs on what stands in it.
+  Chinese relative_clause(bool alive, bool plural, const Chinese& whom) {
     inside_ = true;
-    const Chinese of = sure("的", write("that"));
+    const auto of = joining(write("that"), whom);
     Chinese what;
     if (!alive || random_.chance(30)) {
       const auto who = name();

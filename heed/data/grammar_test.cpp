@@ -45,7 +45,7 @@ TEST(Grammar, WritesTheSamePairsOnEveryMachine) {
   uint64_t hash = 0xCBF29CE484222325U;
   for (const auto& pair : grammar_pairs(1, 1000))
     for (const char letter : text_of(pair) + '\n') hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
-  EXPECT_EQ(hash, 15041878831805201342U);
+  EXPECT_EQ(hash, 9623182662382228214U);
 }
 
 TEST(Grammar, BeginsTheSameHoweverManyPairsAreWanted) {
@@ -80,8 +80,8 @@ TEST(Grammar, LinksEveryWordButTheArticle) {
   }
 }
 
-// A word means the same wherever it stands: each English word has one Chinese word, by its sure links, and the words
-// that have two are those of the grammar (does: 吗, 的 of 's and that have one each; and: 而且 and 和).
+// By its sure links each English word has one Chinese word, but for two: and joins clauses (而且) or names (和), in
+// stands before a place (里) or a city (在).
 TEST(Grammar, TranslatesAWordTheSameWayEverywhere) {
   std::map<std::string, std::set<std::string>> meanings;
   for (const auto& pair : grammar_pairs(4, 5000)) {
@@ -91,8 +91,9 @@ TEST(Grammar, TranslatesAWordTheSameWayEverywhere) {
         meanings[source[static_cast<size_t>(link.source)]].insert(target[static_cast<size_t>(link.target)]);
   }
   for (const auto& [word, chinese] : meanings)
-    EXPECT_EQ(chinese.size(), word == "and" ? 2U : 1U) << word << " has " << *chinese.begin();
+    EXPECT_EQ(chinese.size(), word == "and" || word == "in" ? 2U : 1U) << word << " has " << *chinese.begin();
   EXPECT_EQ(meanings["and"], (std::set<std::string>{"和", "而且"}));
+  EXPECT_EQ(meanings["in"], (std::set<std::string>{"在", "里"}));
   EXPECT_EQ(meanings["that"], std::set<std::string>{"的"});
 }
 
@@ -108,26 +109,26 @@ TEST(Grammar, HasLengthsFromTwoToThirtyInEqualShares) {
   }
 }
 
-TEST(Grammar, HasAboutAHundredWordsOnEitherSide) {
+TEST(Grammar, HasMoreThanAHundredWordsOnEitherSide) {
   std::set<std::string> english, chinese;
   for (const auto& pair : grammar_pairs(6, 5000)) {
     for (const auto& word : words_of(pair.source)) english.insert(word);
     for (const auto& word : words_of(pair.target)) chinese.insert(word);
   }
-  EXPECT_EQ(english.size(), 140U);
-  EXPECT_EQ(chinese.size(), 114U);
+  EXPECT_EQ(english.size(), 148U);
+  EXPECT_EQ(chinese.size(), 118U);
 }
 
 TEST(Grammar, GivesASentenceOneTranslation) {
   std::map<std::string, std::string> known;
   int64_t again = 0;
-  for (uint64_t seed = 1; seed <= 8; ++seed)
-    for (const auto& pair : grammar_pairs(seed, 10000)) {
+  for (uint64_t seed = 1; seed <= 4; ++seed)
+    for (const auto& pair : grammar_pairs(seed, 5000)) {
       const auto [entry, fresh] = known.emplace(pair.source, text_of(pair));
       EXPECT_EQ(entry->second, text_of(pair));
       again += !fresh;
     }
-  EXPECT_GT(again, 1000);  // or the test says nothing
+  EXPECT_GT(again, 200);  // or the test says nothing
 }
 
 TEST(GrammarSplit, KeepsTheSetsApartForAllSeeds) {
@@ -157,45 +158,47 @@ TEST(GrammarSplit, NeverTrainsOnTomChasesJerry) {
   const std::string sentence = "Tom chases Jerry";
   EXPECT_EQ(grammar_set_of(sentence), GrammarSet::test);
   std::string text;
-  for (uint64_t seed = 1; text.empty() && seed <= 10; ++seed)
-    for (const auto& pair : grammar_split(seed, 0, 0, 400).test)
+  for (uint64_t seed = 1; text.empty() && seed <= 40; ++seed)
+    for (const auto& pair : grammar_split(seed, 0, 0, 100).test)
       if (pair.source == sentence) text = text_of(pair);
   EXPECT_EQ(text, "Tom chases Jerry\t汤姆 追逐 杰瑞\t0-0 1-1 2-2 ");
 }
 
 TEST(Grammar, PutsTheMeasureWordBetweenNumberAndNoun) {
-  EXPECT_EQ(found("two cats sleep"), "two cats sleep\t两 只 猫 睡觉\t0-0 0p1 1p1 1-2 2-3 ");
+  EXPECT_EQ(found("two dogs laugh"), "two dogs laugh\t两 只 狗 笑\t0-0 0p1 1p1 1-2 2-3 ");
 }
 
 TEST(Grammar, PutsPlaceTimeAndMannerBeforeTheVerb) {
-  EXPECT_EQ(found("John runs in the garden"),
-            "John runs in the garden\t约翰 在 花园 里 跑步\t0-0 2-1 4-2 2p3 4p3 1-4 ");
-  EXPECT_EQ(found("today his doctor sleeps slowly in the garden"),
-            "today his doctor sleeps slowly in the garden\t今天 他 的 医生 在 花园 里 慢慢 睡觉\t"
-            "0-0 1-1 1p2 2p2 2-3 5-4 7-5 5p6 7p6 4-7 3-8 ");
+  EXPECT_EQ(found("Tom laughs near the forest"),
+            "Tom laughs near the forest\t汤姆 在 森林 旁边 笑\t0-0 2p1 4p1 4-2 2-3 1-4 ");
+  EXPECT_EQ(found("two children run quietly"),
+            "two children run quietly\t两 个 孩子 悄悄 跑步\t0-0 0p1 1p1 1-2 3-3 2-4 ");
+  EXPECT_EQ(found("Mr Jack will chase his bird in the school"),
+            "Mr Jack will chase his bird in the school\t杰克 先生 会 在 学校 里 追逐 他的 鸟\t"
+            "1-0 0-1 2-2 6p3 8p3 8-4 6-5 3-6 4-7 5-8 ");
 }
 
 TEST(Grammar, WritesANameOfTwoWordsAsOne) {
-  EXPECT_EQ(found("John laughs in Hong Kong"), "John laughs in Hong Kong\t约翰 在 香港 笑\t0-0 2-1 3-2 4-2 1-3 ");
+  EXPECT_EQ(found("Lucy sings in Hong Kong"), "Lucy sings in Hong Kong\t露西 在 香港 唱歌\t0-0 2-1 3p1 3-2 4-2 1-3 ");
 }
 
 TEST(Grammar, PutsTheTitleBehindTheName) {
-  EXPECT_EQ(found("Uncle Sam laughs"), "Uncle Sam laughs\t山姆 叔叔 笑\t1-0 0-1 2-2 ");
+  EXPECT_EQ(found("Aunt Anna laughs"), "Aunt Anna laughs\t安娜 阿姨 笑\t1-0 0-1 2-2 ");
 }
 
 TEST(Grammar, PutsTheRelativeClauseBeforeTheNoun) {
-  EXPECT_EQ(found("every bird that sees Mary dances"),
-            "every bird that sees Mary dances\t看见 玛丽 的 每 只 鸟 跳舞\t3-0 4-1 2-2 0-3 0p4 1p4 1-5 5-6 ");
+  EXPECT_EQ(found("these snakes that Peter helps run"),
+            "these snakes that Peter helps run\t彼得 帮助 的 这些 蛇 跑步\t3-0 4-1 2-2 0p2 0-3 1-4 5-5 ");
 }
 
 TEST(Grammar, PutsWhatIsGivenBeforeTheVerb) {
-  EXPECT_EQ(found("Jerry gives the map to Tom"),
-            "Jerry gives the map to Tom\t杰瑞 把 地图 送 给 汤姆\t0-0 1p1 4p1 3-2 1-3 4-4 5-5 ");
+  EXPECT_EQ(found("Alice sends her apple to Jerry"),
+            "Alice sends her apple to Jerry\t爱丽丝 把 她的 苹果 寄给 杰瑞\t0-0 1p1 4p1 2p1 2-2 3-3 1-4 4p4 5-5 ");
 }
 
 TEST(Grammar, NegatesAndAsks) {
-  EXPECT_EQ(found("Anna does not dance"), "Anna does not dance\t安娜 不 跳舞\t0-0 2-1 1p1 3-2 ");
-  EXPECT_EQ(found("does Tom know Jack"), "does Tom know Jack\t汤姆 认识 杰克 吗\t1-0 2-1 3-2 0-3 ");
+  EXPECT_EQ(found("Jerry does not laugh"), "Jerry does not laugh\t杰瑞 不 笑\t0-0 2-1 1p1 3-2 ");
+  EXPECT_EQ(found("does Mary help Alice"), "does Mary help Alice\t玛丽 帮助 爱丽丝 吗\t1-0 2-1 3-2 0-3 ");
 }
 
 }  // namespace

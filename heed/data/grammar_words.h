@@ -28,13 +28,14 @@ constexpr std::array kTitlesOfMen{Word{"Mr", "先生"}, Word{"Uncle", "叔叔"}}
 constexpr std::array kTitlesOfWomen{Word{"Mrs", "太太"}, Word{"Aunt", "阿姨"}};
 constexpr std::array kCities{Word{"London", "伦敦"},   Word{"Paris", "巴黎"},     Word{"Beijing", "北京"},
                              Word{"New York", "纽约"}, Word{"Hong Kong", "香港"}, Word{"San Francisco", "旧金山"}};
+constexpr std::array kSides{Word{"in", "里"}, Word{"behind", "后面"}, Word{"near", "旁边"}};
 constexpr std::array kPlaces{Word{"garden", "花园"}, Word{"park", "公园"}, Word{"kitchen", "厨房"},
                              Word{"school", "学校"}, Word{"forest", "森林"}};
-constexpr std::array kAnimate{Noun{"cat", "cats", "只", "猫"},         Noun{"dog", "dogs", "只", "狗"},
-                              Noun{"bird", "birds", "只", "鸟"},       Noun{"horse", "horses", "匹", "马"},
-                              Noun{"snake", "snakes", "条", "蛇"},     Noun{"teacher", "teachers", "位", "老师"},
-                              Noun{"doctor", "doctors", "位", "医生"}, Noun{"student", "students", "个", "学生"},
-                              Noun{"child", "children", "个", "孩子"}};
+constexpr std::array kAnimate{Noun{"cat", "cats", "只", "猫"},           Noun{"dog", "dogs", "只", "狗"},
+                              Noun{"mouse", "mice", "只", "老鼠"},       Noun{"bird", "birds", "只", "鸟"},
+                              Noun{"horse", "horses", "匹", "马"},       Noun{"snake", "snakes", "条", "蛇"},
+                              Noun{"teacher", "teachers", "位", "老师"}, Noun{"doctor", "doctors", "位", "医生"},
+                              Noun{"student", "students", "个", "学生"}, Noun{"child", "children", "个", "孩子"}};
 constexpr std::array kThings{Noun{"book", "books", "本", "书"},     Noun{"apple", "apples", "个", "苹果"},
                              Noun{"letter", "letters", "封", "信"}, Noun{"car", "cars", "辆", "汽车"},
                              Noun{"hat", "hats", "顶", "帽子"},     Noun{"flower", "flowers", "朵", "花"},
@@ -43,7 +44,7 @@ constexpr std::array kDeterminers{Determiner{"a", "一", false, true},       Det
                                   Determiner{"every", "每", false, true},   Determiner{"two", "两", true, true},
                                   Determiner{"three", "三", true, true},    Determiner{"five", "五", true, true},
                                   Determiner{"these", "这些", true, false}, Determiner{"many", "很多", true, false}};
-constexpr std::array kOwners{Word{"my", "我"}, Word{"his", "他"}, Word{"her", "她"}};
+constexpr std::array kOwners{Word{"my", "我的"}, Word{"his", "他的"}, Word{"her", "她的"}};
 constexpr std::array kShortAdjectives{Word{"big", "大"}, Word{"small", "小"}, Word{"old", "老"}, Word{"black", "黑"},
                                       Word{"white", "白"}};
 // Chinese adjectives of two characters, which bring 的.
@@ -57,7 +58,8 @@ constexpr std::array kVerbsOnAnything{Verb{"sees", "see", "看见"},   Verb{"lik
 constexpr std::array kIntransitive{Verb{"sleeps", "sleep", "睡觉"}, Verb{"runs", "run", "跑步"},
                                    Verb{"sings", "sing", "唱歌"},   Verb{"laughs", "laugh", "笑"},
                                    Verb{"dances", "dance", "跳舞"}, Verb{"waits", "wait", "等待"}};
-constexpr std::array kGiving{Verb{"gives", "give", "送"}, Verb{"sends", "send", "寄"}};
+constexpr std::array kGiving{Verb{"gives", "give", "送给"}, Verb{"sends", "send", "寄给"},
+                             Verb{"sells", "sell", "卖给"}, Verb{"lends", "lend", "借给"}};
 constexpr std::array kFrequencies{Word{"always", "总是"}, Word{"often", "经常"}, Word{"sometimes", "有时"}};
 constexpr std::array kManners{Word{"quickly", "飞快"}, Word{"slowly", "慢慢"}, Word{"quietly", "悄悄"}};
 constexpr std::array kTimes{Word{"today", "今天"}, Word{"tomorrow", "明天"}, Word{"tonight", "今晚"},

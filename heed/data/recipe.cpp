@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include <yaml-cpp/eventhandler.h>
@@ -141,7 +142,7 @@ YAML::Node parse_yaml(const std::string& yaml, const std::string& name) {
 // ---- overrides ----
 
 bool starts_like_yaml(const std::string& text) {
-  return !text.empty() && std::string("[{\"'").find(text.front()) != std::string::npos;
+  return !text.empty() && std::string_view(R"([{"')").find(text.front()) != std::string::npos;
 }
 
 /// What is not YAML, as the separator |||, is taken as it stands, unless brackets or quotes say that YAML was meant.

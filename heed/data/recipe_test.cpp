@@ -109,8 +109,8 @@ TEST(Recipe, IsRefusedWhenAliasesMakeItEndless) {
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 9; ++i) {
     const std::string before = "*a" + std::to_string(i - 1), name = "a" + std::to_string(i);
-    bomb += name + ": &" + name + " [" + before;
-    for (int j = 1; j < 10; ++j) bomb += ", " + before;
+    bomb.append(name).append(": &").append(name).append(" [").append(before);
+    for (int j = 1; j < 10; ++j) bomb.append(", ").append(before);
     bomb += "]\n";
   }
   EXPECT_NE(refusal(bomb).find("recipe: more than 100000 values"), std::string::npos);
@@ -170,8 +170,8 @@ TEST(RecipeOverride, IsRefusedWhenItIsNotOne) {
 TEST(RecipeYaml, ReadsBackEqual) {
   const auto recipe =
       parse_recipe(kToy, "toy.yaml",
-                   {"data.separator=|||", "data.name='yes'", "data.odd='a: b # c'", "data.lines=\"x\\ny\\tz\"",
-                    "data.empty=[]", "data.files=['1', ~x, 'a, b', \"it's\"]", "data.utf='汤姆 é'", "data.dash='- x'",
+                   {"data.separator=|||", "data.name='yes'", "data.odd='a: b # c'", R"(data.lines="x\ny\tz")",
+                    "data.empty=[]", R"(data.files=['1', ~x, 'a, b', "it's"])", "data.utf='汤姆 é'", "data.dash='- x'",
                     "data.blank=' '", "data.at=@x"});
   recipe.at("model").at("attention", "words").text("words");
   const auto data = recipe.at("data");

@@ -91,6 +91,7 @@ constexpr std::array kTokenizers{Named{"13a", mteval13a}, Named{"zh", chinese}, 
 
 std::vector<std::string> bleu_tokenizers() {
   std::vector<std::string> names;
+  names.reserve(kTokenizers.size());
   for (const auto& [name, tokenizer] : kTokenizers) names.emplace_back(name);
   return names;
 }

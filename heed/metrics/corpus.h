@@ -25,20 +25,22 @@ inline void check_corpus(const std::string& metric, const std::vector<std::strin
 /// The references of one hypothesis.
 inline std::vector<std::string> references_of(const std::vector<std::vector<std::string>>& references, size_t i) {
   std::vector<std::string> all;
+  all.reserve(references.size());
   for (const auto& list : references) all.push_back(list[i]);
   return all;
 }
 
 /// "nrefs:1|case:mixed|...|version:heed-0.1.0", after sacreBLEU
 inline std::string signed_as(size_t references, const std::vector<std::pair<std::string, std::string>>& choices) {
-  std::string text = "nrefs:" + std::to_string(references);
-  for (const auto& [name, choice] : choices) text += "|" + name + ":" + choice;
-  return text + "|version:heed-" + std::string(kVersion);
+  std::vector<std::string> fields{"nrefs:" + std::to_string(references)};
+  for (const auto& [name, choice] : choices) fields.push_back(joined({name, choice}, ":"));
+  fields.push_back("version:heed-" + std::string(kVersion));
+  return joined(fields, "|");
 }
 
 /// A number with so many digits behind the point.
 inline std::string with_digits(double value, int digits) {
-  char text[64];  // NOLINT(modernize-avoid-c-arrays): what snprintf takes
+  char text[64];
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
 }

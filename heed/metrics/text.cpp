@@ -1,8 +1,8 @@
 #include "heed/metrics/text.h"
 
 #include <algorithm>
-#include <locale.h>
-#include <wctype.h>
+#include <clocale>
+#include <cwctype>
 
 #include "heed/base/utf8.h"
 

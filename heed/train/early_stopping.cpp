@@ -34,7 +34,7 @@ nlohmann::json EarlyStopping::state() const {
 void EarlyStopping::restore(const nlohmann::json& state) {
   const bool fine = state.is_object() && state.contains("best") && state.contains("waited") &&
                     (state["best"].is_null() || state["best"].is_number()) && state["waited"].is_number_integer();
-  check(fine, "train/early_stopping: the saved state is ", state.dump(), ", expected {\"best\": 1.5, \"waited\": 0}");
+  check(fine, "train/early_stopping: the saved state is ", state.dump(), R"(, expected {"best": 1.5, "waited": 0})");
   has_best_ = !state["best"].is_null();
   best_ = has_best_ ? state["best"].get<double>() : 0;
   waited_ = state["waited"].get<int64_t>();

@@ -150,8 +150,8 @@ std::string no_group(at::DeviceType device) {
   if (device == at::kCPU) {
 #ifndef HEED_GLOO
     return torch +
-           ", which came without the headers of gloo, so processes can be joined on GPUs only; train on GPUs "
-           "(train.device=cuda), or build against the distribution's libtorch-dev with libgloo-dev";
+           ", and the headers of gloo were not beside it; install libgloo-dev beside the distribution's libtorch-dev "
+           "and configure anew, or train on GPUs with a PyTorch 2.x that has CUDA";
 #endif
   } else if (device == at::kCUDA) {
 #ifndef HEED_NCCL

@@ -125,7 +125,7 @@ class Plateau final : public Schedule {
   void restore(const nlohmann::json& state) override {
     const bool fine =
         state.is_object() && state.contains("waiting") && state.contains("factor") && state["factor"].is_number();
-    check(fine, "schedule/plateau: the saved state is ", state.dump(), ", expected {\"factor\": 0.5, \"waiting\": {}}");
+    check(fine, "schedule/plateau: the saved state is ", state.dump(), R"(, expected {"factor": 0.5, "waiting": {}})");
     waiting_.restore(state["waiting"]);
     now_ = state["factor"].get<double>();
   }

@@ -60,7 +60,8 @@ class Task {
 
   /// Writes what is needed to use the model besides its weights: tokenizers, config.json.
   virtual void write_files(const std::string& folder) = 0;
-  /// After training, with the best weights: everything worth reporting. May write files into the folder.
+  /// After training, with the best weights: everything worth reporting. May write files into the folder, unless it is
+  /// "".
   virtual nlohmann::ordered_json judge(const std::string& folder) = 0;
   /// What it remembers from step to step besides parameters, for a checkpoint.
   virtual nlohmann::ordered_json state() const { return nullptr; }

@@ -28,7 +28,7 @@ TrainOptions read_train_options(const Settings& recipe) {
   o.optimiser_words = t.text("optimiser", "adam");
   check_words(t, "optimiser", o.optimiser_words, [&] { o.optimiser = Catalogue<Optimiser>::make(o.optimiser_words); });
   o.schedule_words = t.text("schedule", "constant");
-  check_words(t, "schedule", o.schedule_words, [&] { Schedule::make(o.schedule_words, {.steps = 1000}); });
+  check_words(t, "schedule", o.schedule_words, [&] { Schedule::make(o.schedule_words, {.steps = int64_t{1} << 40}); });
   o.clip = t.number("clip", 1, 0);
   o.average = t.number("average", 0, 0, below(1));
   o.accumulate = t.integer("accumulate", 1, 1, 1 << 20);

@@ -36,7 +36,7 @@ class TransformerQuery final : public QueryModel {
     o.source = options.source;
     o.cross_mechanism = looking.mechanism;
     align_layer_ = s.integer("align_layer", std::max<int64_t>(0, o.layers - 2), 0, o.layers - 1);
-    align_shift_ = s.flag("align_shift", true);
+    align_shift_ = s.flag("align_shift", false);
     decoder_ = register_module("decoder", TransformerDecoder(o));
   }
   Answered answer(const Features& targets, const Features& seen, const Tensor&, const Call& call) override {
@@ -53,7 +53,7 @@ class TransformerQuery final : public QueryModel {
  private:
   TransformerDecoder decoder_{nullptr};
   int64_t align_layer_ = 0;
-  bool align_shift_ = true;
+  bool align_shift_ = false;
 };
 
 const QueryModel::Parts::Entry transformer_query_entry{

@@ -11,7 +11,7 @@ namespace {
 
 // What a handler touches: lock-free atomics, clock_gettime, signal and raise, all of which are allowed there.
 std::atomic<int> first_signal{0};
-std::atomic<double> first_time{0};
+std::atomic<double> first_time{0}, patience{0};
 std::atomic<bool> in_use{false};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<double>::is_always_lock_free);
 
@@ -22,11 +22,10 @@ double seconds() {
 }
 
 void on_signal(int number) {
-  constexpr double kSameSignal = 0.5;
   int nothing = 0;
   if (first_signal.compare_exchange_strong(nothing, number)) {
     first_time = seconds();
-  } else if (number == SIGINT && seconds() - first_time >= kSameSignal) {
+  } else if (number == SIGINT && seconds() - first_time >= patience) {
     std::signal(SIGINT, SIG_DFL);
     std::raise(SIGINT);  // delivered when this handler returns
   }
@@ -34,10 +33,11 @@ void on_signal(int number) {
 
 }  // namespace
 
-InterruptScope::InterruptScope() {
+InterruptScope::InterruptScope(double same_signal) {
   check(!in_use.exchange(true), "train/interrupt: a second InterruptScope came, expected one at a time");
   first_time = std::numeric_limits<double>::infinity();  // until the first handler has said when
   first_signal = 0;
+  patience = same_signal;
   struct sigaction ours {};
   ours.sa_handler = on_signal;
   ours.sa_flags = SA_RESTART;  // reads and writes go on

@@ -14,8 +14,9 @@ namespace heed {
 
 class InterruptScope {
  public:
-  /// One at a time. Afterwards the handlers are what they were.
-  InterruptScope();
+  /// One at a time. Afterwards the handlers are what they were. same_signal: seconds within which a second Ctrl-C is
+  /// taken for the first.
+  explicit InterruptScope(double same_signal = 0.5);
   ~InterruptScope();
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;

@@ -3,7 +3,6 @@
 #include "heed/train/run/interrupt.h"
 
 #include <cstdlib>
-#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -11,8 +10,6 @@
 
 namespace heed {
 namespace {
-
-constexpr useconds_t kLater = 600'000;  // microseconds
 
 TEST(Interrupt, IsAskedForBySignals) {
   for (const int number : {SIGINT, SIGTERM}) {
@@ -25,7 +22,7 @@ TEST(Interrupt, IsAskedForBySignals) {
 }
 
 TEST(Interrupt, TakesTheSameSignalTwiceForOne) {
-  const InterruptScope interrupt;
+  const InterruptScope interrupt(/*same_signal=*/600);
   std::raise(SIGINT);
   std::raise(SIGINT);
   std::raise(SIGTERM);
@@ -34,9 +31,8 @@ TEST(Interrupt, TakesTheSameSignalTwiceForOne) {
 
 TEST(InterruptDeathTest, EndsTheProgramTheSecondTime) {
   const auto twice = [](int first, int second) {
-    const InterruptScope interrupt;
+    const InterruptScope interrupt(/*same_signal=*/0);
     std::raise(first);
-    ::usleep(kLater);
     std::raise(second);
     std::_Exit(0);
   };

@@ -60,7 +60,8 @@ std::string short_count(double value) {
 std::string duration(double seconds) {
   const auto whole = static_cast<int64_t>(std::ceil(seconds));
   const auto two = [](int64_t number) { return (number < 10 ? "0" : "") + std::to_string(number); };
-  if (whole >= 2 * 86400) return std::to_string(whole / 86400) + " days";
+  constexpr int64_t kDay = 86400;
+  if (whole >= 2 * kDay) return std::to_string(whole / kDay) + " days";
   const int64_t hours = whole / 3600, minutes = whole / 60 % 60, rest = whole % 60;
   if (hours > 0) return std::to_string(hours) + ":" + two(minutes) + ":" + two(rest);
   return std::to_string(minutes) + ":" + two(rest);

@@ -54,7 +54,7 @@ TEST(Progress, KnowsNeitherEndNorTimeLeftWhenThereIsNone) {
 TEST(Progress, IsDrawnAtMostTenTimesASecond) {
   Stage stage;
   Progress progress(stage.screen(true));
-  for (int step = 0; step < 1000; ++step) {
+  for (int64_t step = 0; step < 1000; ++step) {
     progress.update({.epoch = 1, .epochs = 1, .step = step, .steps = 1000, .loss = 1, .tokens = step});
     stage.time += 0.001;
   }
@@ -69,7 +69,8 @@ TEST(Progress, FitsEveryTerminal) {
     stage.width = width;
     stage.time += 1;
     const int64_t step = 12345 + width;
-    progress.update({.epoch = 2, .epochs = 10, .step = step, .steps = 50000, .loss = 3.25, .tokens = 10000 * width});
+    progress.update(
+        {.epoch = 2, .epochs = 10, .step = step, .steps = 50000, .loss = 3.25, .tokens = int64_t{10000} * width});
     const std::string line = stage.line();
     EXPECT_LT(line.size(), static_cast<size_t>(width)) << line;
     EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 0);
@@ -109,7 +110,7 @@ TEST(Progress, LeavesTheTerminalClean) {
 TEST(Progress, IsAPlainLineFromTimeToTimeElsewhere) {
   Stage stage;
   Progress progress(stage.screen(false), /*plain_every=*/30);
-  for (int second = 0; second <= 65; ++second) {
+  for (int64_t second = 0; second <= 65; ++second) {
     progress.update({.epoch = 1, .epochs = 2, .step = 10 * second, .steps = 1000, .loss = 1, .tokens = 200 * second});
     stage.time += 1;
   }
@@ -125,7 +126,7 @@ TEST(Progress, TakesItsSpeedFromTheLastHalfMinute) {
   Stage stage;
   Progress progress(stage.screen(true));
   int64_t tokens = 0;
-  for (int second = 0; second < 200; ++second) {
+  for (int64_t second = 0; second < 200; ++second) {
     tokens += second < 100 ? 1000 : 50;
     progress.update({.epoch = 1, .epochs = 1, .step = second, .steps = 400, .loss = 1, .tokens = tokens});
     stage.time += 1;
@@ -136,7 +137,7 @@ TEST(Progress, TakesItsSpeedFromTheLastHalfMinute) {
 TEST(Progress, KnowsItsSpeedWhenStepsAreMuchShorterThanItsMemory) {
   Stage stage;
   Progress progress(stage.screen(true));
-  for (int step = 0; step < 4000; ++step) {
+  for (int64_t step = 0; step < 4000; ++step) {
     progress.update({.epoch = 1, .epochs = 1, .step = step, .steps = 4000, .loss = 1, .tokens = 7 * step});
     stage.time += 0.01;
   }

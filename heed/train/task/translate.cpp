@@ -185,8 +185,9 @@ class Translate final : public Task {
 
   Json judge(const std::string& folder) override {
     Json report;
-    report["dev"] = judged(corpus_.dev, folder + "/dev.hypotheses.txt");
-    if (corpus_.test.size() > 0) report["test"] = judged(corpus_.test, folder + "/test.hypotheses.txt");
+    const auto file = [&](const char* name) { return folder.empty() ? "" : folder + name; };
+    report["dev"] = judged(corpus_.dev, file("/dev.hypotheses.txt"));
+    if (corpus_.test.size() > 0) report["test"] = judged(corpus_.test, file("/test.hypotheses.txt"));
     return report;
   }
 
@@ -220,7 +221,7 @@ class Translate final : public Task {
 
   Json judged(const TextPairs& text, const std::string& path) {
     const auto hypotheses = texts_of(text, settings_.best);
-    write_atomically(path, joined(hypotheses, "\n") + "\n");
+    if (!path.empty()) write_atomically(path, joined(hypotheses, "\n") + "\n");
     const auto options = bleu_options();
     const Bleu score = bleu(hypotheses, {text.target}, options);
     const auto [loss, tokens] = loss_of(text);

@@ -17,11 +17,7 @@ constexpr int kLongestLabel = 240, kMostWords = 8000;
 }  // namespace
 
 std::string label_of(const std::string& word, Type& type, int letters) {
-  const std::string all = printable(word);
-  int columns = display_width(all);
-  std::string label = all;
-  while (columns > 1 && type.width(label, letters) > kLongestLabel) label = shortened(all, --columns);
-  return label;
+  return type.fitted(printable(word), letters, kLongestLabel);
 }
 
 Layout layout_of(const HeatMap& map, Type& type) {

@@ -53,7 +53,8 @@ class Canvas {
 class Picture {
  public:
   explicit Picture(const HeatMap& map) : map_(map), at_(layout_of(map, type_)), canvas_(at_.width, at_.height) {
-    if (!map.title.empty()) write(title(), kTitleLetters, kEdge, kEdge + kTitleLetters, 0, kInk);
+    const auto title = type_.fitted(printable(map.title), kTitleLetters, at_.width - 2 * kEdge);
+    write(title, kTitleLetters, kEdge, kEdge + kTitleLetters, 0, kInk);
     if (map.rows.empty() || map.columns.empty()) {
       const std::string side = map.columns.empty() ? "source" : "target";
       write("no words on the " + side + " side", kScaleLetters, kEdge, at_.top + kScaleLetters, 0, kInk);
@@ -70,14 +71,6 @@ class Picture {
  private:
   void write(const std::string& text, int letters, int x, int y, double degrees, const Rgb& colour) {
     type_.draw(text, letters, x, y, degrees, [&](int px, int py, int cover) { canvas_.blend(px, py, colour, cover); });
-  }
-
-  std::string title() {
-    const std::string all = printable(map_.title);
-    int columns = display_width(all);
-    std::string text = all;
-    while (columns > 1 && type_.width(text, kTitleLetters) > at_.width - 2 * kEdge) text = shortened(all, --columns);
-    return text;
   }
 
   void draw_words() {

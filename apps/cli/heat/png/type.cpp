@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <freetype/freetype.h>
+#include <ft2build.h>
 #include <numbers>
 #include <unistd.h>
 #include <vector>
@@ -37,23 +38,17 @@ constexpr const char* kFonts[] = {
 class Type::Fonts {
  public:
   Fonts() {
-    check(FT_Init_FreeType(&library_) == 0, "heat map: FreeType did not start");
+    FT_Library library = nullptr;
+    check(FT_Init_FreeType(&library) == 0, "heat map: FreeType did not start");
+    library_.reset(library);
     if (const char* own = std::getenv("HEED_FONT"); own && *own)
       check(open(own), "heat map: HEED_FONT is ", own, ", expected a font file that FreeType reads");
     for (const char* path : kFonts)
       if (::access(path, R_OK) == 0) open(path);
-    if (!faces_.empty()) return;
-    FT_Done_FreeType(library_);
-    fail(
-        "heat map: no font was found to write words with; install one (Debian: fonts-wqy-microhei), or name a font "
-        "file in HEED_FONT");
+    check(!faces_.empty(),
+          "heat map: no font was found to write words with; install one (Debian: fonts-wqy-microhei), or name a font "
+          "file in HEED_FONT");
   }
-  ~Fonts() {
-    for (const FT_Face face : faces_) FT_Done_Face(face);
-    FT_Done_FreeType(library_);
-  }
-  Fonts(const Fonts&) = delete;
-  Fonts& operator=(const Fonts&) = delete;
 
   /// The first font that has the character, at that size; null where none has it.
   FT_Face with(char32_t character, int size) const {
@@ -64,30 +59,51 @@ class Type::Fonts {
     return nullptr;
   }
 
+  /// From the beginning of the character to that of the next.
+  double advance(char32_t character, int size) const;
+
  private:
   bool open(const char* path) {
     FT_Face face = nullptr;
-    if (FT_New_Face(library_, path, 0, &face) != 0) return false;
+    if (FT_New_Face(library_.get(), path, 0, &face) != 0) return false;
     faces_.push_back(face);
     return true;
   }
 
-  FT_Library library_ = nullptr;
+  struct Done {
+    void operator()(FT_Library library) const { FT_Done_FreeType(library); }  // closes the fonts as well
+  };
+  std::unique_ptr<FT_LibraryRec_, Done> library_;
   std::vector<FT_Face> faces_;
 };
 
 Type::Type() : fonts_(std::make_unique<Fonts>()) {}
 Type::~Type() = default;
 
+double Type::Fonts::advance(char32_t character, int size) const {
+  const FT_Face face = with(character, size);
+  if (face) FT_Set_Transform(face, nullptr, nullptr);
+  const bool loaded = face && FT_Load_Char(face, character, FT_LOAD_NO_HINTING) == 0;
+  return loaded ? static_cast<double>(face->glyph->advance.x) / kParts : size;
+}
+
 int Type::width(const std::string& text, int size) {
   double width = 0;
-  for (const char32_t character : decoded(text)) {
-    const FT_Face face = fonts_->with(character, size);
-    if (face) FT_Set_Transform(face, nullptr, nullptr);
-    const bool loaded = face && FT_Load_Char(face, character, FT_LOAD_NO_HINTING) == 0;
-    width += loaded ? static_cast<double>(face->glyph->advance.x) / kParts : size;
-  }
+  for (const char32_t character : decoded(text)) width += fonts_->advance(character, size);
   return static_cast<int>(std::ceil(width));
+}
+
+std::string Type::fitted(const std::string& text, int size, int most) {
+  if (width(text, size) <= most) return text;
+  const std::string dots = "…";
+  double left = most - width(dots, size);
+  std::string kept;
+  for (const char32_t character : decoded(text)) {
+    left -= fonts_->advance(character, size);
+    if (left < 0) break;
+    kept += encoded(character);
+  }
+  return kept + dots;
 }
 
 namespace {
