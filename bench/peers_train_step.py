@@ -1,11 +1,13 @@
-"""peers_train_step.py [--ours <file>] [--json <file>] [--full] [--threads <n>]: the training step of bench_train_step in
-PyTorch 2.x eager.
+"""peers_train_step.py [--ours <file>] [--json <file>] [--full] [--threads <n>] [--only <words>]: the training step of
+bench_train_step in PyTorch 2.x eager.
 
 The same model, sizes, batches and optimiser: forward, cross entropy summed over words / words, backward, clip, Adam. What
 does not depend on the state of the decoder is computed for all steps at once: keys, the part of the cell's input that
 comes from embedded targets, readout and output layer. Where PyTorch offers several ways, each is a row: the encoder over
 packed or padded batches, the cell by hand or nn.GRUCell, Adam fused or not. The figures stand beside those of the report
 --ours; they come from another process, so they are not interleaved with them: run the two by turns, and look at the load.
+bench_train_step keeps freed memory (heed/bridge/freed_memory.h); what that gives PyTorch is seen with
+MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=1073741824 in the environment.
 """
 
 import argparse
@@ -113,18 +115,21 @@ class Decoder(nn.Module):
         if self.by_hand:
             from_targets = F.linear(by_step, cell.weight_ih[:, :EMBEDDING], cell.bias_ih)  # [T, B, 3 STATE]
             by_context = cell.weight_ih[:, EMBEDDING:].t()
+            steps = from_targets.unbind(0)  # slices one by one would each have a slope of the size of all
+        else:
+            steps = by_step.unbind(0)
         states, contexts = [], []
-        for t in range(by_step.shape[0]):
+        for step in steps:
             context = self.attend(state, keys, source, masked)
             if self.by_hand:
-                given = torch.addmm(from_targets[t], context, by_context)
+                given = torch.addmm(step, context, by_context)
                 own = F.linear(state, cell.weight_hh, cell.bias_hh)
                 gates = torch.sigmoid(given[:, : 2 * STATE] + own[:, : 2 * STATE])
                 reset, update = gates[:, :STATE], gates[:, STATE:]
                 fresh = torch.tanh(torch.addcmul(given[:, 2 * STATE :], reset, own[:, 2 * STATE :]))
                 state = torch.lerp(fresh, state, update)
             else:
-                state = cell(torch.cat([by_step[t], context], 1), state)
+                state = cell(torch.cat([step, context], 1), state)
             states.append(state)
             contexts.append(context)
         read = torch.cat([torch.stack(states, 1), targets, torch.stack(contexts, 1)], -1)
@@ -178,15 +183,20 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--only", default="", help="ways whose names have these words")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     some = batches()[1::4]
     words = sum(int((target != PAD).sum()) for _, target in some)
     ways = {
-        f"{encoder} encoder, {cell}, Adam{', fused' if fused else ''}": Training(encoder == "packed", cell == "cell by hand", fused)
-        for encoder in ("packed", "padded")
-        for cell in ("cell by hand", "nn.GRUCell")
-        for fused in (True, False)
+        name: Training(*choices)
+        for name, choices in {
+            "packed encoder, cell by hand, Adam fused": (True, True, True),
+            "padded encoder, cell by hand, Adam fused": (False, True, True),
+            "padded encoder, nn.GRUCell, Adam fused": (False, False, True),
+            "padded encoder, cell by hand, Adam": (False, True, False),
+        }.items()
+        if given.only in name
     }
     times = {name: [] for name in ways}
     losses = {}

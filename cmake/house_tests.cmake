@@ -14,6 +14,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND CMAKE_BUILD_TYPE STRE
   set_tests_properties(check_symbols PROPERTIES LABELS house TIMEOUT 60)
 endif()
 
+# The program, killed and resumed, and as two processes.
+if(TARGET heed_cli)
+  add_test(NAME kill_and_resume COMMAND ${PROJECT_SOURCE_DIR}/tools/kill_and_resume $<TARGET_FILE:heed_cli> 4)
+  add_test(NAME two_processes COMMAND ${PROJECT_SOURCE_DIR}/tools/two_processes $<TARGET_FILE:heed_cli>)
+  set_tests_properties(kill_and_resume two_processes PROPERTIES LABELS cli TIMEOUT 300)
+endif()
+
 # Installs into a folder of its own and builds a stranger's project against it, for each component.
 set(components kernels)
 if(HEED_TORCH)

@@ -31,7 +31,7 @@ model:
   attention: additive + softmax
 train:
   epochs: 0
-  steps: 520
+  steps: 580
   batch: 1100
   lr: 0.007
   schedule: cosine(warmup=60)

@@ -9,7 +9,6 @@
 #include "heed/base/check.h"
 #include "heed/base/nearest.h"
 #include "heed/base/utf8.h"
-#include "heed/data/text_file.h"
 #include "heed/metrics/alignment_error.h"
 #include "heed/metrics/bleu_words.h"
 #include "heed/metrics/chrf.h"
@@ -59,7 +58,7 @@ Figure ter_figure(const Sentences& hypotheses, const std::vector<Sentences>& ref
 
 std::vector<std::string> read_beside(const EvalFilesOptions& options, const std::string& path,
                                      const std::string& first_path, size_t first_lines) {
-  auto lines = read_lines(path);
+  auto lines = options.read(path);
   check(lines.size() == first_lines, "eval: ", first_path, " has ", first_lines, " lines but ", path, " has ",
         lines.size(), ", expected as many");
   return lines;
@@ -73,7 +72,7 @@ struct Corpus {
 Corpus read_corpus(const EvalFilesOptions& options) {
   check(!options.references.empty(), "eval: hypotheses in ", options.hypothesis,
         " without references, expected a file of them");
-  Corpus corpus{read_lines(options.hypothesis), {}};
+  Corpus corpus{options.read(options.hypothesis), {}};
   check(!corpus.hypotheses.empty(), "eval: ", options.hypothesis, " is empty, expected a sentence on each line");
   for (const auto& path : options.references)
     corpus.references.push_back(read_beside(options, path, options.hypothesis, corpus.hypotheses.size()));
@@ -114,7 +113,7 @@ std::vector<Links> read_links(const std::string& path, const std::vector<std::st
 }
 
 AlignmentError link_errors(const EvalFilesOptions& options) {
-  const auto lines = read_lines(options.links);
+  const auto lines = options.read(options.links);
   const auto gold = read_beside(options, options.gold_links, options.links, lines.size());
   return alignment_error(read_links(options.links, lines, options.links_numbers),
                          read_links(options.gold_links, gold, options.gold_numbers));

@@ -2,11 +2,13 @@
 
 #pragma once
 
+#include <functional>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "heed/base/links.h"
+#include "heed/data/text_file.h"
 #include "heed/metrics/bleu.h"
 #include "heed/metrics/by_length.h"
 #include "heed/metrics/ter.h"
@@ -26,6 +28,7 @@ struct EvalFilesOptions {
   LinkNumbers links_numbers, gold_numbers;
   int digits = 2;  // behind the point
   bool json = false;
+  std::function<std::vector<std::string>(const std::string& path)> read = read_lines;  // the lines of a file
 };
 
 /// "bleu", "chrf", "chrf++", "ter"

@@ -7,6 +7,7 @@
 #include "heed/base/check.h"
 #include "heed/base/nearest.h"
 #include "heed/base/version.h"
+#include "heed/bridge/freed_memory.h"
 #include "heed/bridge/threads.h"
 
 namespace {
@@ -49,6 +50,7 @@ int parse_and_call(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    heed::keep_freed_memory();
     int threads = 0;
     CLI::App app("Heed: attention mechanisms, composed, trained and looked at", "heed");
     app.set_version_flag("--version", "heed " + std::string(heed::kVersion) + " (" + std::string(heed::commit()) + ")");

@@ -76,9 +76,24 @@ void check_forced(const Features& targets, const Features& source, const Want& w
 }  // namespace
 
 ForcedRun::ForcedRun(const Features& given, DecoderState first, const Call& its_call)
-    : targets(given.without_padding().rows.transpose(0, 1).contiguous()), call(its_call), state(std::move(first)) {
+    : targets(given.without_padding().rows.transpose(0, 1).contiguous()),
+      call(its_call),
+      state(std::move(first)),
+      keys_(state.memory.keys.rows()),
+      align_keys_(state.memory.align_keys.rows()),
+      values_(state.memory.values.rows()),
+      source_(state.source.rows) {
+  lend_source();
   steps.reserve(static_cast<size_t>(length()));
   if (given.keep.defined() && has_holes(given.keep)) keep_ = given.keep.t().unsqueeze(-1);
+}
+
+/// Slopes of the source come from every step.
+void ForcedRun::lend_source() {
+  state.memory.keys = Growing(keys_.for_step());
+  state.memory.align_keys = Growing(align_keys_.for_step());
+  state.memory.values = Growing(values_.for_step());
+  state.source.rows = source_.for_step();
 }
 
 void ForcedRun::go_on(int64_t t, DecoderState next) {
@@ -92,6 +107,7 @@ void ForcedRun::go_on(int64_t t, DecoderState next) {
     hold(next.fed, state.fed);
   }
   state = std::move(next);
+  if (t + 1 < length()) lend_source();
 }
 
 Decoded teacher_forced(StepwiseDecoder& decoder, const Features& targets, const Features& given_source,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "heed/structures/decode/decoder.h"
+#include "heed/structures/encode/collected_sum.h"
 
 namespace heed {
 
@@ -21,7 +22,7 @@ class ForcedRun {
 
   const Tensor targets;  // [T, B, E], 0 at padding
   const Call& call;
-  DecoderState state;           // before the step that comes
+  DecoderState state;           // before the step that comes; its source is a copy for that step alone
   std::vector<Attended> steps;  // so far
 
   int64_t length() const { return targets.size(0); }
@@ -31,6 +32,9 @@ class ForcedRun {
   void go_on(int64_t t, DecoderState next);
 
  private:
+  void lend_source();
+
+  CollectedSum keys_, align_keys_, values_, source_;
   Tensor keep_;  // [T, B, 1], where padding stands before something real. Behind all of it, states reach nothing
 };
 
