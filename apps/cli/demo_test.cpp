@@ -16,8 +16,8 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-const std::vector<std::string> kTiny{"train.steps=4", "data.grammar.train=200", "data.grammar.test=20",
-                                     "data.grammar.dev=10"};
+const std::vector<std::string> kTiny{"train.steps=4", "train.schedule=constant", "data.grammar.train=200",
+                                     "data.grammar.test=20", "data.grammar.dev=10"};
 
 TEST(Demo, ComparesAttentionWithAFixedContextAndDrawsWhatItLooksAt) {
   const testing::Folder folder;

@@ -18,7 +18,12 @@ inline at::Device device_of(const std::string& word) {
   if (word == "cpu") return at::kCPU;
   check(word == "cuda" || word.rfind("cuda:", 0) == 0, "--device is '", word, "', expected auto, cpu, cuda or cuda:1");
   check(cuda, "--device is '", word, "', but torch finds no GPU here; expected cpu or auto");
-  return at::Device(word);
+  const bool numbered = word.size() == 6 && word[5] >= '0' && word[5] <= '9';
+  check(word == "cuda" || numbered, "--device is '", word, "', expected auto, cpu, cuda or cuda:1");
+  const at::Device device(word);
+  check(device.index() < static_cast<int>(torch::cuda::device_count()), "--device is '", word, "', but there are ",
+        torch::cuda::device_count(), " GPUs here");
+  return device;
 }
 
 }  // namespace heed::cli

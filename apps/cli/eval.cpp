@@ -30,7 +30,7 @@ struct Arguments {
 nlohmann::ordered_json judged(const Arguments& a) {
   const std::string weights = a.run + "/model.safetensors";
   check(is_folder(a.run) && exists(a.run + "/recipe.yaml"), "eval: ", a.run,
-        " is no run; expected a folder that heed train made, or --hypotheses and --references");
+        " is no run; expected a folder that heed train made, or --hypothesis and --reference");
   check(exists(weights), "eval: ", a.run, " has no model.safetensors yet: training writes it at the first validation");
   const Settings recipe = read_recipe(a.run + "/recipe.yaml", a.overrides);
   read_train_options(recipe);  // so that a task may refuse what nobody knows
@@ -63,7 +63,8 @@ void add_eval(CLI::App& app) {
   command->add_option("run", a->run, "A folder that heed train made: its dev and test sets are judged");
   command->add_option("overrides", a->overrides, "Of the run's recipe: data.root=elsewhere eval.beam=1");
   command->add_option("--hypothesis", f.hypothesis, "Translations, one a line")->excludes("run");
-  command->add_option("--reference", f.references, "What they should have been; may be given more than once");
+  command->add_option("--reference", f.references,
+                      "What they should have been->allow_extra_args(false); may be given more than once");
   command->add_option("--metrics", f.metrics, joined(eval_metrics()))->delimiter(',')->capture_default_str();
   command->add_option("--tokenize", f.bleu.tokenizer, "Of BLEU: " + joined(bleu_tokenizers()))->capture_default_str();
   command->add_flag("--lowercase", f.bleu.lowercase, "Of BLEU and chrF; TER always");

@@ -151,8 +151,9 @@ Prepared prepare(const Checked& c, const Mechanism& mechanism) {
 
 Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
                 const Parameters& parameters, const Call& call) {
+  const Tensor q = full(query), k = full(keys), v = full(values);
   const FullPrecision precision;
-  const Checked c = check_call(full(query), full(keys), full(values), mechanism, parameters, call);
+  const Checked c = check_call(q, k, v, mechanism, parameters, call);
   const Plan plan = plan_of(c, mechanism);
   const bool empty = c.query.size(0) == 0 || c.query.size(2) == 0 || c.keys.size(2) == 0 || c.query.size(1) == 0;
   Attended result = empty ? empty_answer(c, mechanism)

@@ -227,8 +227,8 @@ Memory AttentionImpl::prepare(const Tensor& keys, const Tensor& values, const Ma
 /// The first of these keys stands at place first_key.
 Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, const Tensor& given_values,
                                    const Mask& mask) {
-  const FullPrecision precision;
   const Tensor keys = full(given_keys), values = full(given_values);
+  const FullPrecision precision;
   const KeySide side = key_side(keys, values, mask, first_key);
   const auto parameters = own(head_);
   const auto& mechanism = options_.mechanism;
@@ -283,8 +283,8 @@ Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Ten
 }
 
 Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory, const Call& given) {
-  const FullPrecision precision;
   const Tensor query = full(given_query);
+  const FullPrecision precision;
   const auto& o = options_;
   check(memory.values.defined(), "attention: the memory is empty; prepare() makes one");
   Call call = with_noise(given);

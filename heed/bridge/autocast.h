@@ -21,7 +21,7 @@ class Autocast {
   bool on_;
 };
 
-/// No autocast while it lives.
+/// No autocast while it lives. full() comes before it: inside, nothing is known of autocast.
 class FullPrecision {
  private:
   c10::impl::ExcludeDispatchKeyGuard guard_{

@@ -75,10 +75,12 @@ void read_links(TextPairs& test, const CorpusOptions& o) {
   const auto lines = read_lines(path);
   check(lines.size() == test.size(), path, " has ", lines.size(), " lines, the test set ", test.size(),
         " pairs; expected one line of links for each");
-  for (const auto& line : lines) {
-    Links links = parse_links(line);
-    test.links.push_back(o.swap ? swapped(std::move(links)) : std::move(links));
-  }
+  for (size_t i = 0; i < lines.size(); ++i) try {
+      Links links = parse_links(lines[i]);
+      test.links.push_back(o.swap ? swapped(std::move(links)) : std::move(links));
+    } catch (const Error& error) {
+      fail(path, ":", i + 1, ": ", error.what());
+    }
 }
 
 TextPairs of_grammar(const std::vector<GrammarPair>& pairs, bool swap) {
@@ -112,7 +114,12 @@ CorpusOptions read_corpus_options(const Settings& data) {
   if (o.modulo > 0) {
     o.dev_residues = residues(split, "dev", o.modulo);
     o.test_residues = residues(split, "test", o.modulo);
-    o.dev = o.test = o.train;
+    if (o.dev_residues.empty()) split.refuse("dev", "is missing, expected residues such as [2]");
+    for (const int64_t r : o.test_residues)
+      if (std::find(o.dev_residues.begin(), o.dev_residues.end(), r) != o.dev_residues.end())
+        split.refuse("test", "has ", r, ", which data.split.dev has too; expected others");
+    o.dev = o.train;
+    if (!o.test_residues.empty()) o.test = o.train;
   } else {
     o.dev = data.texts("dev");
     o.test = data.texts("test");

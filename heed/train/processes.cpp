@@ -42,7 +42,8 @@ size_t end_of_bucket(const std::vector<at::Tensor>& tensors, size_t from) {
 
 }  // namespace
 
-std::shared_ptr<Processes> Processes::join(const ProcessPlace& place, at::Device device, std::chrono::milliseconds timeout) {
+std::shared_ptr<Processes> Processes::join(const ProcessPlace& place, at::Device device,
+                                           std::chrono::milliseconds timeout) {
   return std::shared_ptr<Processes>(new Processes(place, device, timeout_or_default(timeout)));
 }
 

@@ -107,7 +107,7 @@ class Plateau final : public Schedule {
  public:
   Plateau(const Options& options, const ScheduleOf& run)
       : by_(options.number("factor", 0.5)),
-        waiting_(options.integer("patience", 2), run.better),
+        waiting_(read_patience(options), run.better),
         floor_(options.number("floor", 0)) {
     read_warmup(options, 0);
     check(0 < by_ && by_ < 1, options.part(), ": factor is ", by_, ", expected 0 < factor < 1");
@@ -131,6 +131,12 @@ class Plateau final : public Schedule {
   }
 
  private:
+  static int64_t read_patience(const Options& options) {
+    const int64_t patience = options.integer("patience", 2);
+    check(patience >= 1, options.part(), ": patience is ", patience, ", expected at least 1 validation");
+    return patience;
+  }
+
   double after_warmup(int64_t) const override { return now_; }
 
   double by_, now_ = 1;

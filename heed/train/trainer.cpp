@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iomanip>
 #include <sstream>
+#include <unistd.h>
 
 #include <ATen/Parallel.h>
 #include <torch/cuda.h>
@@ -60,9 +61,13 @@ at::Device chosen_device(const Settings& train, const std::string& word, int loc
   const at::Device own_gpu(at::kCUDA, static_cast<at::DeviceIndex>(local_rank));
   if (word == "auto") return cuda ? own_gpu : at::Device(at::kCPU);
   if (word == "cpu") return at::kCPU;
-  if (word.rfind("cuda", 0) != 0) train.refuse("device", "is '", word, "', expected auto, cpu, cuda or cuda:1");
+  const bool numbered = word.size() == 6 && word.rfind("cuda:", 0) == 0 && word[5] >= '0' && word[5] <= '9';
+  if (word != "cuda" && !numbered) train.refuse("device", "is '", word, "', expected auto, cpu, cuda or cuda:1");
   if (!cuda) train.refuse("device", "is '", word, "', but torch finds no GPU here; expected cpu or auto");
-  return word == "cuda" ? own_gpu : at::Device(word);
+  const at::Device device = word == "cuda" ? own_gpu : at::Device(word);
+  if (device.index() >= static_cast<int>(torch::cuda::device_count()))
+    train.refuse("device", "is '", word, "', but there are ", torch::cuda::device_count(), " GPUs here");
+  return device;
 }
 
 /// Another number for each (seed, step, rank): torch's own generators are set to it before every step.
@@ -97,15 +102,20 @@ class Trainer {
     if (options_.average > 0) average_ = flat_->values().clone();
     expected_steps_ = expected_steps();
     const Better better = task_->larger_is_better() ? Better::higher : Better::lower;
-    schedule_ = Schedule::make(options_.schedule_words, {.steps = expected_steps_, .better = better});
+    try {
+      schedule_ = Schedule::make(options_.schedule_words, {.steps = expected_steps_, .better = better});
+    } catch (const Error& error) {
+      recipe_.at("train").refuse("schedule", "is '", options_.schedule_words, "' for ", expected_steps_,
+                                 " steps: ", error.what());
+    }
     stopping_ = std::make_unique<EarlyStopping>(options_.patience, better);
     open_records();
     if (call_.resume) restore();
     processes_->broadcast({flat_->values()});
     greet();
     if (!reached_.done) loop();
+    processes_->barrier();  // nobody has to wait for the judging
     if (!interrupted_) judge();
-    processes_->barrier();
     return {options_.folder, interrupted_, reached_.step, reached_.epoch, seconds(), results_};
   }
 
@@ -139,10 +149,13 @@ class Trainer {
     };
     log_ = std::make_unique<Log>(options_.folder, show);
     records_ = std::make_unique<Records>(options_.folder);
-    if (call_.resume) return;
-    records_->metrics.truncate_to(0);
-    records_->events.truncate_to(0);
+    if (!call_.resume) {  // of a run before, which --force starts over
+      records_->metrics.truncate_to(0);
+      records_->events.truncate_to(0);
+      for (const char* stale : {kModel, kResults, kCheckpoint}) ::unlink((options_.folder + stale).c_str());
+    }
     write_atomically(options_.folder + kRecipe, recipe_yaml(recipe_.resolved()));
+    if (call_.resume) return;
     task_->write_files(options_.folder);
     checkpoint();
   }
@@ -268,18 +281,20 @@ class Trainer {
   void validate() {
     if (reached_.validated == reached_.step) return;
     reached_.validated = reached_.step;
-    double stop = 0;
+    double stop = 0, watched = 0;
     if (main()) {
       const WithAverage averaged(*this);
-      const Figures figures = task_->validate();
-      stop = judge_figures(figures) ? 1 : 0;
+      watched = judge_figures(task_->validate());
+      stop = stopping_->exhausted() ? 1 : 0;
     }
     task_->model().train();
-    reached_.done = processes_->sum(stop) > 0 || limit_reached();
+    const auto heard = processes_->sum(std::vector<double>{stop, watched});  // the others add 0
+    schedule_->validated(heard[1]);
+    reached_.done = heard[0] > 0 || limit_reached();
   }
 
-  /// Notes the figures, keeps the weights if they are the best; whether it is time to stop.
-  bool judge_figures(const Figures& figures) {
+  /// Notes the figures, keeps the weights if they are the best; gives the watched figure.
+  double judge_figures(const Figures& figures) {
     Json line{{"step", reached_.step}, {"epoch", reached_.epoch}, {"seconds", seconds()}};
     std::vector<std::pair<std::string, double>> scalars;
     std::string text = "step " + std::to_string(reached_.step) + ", epoch " + std::to_string(reached_.epoch);
@@ -296,11 +311,10 @@ class Trainer {
                       {{"step", std::to_string(reached_.step)}, {"heed", std::string(kVersion)}});
       text += " (best)";
     }
-    schedule_->validated(watched);
     records_->metrics.write(line);
     records_->events.write(reached_.step, scalars, Log::wall_clock());
     say(text + ", " + rounded(seconds(), 0) + " s");
-    return stopping_->exhausted();
+    return watched;
   }
 
   void checkpoint() {
@@ -318,6 +332,7 @@ class Trainer {
                                {"task", task_->state()},
                                {"threads", at::get_num_threads()},
                                {"world", place_.world},
+                               {"device", at::DeviceTypeName(device_.type(), true)},
                                {"parameters", flat_->count()}};
     save_safetensors(options_.folder + kCheckpoint, tensors, {{"state", state.dump()}});
   }
@@ -332,12 +347,18 @@ class Trainer {
     check(state.at("threads") == at::get_num_threads(), "train: the run used ", state.at("threads"),
           " threads, this start has ", at::get_num_threads(),
           "; sums would differ in their last bits. Resume with --threads ", state.at("threads"));
+    check(state.at("world") == place_.world, "train: the run used ", state.at("world"), " processes, this start has ",
+          place_.world, "; sums would differ in their last bits. Start as many");
+    check(state.at("device") == at::DeviceTypeName(device_.type(), true), "train: the run used the device ",
+          state.at("device"), ", this start has ", at::DeviceTypeName(device_.type(), true),
+          "; resume with train.device=", state.at("device").get<std::string>());
     const at::NoGradGuard no_grad;
     for (const auto& [name, tensor] : saved.tensors) {
       if (name == "values") flat_->values().copy_(tensor);
       if (name == "average" && average_.defined()) average_.copy_(tensor);
       if (name.rfind("optimiser.", 0) == 0) optimiser_[name.substr(10)] = tensor.to(device_);
     }
+    if (average_.defined() && saved.tensors.count("average") == 0) average_.copy_(flat_->values());
     reached_ = state.at("reached").get<Reached>();
     schedule_->restore(state.at("schedule"));
     stopping_->restore(state.at("stopping"));

@@ -33,6 +33,8 @@ class TransformerQuery final : public QueryModel {
       s.refuse("heads", "is ", o.heads, ", but model.attention.heads is ", looking.heads, "; expected the same");
     check(looking.structure.empty(), "recipe: model.attention.structure is '", looking.structure,
           "', which a transformer has no place for; expected model.query.kind: bahdanau or luong");
+    check(looking.dropout == 0, "recipe: model.attention.dropout is ", looking.dropout,
+          ", which a transformer does not use; expected model.query.dropout");
     o.source = options.source;
     o.cross_mechanism = looking.mechanism;
     align_layer_ = s.integer("align_layer", std::max<int64_t>(0, o.layers - 2), 0, o.layers - 1);

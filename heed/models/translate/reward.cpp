@@ -11,8 +11,8 @@ std::unique_ptr<RewardLoss> RewardLoss::for_model(const TranslationModel& model,
 }
 
 Tensor RewardLoss::operator()(const Predicted& predicted, int64_t rows) {
-  const Tensor reward = predicted.log_probabilities(rows).detach().to(predicted.logits.scalar_type());  // [B]
   const Attended& attended = step_of(predicted.answered.steps, step_, "translate");
+  const Tensor reward = predicted.log_probabilities(rows).detach().to(attended.context.scalar_type());  // [B]
   return reinforce_.loss(attended, reward) * rows;  // its own is a mean over rows
 }
 

@@ -83,6 +83,8 @@ class Search {
     auto [best, which] = log_p.topk(count, 1);                         // [rows, count]
     best = best.to(at::kCPU, at::kDouble).contiguous();
     which = which.cpu().contiguous();
+    check(!best.isnan().any().item<bool>(), "search: log-probabilities are no numbers at word ", length,
+          "; the model's weights are damaged, or its training diverged");
     std::vector<int64_t> words, rows;
     std::vector<Sentence> going;
     int64_t first = 0;

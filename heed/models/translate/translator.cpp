@@ -1,6 +1,7 @@
 #include "heed/models/translate/translator.h"
 
 #include <algorithm>
+#include <unistd.h>
 
 #include "heed/base/utf8.h"
 #include "heed/data/file.h"
@@ -44,6 +45,7 @@ std::string Languages::prepared(const std::string& text) const {
 }
 
 void Languages::save(const std::string& folder) const {
+  for (const char* stale : {kJoint, kSource, kTarget}) ::unlink((folder + stale).c_str());  // of a run before
   if (joint()) return source->save(folder + kJoint);
   source->save(folder + kSource);
   target->save(folder + kTarget);

@@ -112,10 +112,10 @@ void ForcedRun::go_on(int64_t t, DecoderState next) {
 
 Decoded teacher_forced(StepwiseDecoder& decoder, const Features& targets, const Features& given_source,
                        const Call& call, const Tensor& given_from) {
-  const FullPrecision precision;
   const Features given = targets.with_rows(full(targets.rows)),
                  source = given_source.with_rows(full(given_source.rows));
   const Tensor from = full(given_from);
+  const FullPrecision precision;
   check_forced(given, source, call.want);
   const int64_t axis = decoder.has_heads() ? 2 : 1;
   if (given.length() == 0) {  // the shapes of one target that is not real

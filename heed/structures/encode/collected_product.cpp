@@ -64,7 +64,7 @@ struct ProductStep : torch::autograd::Function<ProductStep> {
       if (weight_wanted) found[2] = at::mm(dy.t(), x);
       if (bias_wanted) found[3] = dy.sum(0);
     } else if (weight_wanted || bias_wanted) {
-      collected_of(context)->hand_in(static_cast<size_t>(context->saved_data["step"].toInt()), x, dy);
+      collected_of(context)->hand_in(static_cast<size_t>(context->saved_data["step"].toInt()), x.detach(), dy);
     }
     return found;
   }

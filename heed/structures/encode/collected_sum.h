@@ -18,7 +18,7 @@ struct SlopeSum : torch::CustomClassHolder {
 class CollectedSum {
  public:
   CollectedSum() = default;
-  /// x may be undefined. One object serves one forward pass.
+  /// x may be undefined. One object serves one forward pass; a graph whose backward threw must be dropped.
   explicit CollectedSum(const Tensor& x);
   /// x for one step.
   Tensor for_step() const;

@@ -244,9 +244,9 @@ RecurrentImpl::Passed RecurrentImpl::step_by_step(const Tensor& given, const Ten
 }
 
 Encoded RecurrentImpl::encode(const Features& given) {
-  const FullPrecision precision;
   const auto& o = options_;
   const Features features = given.with_rows(full(given.rows));
+  const FullPrecision precision;
   const auto& rows = features.rows;
   check(rows.defined() && rows.dim() >= 3 && rows.size(-1) == o.in, "recurrent: features are ", shape_of(rows),
         ", expected [B, L, ", o.in, "]");

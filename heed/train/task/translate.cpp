@@ -102,9 +102,7 @@ Languages languages_for(const TranslateSettings& s, const TextPairs& train, cons
     languages.source = train_tokenizer(s.source_tokenizer, train.source);
     languages.target = train_tokenizer(s.target_tokenizer, train.target);
   }
-  languages.lower = s.corpus.lower;
-  languages.unescape = s.corpus.unescape;
-  return languages;
+  return languages;  // lower and unescape stay off: the corpus has had both done to it
 }
 
 IdPairs encoded_pairs(const Languages& languages, const TextPairs& text) {
@@ -130,6 +128,7 @@ class Translate final : public Task {
     model_ = std::make_shared<TranslationModel>(model_settings_, languages.vocabularies());
     model_->to(device_);
     translator_ = std::make_unique<Translator>(model_, std::move(languages));
+    if (place.resumed) check_same_model(place.folder);
     reward_ = RewardLoss::for_model(*model_, settings_.reward);
   }
 
@@ -148,6 +147,8 @@ class Translate final : public Task {
     loss.count = predicted.wanted.size(0);
     loss.sum = at::cross_entropy_loss(logits, predicted.wanted, {}, at::Reduction::Sum, -100, settings_.smoothing);
     if (reward_) {
+      check(share.world == 1, "recipe: model.attention draws and learns by reward, whose baseline one process keeps; ",
+            "train with one process");
       loss.shown = loss.sum.detach();
       loss.sum = loss.sum + (*reward_)(predicted, static_cast<int64_t>(batch.rows.size()));
     }
@@ -197,6 +198,14 @@ class Translate final : public Task {
   }
 
  private:
+  /// A run goes on with the model it began with; its keys may stand in any order.
+  void check_same_model(const std::string& folder) const {
+    const auto was = nlohmann::json::parse(read_file(folder + "/config.json")).at("model");
+    check(was == nlohmann::json(as_json(model_settings_.resolved().written())),
+          "recipe: the keys below model differ from ", "those in ", folder,
+          "/config.json; go on with the recipe of the run, or start over with --force");
+  }
+
   BleuOptions bleu_options() const {
     BleuOptions options;
     options.tokenizer = settings_.tokenize;

@@ -1,0 +1,82 @@
+#include "apps/cli/line_reader.h"
+
+#include <thread>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "heed/base/check.h"
+
+namespace heed::cli {
+namespace {
+
+class Pipe {
+ public:
+  Pipe() { EXPECT_EQ(::pipe(ends_), 0); }
+  ~Pipe() {
+    ::close(ends_[0]);
+    end();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  int reader() const { return ends_[0]; }
+  void write(const std::string& text) {
+    EXPECT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+  void end() {
+    if (ends_[1] >= 0) ::close(ends_[1]);
+    ends_[1] = -1;
+  }
+
+ private:
+  int ends_[2]{-1, -1};
+};
+
+using Lines = std::vector<std::string>;
+
+TEST(LineReader, GivesWhatIsThereWithoutWaitingForMore) {
+  Pipe pipe;
+  LineReader reader(pipe.reader());
+  pipe.write("one\ntwo\nhal");
+  EXPECT_EQ(reader.some(10), (Lines{"one", "two"}));
+  pipe.write("f\n");
+  EXPECT_EQ(reader.some(10), (Lines{"half"}));
+}
+
+TEST(LineReader, WaitsForTheFirstLine) {
+  Pipe pipe;
+  LineReader reader(pipe.reader());
+  std::thread slow([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    pipe.write("late\r\n");
+  });
+  EXPECT_EQ(reader.some(10), (Lines{"late"}));
+  slow.join();
+}
+
+TEST(LineReader, GivesAtMostSoManyEmptyOnesTooAndALastWithoutItsEnd) {
+  Pipe pipe;
+  LineReader reader(pipe.reader());
+  pipe.write("a\n\nb\nlast");
+  pipe.end();
+  EXPECT_EQ(reader.some(2), (Lines{"a", ""}));
+  EXPECT_EQ(reader.some(2), (Lines{"b", "last"}));
+  EXPECT_TRUE(reader.some(2).empty());
+}
+
+TEST(LineReader, NamesTheLineThatIsNotUtf8) {
+  Pipe pipe;
+  LineReader reader(pipe.reader());
+  pipe.write("fine\nbr\xFFken\n");
+  pipe.end();
+  try {
+    reader.some(10);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("input:2: byte 3"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace heed::cli

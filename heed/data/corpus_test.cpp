@@ -1,0 +1,77 @@
+#include "heed/data/corpus.h"
+
+#include <fstream>
+
+#include "heed/data/recipe.h"
+#include "heed/data/testing.h"
+
+namespace heed {
+namespace {
+
+Corpus corpus_of(const std::string& data) {
+  const Settings recipe = parse_recipe("data: " + data, "test");
+  return read_corpus(read_corpus_options(recipe.at("data")));
+}
+
+std::string refused(const std::string& data) {
+  try {
+    corpus_of(data);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+class CorpusFiles : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "heed_corpus_XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    write("a.en", "one two\nthree\nfour five six\n");
+    write("a.de", "eins zwei\ndrei\nvier f\xC3\xBCnf sechs\n");
+    write("links", "0-0 1-1\n0-0\n0-0 1-1 2p2\n");
+  }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(root_ + "/" + name) << text; }
+  std::string data(const std::string& more) const {
+    return "{root: " + root_ + ", train: [a.en, a.de], dev: [a.en, a.de], " + more + "}";
+  }
+  std::string root_;
+};
+
+TEST_F(CorpusFiles, AreReadBelowTheRoot) {
+  const Corpus corpus = corpus_of(data("test: [a.en, a.de], links: links"));
+  EXPECT_EQ(corpus.train.source[2], "four five six");
+  EXPECT_EQ(corpus.test.links.size(), 3U);
+}
+
+TEST_F(CorpusFiles, LeaveLongPairsOutOfTrainingAlone) {
+  const Corpus corpus = corpus_of(data("longest: 2"));
+  EXPECT_EQ(corpus.train.size(), 2U);
+  EXPECT_EQ(corpus.dev.size(), 3U);
+}
+
+TEST_F(CorpusFiles, CanBeTurnedRoundWithTheirLinks) {
+  write("links", "0-1\n0-0\n2-0\n");
+  const Corpus corpus = corpus_of(data("test: [a.en, a.de], links: links, swap: true"));
+  EXPECT_EQ(corpus.train.source[1], "drei");
+  EXPECT_EQ(pharaoh(corpus.test.links[0]), "1-0");
+}
+
+TEST_F(CorpusFiles, SayWhatIsMissing) {
+  EXPECT_NE(refused("{root: " + root_ + ", dev: [a.en, a.de]}").find("data.train"), std::string::npos);
+  EXPECT_NE(refused("{root: " + root_ + ", train: [a.en, a.de]}").find("data.dev"), std::string::npos);
+  EXPECT_NE(refused(data("test: [b.en, a.de]")).find("b.en"), std::string::npos);
+  write("links", "0-0\n");
+  EXPECT_NE(refused(data("test: [a.en, a.de], links: links")).find("1 lines"), std::string::npos);
+  EXPECT_NE(refused(data("split: {modulo: 20, dev: [21], test: [1]}")).find("data.split.dev"), std::string::npos);
+}
+
+TEST(Corpus, OfTheGrammarHasGoldLinks) {
+  const Corpus corpus = corpus_of("{train: grammar, grammar: {train: 30, dev: 3, test: 4}}");
+  EXPECT_EQ(corpus.train.size(), 30U);
+  EXPECT_EQ(corpus.test.links.size(), 4U);
+}
+
+}  // namespace
+}  // namespace heed
