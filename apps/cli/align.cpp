@@ -43,6 +43,8 @@ void run(const Arguments& a) {
   check(source.size() == target.size(), "align: ", a.source, " has ", source.size(), " lines, ", a.target, " has ",
         target.size(), "; expected as many of both");
   if (a.symmetry != kProduct) parse_symmetry(a.symmetry);
+  check(a.reverse.empty() || a.symmetry != kProduct || a.threshold == 0, "align: --threshold is ", a.threshold,
+        ", but --symmetry product multiplies weights before it chooses; expected another symmetry, or no threshold");
   const auto forward = weights_of(a.run, source, target, a.device);
   if (a.reverse.empty()) {
     for (const auto& weights : forward) std::cout << pharaoh(strongest_links(weights, a.threshold)) << '\n';
@@ -60,6 +62,7 @@ void add_align(CLI::App& app) {
   command->add_option("target", a->target, "Its translation, line by line")->required();
   command->add_option("--reverse", a->reverse, "A run that translates the other way, to symmetrise with");
   command->add_option("--symmetry", a->symmetry, "With --reverse: product, " + joined(symmetry_words()))
+      ->needs("--reverse")
       ->capture_default_str();
   command->add_option("--threshold", a->threshold, "No link where the weight is not above this; not with product")
       ->capture_default_str();

@@ -49,10 +49,11 @@ void add_attend(CLI::App& app) {
       app.add_subcommand("attend", "Show what a translator looks at: heed attend runs/demo --source 'Tom sleeps'");
   auto a = std::make_shared<Arguments>();
   command->add_option("run", a->run, "A folder that heed train made")->required();
-  command->add_option("--source", a->source, "A sentence->allow_extra_args(false); may be given more than once")
-      ->required();
-  command->add_option("--target", a->target,
-                      "Its translation->allow_extra_args(false); without one the translator's own");
+  command->add_option("--source", a->source, "A sentence; may be given more than once")
+      ->required()
+      ->allow_extra_args(false);
+  command->add_option("--target", a->target, "Its translation; without one the translator's own")
+      ->allow_extra_args(false);
   command->add_option("--png", a->png, "Write a picture to this file");
   command->add_option("--html", a->html, "Write a page to this file; it opens offline");
   command->add_option("--beam", a->beam, "Hypotheses at once")->check(CLI::Range(1, 1000))->capture_default_str();

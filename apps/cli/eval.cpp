@@ -60,20 +60,30 @@ void add_eval(CLI::App& app) {
       app.add_subcommand("eval", "Judge a run, or plain files: heed eval --hypothesis out.txt --reference ref.txt");
   auto a = std::make_shared<Arguments>();
   auto& f = a->files;
-  command->add_option("run", a->run, "A folder that heed train made: its dev and test sets are judged");
-  command->add_option("overrides", a->overrides, "Of the run's recipe: data.root=elsewhere eval.beam=1");
-  command->add_option("--hypothesis", f.hypothesis, "Translations, one a line")->excludes("run");
-  command->add_option("--reference", f.references,
-                      "What they should have been->allow_extra_args(false); may be given more than once");
-  command->add_option("--metrics", f.metrics, joined(eval_metrics()))->delimiter(',')->capture_default_str();
-  command->add_option("--tokenize", f.bleu.tokenizer, "Of BLEU: " + joined(bleu_tokenizers()))->capture_default_str();
-  command->add_flag("--lowercase", f.bleu.lowercase, "Of BLEU and chrF; TER always");
-  command->add_option("--source", f.source, "What was translated: BLEU by its length besides");
-  command->add_option("--links", f.links, "Links to judge, Pharaoh lines")->excludes("run");
-  command->add_option("--gold-links", f.gold_links, "Links as they should be; 3p4 is a possible one");
-  command->add_flag("--gold-from-one", f.gold_numbers.from_one, "Words of the gold links are counted from 1");
-  command->add_flag("--links-swapped", f.links_numbers.swapped, "The links are target-source");
-  command->add_option("--digits", f.digits, "Behind the point")->capture_default_str();
+  auto* run_option =
+      command->add_option("run", a->run, "A folder that heed train made: its dev and test sets are judged");
+  command->add_option("overrides", a->overrides,
+                      "Of the run's recipe: data.root=elsewhere eval.tokenize=zh eval.beam=1");
+  const std::vector<CLI::Option*> of_files{
+      command->add_option("--hypothesis", f.hypothesis, "Translations, one a line"),
+      command->add_option("--reference", f.references, "What they should have been; may be given more than once")
+          ->allow_extra_args(false),
+      command->add_option("--metrics", f.metrics, joined(eval_metrics()))
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->capture_default_str(),
+      command->add_option("--tokenize", f.bleu.tokenizer, "Of BLEU: " + joined(bleu_tokenizers()))
+          ->capture_default_str(),
+      command->add_flag("--lowercase", f.bleu.lowercase, "Of BLEU and chrF; TER always"),
+      command->add_option("--source", f.source, "What was translated: BLEU by its length besides"),
+      command->add_flag("--source-characters", f.source_characters,
+                        "Lengths in characters, for scripts without blanks"),
+      command->add_option("--links", f.links, "Links to judge, Pharaoh lines"),
+      command->add_option("--gold-links", f.gold_links, "Links as they should be; 3p4 is a possible one"),
+      command->add_flag("--gold-from-one", f.gold_numbers.from_one, "Words of the gold links are counted from 1"),
+      command->add_flag("--links-swapped", f.links_numbers.swapped, "The links are target-source"),
+      command->add_option("--digits", f.digits, "Behind the point")->capture_default_str()};
+  for (auto* option : of_files) option->excludes(run_option);
   command->add_flag("--json", a->json, "For machines");
   add_device_option(*command, a->device);
   command->callback([a] { run(*a); });

@@ -35,19 +35,24 @@ bool LineReader::take_line(std::string& line) {
   read_.erase(0, end + 1);
   if (!line.empty() && line.back() == '\r') line.pop_back();
   ++lines_;
-  const size_t wrong = first_invalid_utf8(line);
-  check(wrong == std::string::npos, "standard input:", lines_, ": byte ", wrong + 1,
-        " is not UTF-8; convert the text first, for example with iconv");
   return true;
 }
 
 std::vector<std::string> LineReader::some(int64_t most) {
+  check(wrong_.empty(), wrong_);
   std::vector<std::string> lines;
   std::string line;
   while (static_cast<int64_t>(lines.size()) < most) {
-    if (take_line(line))
+    if (take_line(line)) {
+      const size_t byte = first_invalid_utf8(line);
+      if (byte != std::string::npos) {  // the lines before it are still fine
+        wrong_ = "standard input:" + std::to_string(lines_) + ": byte " + std::to_string(byte + 1) +
+                 " is not UTF-8; convert the text first, for example with iconv";
+        check(!lines.empty(), wrong_);
+        break;
+      }
       lines.push_back(line);
-    else if (!wait_for_more(/*block=*/lines.empty()) && (!ended_ || read_.empty()))
+    } else if (!wait_for_more(/*block=*/lines.empty()) && (!ended_ || read_.empty()))
       break;
   }
   return lines;

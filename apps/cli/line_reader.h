@@ -13,7 +13,7 @@ class LineReader {
   explicit LineReader(int file) : file_(file) {}
 
   /// At least one line unless the input has ended, and as many more, up to `most`, as are there already. A byte that is
-  /// not UTF-8 is an error with the number of the line.
+  /// not UTF-8 is an error with the number of the line, once the lines before it have been given.
   std::vector<std::string> some(int64_t most);
 
  private:
@@ -24,6 +24,7 @@ class LineReader {
   std::string read_;  // not yet taken
   bool ended_ = false;
   int64_t lines_ = 0;
+  std::string wrong_;  // what the next call will say
 };
 
 }  // namespace heed::cli

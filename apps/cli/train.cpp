@@ -38,7 +38,8 @@ Settings recipe_of(const Arguments& a) {
 
 void run(const Arguments& a) {
   const TrainResult result = train(recipe_of(a), {.resume = a.resume, .force = a.force, .quiet = a.quiet});
-  if (result.interrupted) throw CLI::RuntimeError(128 + SIGINT);
+  if (result.interrupted) throw CLI::RuntimeError(128 + result.signal);
+  if (result.results.is_null()) return;  // of another process
   if (a.json)
     std::cout << result.results.dump(2) << '\n';
   else

@@ -26,7 +26,8 @@ std::vector<int64_t> residues(const Settings& split, const std::string& key, int
   return all;
 }
 
-TextPairs read_files(const CorpusOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep) {
+TextPairs read_files(const CorpusOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep,
+                     int64_t* left_out = nullptr) {
   if (files.empty()) return {};
   TextOptions t;
   for (const auto& file : files) t.files.push_back(below(o.root, file));
@@ -40,6 +41,7 @@ TextPairs read_files(const CorpusOptions& o, const std::vector<std::string>& fil
     t.keep_residues = keep;
   }
   ParallelText text = read_parallel(t);
+  if (left_out != nullptr) *left_out += text.empty;
   return {std::move(text.source), std::move(text.target), {}};
 }
 
@@ -137,11 +139,15 @@ CorpusOptions read_corpus_options(const Settings& data) {
 Corpus read_corpus(const CorpusOptions& o) {
   if (o.is_grammar()) {
     const auto split = grammar_split(o.grammar_seed, o.grammar_train, o.grammar_dev, o.grammar_test);
-    return {of_grammar(split.train, o.swap), of_grammar(split.dev, o.swap), of_grammar(split.test, o.swap)};
+    return {of_grammar(split.train, o.swap), of_grammar(split.dev, o.swap), of_grammar(split.test, o.swap), 0};
   }
-  Corpus corpus{read_files(o, o.train, other_residues(o)), read_files(o, o.dev, o.dev_residues),
-                read_files(o, o.test, o.test_residues)};
+  Corpus corpus;
+  corpus.train = read_files(o, o.train, other_residues(o), &corpus.left_out);
+  corpus.dev = read_files(o, o.dev, o.dev_residues);
+  corpus.test = read_files(o, o.test, o.test_residues);
+  const auto all = static_cast<int64_t>(corpus.train.size());
   leave_out_long(corpus.train, o.longest);
+  corpus.left_out += all - static_cast<int64_t>(corpus.train.size());
   check(corpus.train.size() > 0, "data: no pair of data.train has at most ", o.longest,
         " words on both sides; raise data.longest");
   if (!o.links.empty()) read_links(corpus.test, o);

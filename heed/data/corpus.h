@@ -41,6 +41,7 @@ CorpusOptions read_corpus_options(const Settings& data);
 
 struct Corpus {
   TextPairs train, dev, test;
+  int64_t left_out = 0;  // pairs of the training text that were too long, or empty
 };
 
 /// Reads and checks all of it. test may be empty.

@@ -9,6 +9,9 @@ std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const 
   const std::string given = settings.shorthand("words");
   const auto named = std::find(kinds.begin(), kinds.end(), given);
   const bool is_name = named != kinds.end();
+  if (!given.empty() && !is_name && given.find('+') == std::string::npos)
+    fail("recipe: model.attention is '", given, "'", suggestion(given, kinds),
+         "; expected a mechanism such as 'additive + softmax', or one of ", joined(kinds));
   const auto first = is_name ? named : std::find(kinds.begin(), kinds.end(), "mechanism");
   std::rotate(kinds.begin(), first, first + 1);  // the default stands first
   const std::string words = given.empty() || is_name ? usual : given;

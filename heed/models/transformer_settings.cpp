@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "heed/bridge/noise_scope.h"
 #include "heed/attention/positions.h"
+#include "heed/bridge/noise_scope.h"
 
 namespace heed {
 

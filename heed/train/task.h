@@ -30,8 +30,8 @@ struct Share {
 };
 
 struct Loss {
-  at::Tensor sum;     // over what counts in this share, to be differentiated; undefined where the share is empty
-  int64_t count = 0;  // how much counts: target words, say
+  at::Tensor sum;      // over what counts in this share, to be differentiated; undefined where the share is empty
+  int64_t count = 0;   // how much counts: target words, say
   at::Tensor shown{};  // what is reported as the loss, where that is not the sum
 };
 
@@ -52,17 +52,18 @@ class Task {
   /// "batch 12 of epoch 3: sentences 17, 2033, ...": for someone who looks for the cause of a NaN.
   virtual std::string describe(const Share& share) = 0;
 
-  /// On the development set, with the model in evaluation; the watched figure is among them.
+  /// On the development set, with the model in evaluation.
   virtual Figures validate() = 0;
-  /// The figure that decides which weights are kept; larger is better, or not.
-  virtual std::string watched() const = 0;
-  virtual bool larger_is_better() const = 0;
+  /// What these figures are worth: the larger, the better. Decides which weights are kept.
+  virtual double worth(const Figures& figures) const = 0;
 
   /// Writes what is needed to use the model besides its weights: tokenizers, config.json.
   virtual void write_files(const std::string& folder) = 0;
   /// After training, with the best weights: everything worth reporting. May write files into the folder, unless it is
   /// "".
   virtual nlohmann::ordered_json judge(const std::string& folder) = 0;
+  /// What a user should know before training starts, or "".
+  virtual std::string remarks() const { return ""; }
   /// What it remembers from step to step besides parameters, for a checkpoint.
   virtual nlohmann::ordered_json state() const { return nullptr; }
   virtual void set_state(const nlohmann::ordered_json&) {}

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <iomanip>
+#include <map>
 #include <sstream>
 #include <unistd.h>
 
@@ -78,6 +80,17 @@ uint64_t mixed(uint64_t seed, uint64_t step, uint64_t rank) {
   return x ^ (x >> 31);
 }
 
+/// Every value by its dotted path.
+std::map<std::string, std::string> flattened(const Setting& setting, const std::string& path = "") {
+  if (setting.form == Setting::Form::scalar) return {{path, setting.text}};
+  std::map<std::string, std::string> all;
+  for (size_t i = 0; i < setting.items.size(); ++i) {
+    const std::string name = i < setting.names.size() ? setting.names[i] : std::to_string(i);
+    all.merge(flattened(setting.items[i], path.empty() ? name : path + "." + name));
+  }
+  return all;
+}
+
 /// The files of a run that only grow.
 struct Records {
   explicit Records(const std::string& folder) : metrics(folder), events(folder) {}
@@ -101,22 +114,24 @@ class Trainer {
     flat_ = std::make_unique<FlatParameters>(task_->model());
     if (options_.average > 0) average_ = flat_->values().clone();
     expected_steps_ = expected_steps();
-    const Better better = task_->larger_is_better() ? Better::higher : Better::lower;
     try {
-      schedule_ = Schedule::make(options_.schedule_words, {.steps = expected_steps_, .better = better});
+      schedule_ = Schedule::make(options_.schedule_words, {.steps = expected_steps_, .better = Better::higher});
     } catch (const Error& error) {
       recipe_.at("train").refuse("schedule", "is '", options_.schedule_words, "' for ", expected_steps_,
                                  " steps: ", error.what());
     }
-    stopping_ = std::make_unique<EarlyStopping>(options_.patience, better);
+    stopping_ = std::make_unique<EarlyStopping>(options_.patience, Better::higher);
     open_records();
-    if (call_.resume) restore();
+    if (call_.resume) {
+      restore();
+      if (main()) note_changes();
+    }
     processes_->broadcast({flat_->values()});
     greet();
     if (!reached_.done) loop();
     processes_->barrier();  // nobody has to wait for the judging
     if (!interrupted_) judge();
-    return {options_.folder, interrupted_, reached_.step, reached_.epoch, seconds(), results_};
+    return {options_.folder, interrupted_, signal_, reached_.step, reached_.epoch, seconds(), results_};
   }
 
  private:
@@ -126,12 +141,11 @@ class Trainer {
   };
 
   void prepare_folder() {
-    const bool there = exists(options_.folder + kRecipe);
+    const bool there = exists(options_.folder + kCheckpoint);
     check(call_.resume || call_.force || !there, "train: ", options_.folder,
           " already holds a run; --resume goes on with it, --force starts it over, run.dir=... names another folder");
     check(!call_.resume || exists(options_.folder + kCheckpoint), "train: there is nothing to resume in ",
           options_.folder, ": it has no checkpoint.safetensors");
-    if (place_.rank == 0) make_folders(options_.folder);
   }
 
   void make_task() {
@@ -144,6 +158,7 @@ class Trainer {
 
   void open_records() {
     if (!main()) return;
+    make_folders(options_.folder);
     const auto show = [this](const std::string& line) {
       if (!call_.quiet) bar_.say(line);
     };
@@ -154,8 +169,8 @@ class Trainer {
       records_->events.truncate_to(0);
       for (const char* stale : {kModel, kResults, kCheckpoint}) ::unlink((options_.folder + stale).c_str());
     }
-    write_atomically(options_.folder + kRecipe, recipe_yaml(recipe_.resolved()));
     if (call_.resume) return;
+    write_atomically(options_.folder + kRecipe, recipe_yaml(recipe_.resolved()));
     task_->write_files(options_.folder);
     checkpoint();
   }
@@ -163,10 +178,30 @@ class Trainer {
   void greet() {
     std::ostringstream text;
     text << (call_.resume ? "going on with " : "training ") << options_.folder << ": " << flat_->count()
-         << " parameters, " << device_ << ", " << at::get_num_threads() << " threads";
+         << " parameters, " << device_ << ", " << at::get_num_threads()
+         << (at::get_num_threads() == 1 ? " thread" : " threads");
     if (place_.world > 1) text << ", " << place_.world << " processes";
     if (call_.resume) text << ", from step " << reached_.step << (reached_.done ? ", where it was finished" : "");
+    if (options_.bfloat16) text << ", bfloat16";
     say(text.str());
+    if (!task_->remarks().empty()) say(task_->remarks());
+  }
+
+  /// What a resumed run may not change without being another run, and what it may, with a word.
+  void note_changes() {
+    const auto before = flattened(read_recipe(options_.folder + kRecipe).written()),
+               now = flattened(recipe_.resolved().written());
+    for (const auto& [key, value] : now) {
+      const auto found = before.find(key);
+      if (key == "run.dir" || key == "name" || (found != before.end() && found->second == value)) continue;
+      const std::string was = found == before.end() ? "nothing" : found->second;
+      const bool other_run = (key.rfind("data.", 0) == 0 && key != "data.root") || key == "train.batch" ||
+                             key == "train.seed" || key == "train.accumulate" || key == "train.optimiser";
+      check(!other_run, "recipe: ", key, " is ", value, ", but the run began with ", was,
+            "; go on with that, or start over with --force");
+      say("changed: " + key + " " + was + " -> " + value);
+    }
+    write_atomically(options_.folder + kRecipe, recipe_yaml(recipe_.resolved()));
   }
 
   void loop() {
@@ -183,13 +218,15 @@ class Trainer {
       const bool due = options_.validate > 0 ? reached_.step % options_.validate == 0 : reached_.position == 0;
       if (due || limit_reached()) validate();
       interrupted_ = processes_->any(interrupt.asked());
+      signal_ = interrupt.asked() ? interrupt.signal() : SIGINT;
       if (interrupted_ || reached_.done || due || reached_.step % options_.checkpoint == 0) checkpoint();
       if (interrupted_) break;
     }
     bar_.clear();
     trained_seconds_ = seconds();
     if (interrupted_)
-      say("stopped at step " + std::to_string(reached_.step) + "; go on with: heed train --resume " + options_.folder);
+      say("stopped at step " + std::to_string(reached_.step) + "; go on with: heed --threads " +
+          std::to_string(at::get_num_threads()) + " train --resume " + options_.folder);
   }
 
   /// A pass, the sum over processes, a step of the optimiser.
@@ -281,31 +318,31 @@ class Trainer {
   void validate() {
     if (reached_.validated == reached_.step) return;
     reached_.validated = reached_.step;
-    double stop = 0, watched = 0;
+    double stop = 0, worth = 0;
     if (main()) {
       const WithAverage averaged(*this);
-      watched = judge_figures(task_->validate());
+      worth = judge_figures(task_->validate());
       stop = stopping_->exhausted() ? 1 : 0;
     }
     task_->model().train();
-    const auto heard = processes_->sum(std::vector<double>{stop, watched});  // the others add 0
+    const auto heard = processes_->sum(std::vector<double>{stop, worth});  // the others add 0
     schedule_->validated(heard[1]);
     reached_.done = heard[0] > 0 || limit_reached();
   }
 
-  /// Notes the figures, keeps the weights if they are the best; gives the watched figure.
+  /// Notes the figures, keeps the weights if they are the best; gives what they are worth.
   double judge_figures(const Figures& figures) {
     Json line{{"step", reached_.step}, {"epoch", reached_.epoch}, {"seconds", seconds()}};
+    if (reached_.count > 0) line["loss"] = reached_.loss / reached_.count;  // since the last line
     std::vector<std::pair<std::string, double>> scalars;
-    std::string text = "step " + std::to_string(reached_.step) + ", epoch " + std::to_string(reached_.epoch);
-    double watched = NAN;
+    std::string text = "step " + std::to_string(reached_.step) + ", epoch " + std::to_string(reached_.epoch) + ", dev";
     for (const auto& [name, value] : figures) {
       line["dev_" + name] = value;
       scalars.emplace_back("dev/" + name, value);
-      text += ", " + name + " " + rounded(value, 2);
-      if (name == task_->watched()) watched = value;
+      text += (scalars.size() == 1 ? " " : ", ") + name + " " + rounded(value, 2);
     }
-    if (stopping_->validated(watched)) {
+    const double worth = task_->worth(figures);
+    if (stopping_->validated(worth)) {
       reached_.best_step = reached_.step;
       save_parameters(task_->model(), options_.folder + kModel,
                       {{"step", std::to_string(reached_.step)}, {"heed", std::string(kVersion)}});
@@ -314,7 +351,7 @@ class Trainer {
     records_->metrics.write(line);
     records_->events.write(reached_.step, scalars, Log::wall_clock());
     say(text + ", " + rounded(seconds(), 0) + " s");
-    return watched;
+    return worth;
   }
 
   void checkpoint() {
@@ -381,6 +418,8 @@ class Trainer {
                     {"train_seconds", trained_seconds_ > 0 ? trained_seconds_ : reached_.seconds},
                     {"parameters", flat_->count()},
                     {"device", device_.str()},
+                    {"seed", options_.seed},
+                    {"precision", options_.bfloat16 ? "bfloat16" : "float"},
                     {"threads", at::get_num_threads()},
                     {"processes", place_.world},
                     {"heed", std::string(kVersion)}};
@@ -447,6 +486,7 @@ class Trainer {
   std::unique_ptr<Records> records_;
   Reached reached_;
   bool interrupted_ = false;
+  int signal_ = 0;
   double trained_seconds_ = 0;
   Json results_;
   Clock::time_point started_ = Clock::now();

@@ -30,6 +30,7 @@ struct TrainCall {
 struct TrainResult {
   std::string folder;
   bool interrupted = false;  // by the user; the checkpoint is written
+  int signal = 0;            // that interrupted it
   int64_t step = 0, epoch = 0;
   double seconds = 0;  // of training, over all its parts
   nlohmann::ordered_json results{};

@@ -6,7 +6,10 @@
 
 #include "heed/attention/mechanism.h"
 
+#include <algorithm>
+
 #include "heed/models/components.h"
+#include "heed/structures/structure.h"
 
 namespace heed {
 namespace {
@@ -35,6 +38,11 @@ Looking read_looking(const Settings& s, const std::string& words) {
   Looking looking;
   looking.mechanism = read_mechanism(s, words);
   looking.structure = s.text("structure", "");
+  const auto structures = Structure::Parts::names();
+  const std::string name = looking.structure.substr(0, looking.structure.find('('));
+  if (!name.empty() && std::find(structures.begin(), structures.end(), name) == structures.end())
+    s.refuse("structure", "is '", looking.structure, "'", suggestion(name, structures),
+             ", expected a structure of one query and one input, such as multi_hop(hops=2)");
   looking.heads = s.integer("heads", 0, 0, 1024);
   looking.hidden = s.integer("hidden", 0, 0, 1 << 20);
   looking.dropout = s.number("dropout", 0, 0, 0.99);

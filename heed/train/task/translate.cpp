@@ -171,8 +171,21 @@ class Translate final : public Task {
                          bleu(texts_of(corpus_.dev, settings_.greedy), {corpus_.dev.target}, bleu_options()).score);
     return figures;
   }
-  std::string watched() const override { return settings_.watch; }
-  bool larger_is_better() const override { return settings_.watch == "bleu"; }
+  /// BLEU, once there is any: below 1 it is noise, and the loss says more.
+  double worth(const Figures& figures) const override {
+    const auto of = [&](const std::string& wanted) {
+      for (const auto& [name, value] : figures)
+        if (name == wanted) return value;
+      return 0.0;
+    };
+    return settings_.watch == "bleu" && of("bleu") >= 1 ? of("bleu") : -of("loss");
+  }
+  std::string remarks() const override {
+    return corpus_.left_out == 0 ? ""
+                                 : "left out " + std::to_string(corpus_.left_out) + " of " +
+                                       std::to_string(corpus_.left_out + static_cast<int64_t>(corpus_.train.size())) +
+                                       " training pairs: empty, or longer than data.longest";
+  }
 
   void write_files(const std::string& folder) override {
     translator_->languages().save(folder);
