@@ -80,8 +80,9 @@ TEST_P(EveryTranslator, ScoresWhatItFindsAsTeacherForcingDoes) {
     const auto found = search(*model, sources(), keeps(), {.beam = beam, .longest = 1, .longest_add = 3});
     for (int64_t row = 0; row < 2; ++row)
       for (const auto& hypothesis : found[static_cast<size_t>(row)])
-        if (hypothesis.ended)
+        if (hypothesis.ended) {
           EXPECT_NEAR(hypothesis.log_probability, log_probability(*model, row, hypothesis.words), 1e-4);
+        }
   }
 }
 
