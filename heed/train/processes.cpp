@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include <ATen/core/grad_mode.h>
 
@@ -11,6 +12,8 @@
 namespace heed {
 namespace {
 
+constexpr char kDone = '+', kFailed = '-';  // the first character of what rank 0 posts after its work
+constexpr std::chrono::milliseconds kLongestPause(50);
 constexpr int64_t kBucketBytes = 32 << 20;  // few calls, and little memory beside the tensors themselves
 
 std::chrono::milliseconds timeout_or_default(std::chrono::milliseconds given) {
@@ -68,9 +71,13 @@ Processes::Processes(const ProcessPlace& place, at::Device device, std::chrono::
 
 Processes::~Processes() = default;
 
+void Processes::refuse_after_failure(const std::string& what) const {
+  check(!failed_, "train/processes: rank ", rank(), " cannot ", what, ": an earlier call has failed");
+}
+
 void Processes::checked(const std::string& what, const std::function<void()>& call) {
   ++calls_;
-  check(!failed_, "train/processes: rank ", rank(), " cannot ", what, ": an earlier call has failed");
+  refuse_after_failure(what);
   try {
     call();
   } catch (const std::exception& error) {
@@ -148,6 +155,59 @@ void Processes::broadcast(const std::vector<at::Tensor>& tensors) {
 
 bool Processes::any(bool mine) {
   return sum(mine ? 1.0 : 0.0) > 0;
+}
+
+std::vector<double> Processes::from_first(const std::string& what, const std::function<std::vector<double>()>& work) {
+  if (!group_) return work();
+  refuse_after_failure(what);
+  const std::string key = "wait/" + std::to_string(++waits_);
+  std::vector<double> numbers;
+  if (first()) {
+    try {
+      numbers = work();
+      group_->post(key,
+                   kDone + std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)));
+    } catch (const std::exception& error) {
+      failed_ = true;
+      group_->post(key, kFailed + std::string(error.what()));
+      group_->silent_after_failure();  // the texts last until all have read them
+      throw;
+    }
+    return numbers;
+  }
+  const std::string heard = heard_from_first(key, what);
+  if (heard[0] != kDone) {
+    failed_ = true;
+    group_->silent_after_failure();
+    fail("train/processes: rank 0 could not ", what, ", so rank ", rank(), " of ", world(),
+         " ends too: ", heard.substr(1));
+  }
+  numbers.resize((heard.size() - 1) / sizeof(double));
+  std::memcpy(numbers.data(), heard.data() + 1, numbers.size() * sizeof(double));
+  return numbers;
+}
+
+void Processes::wait_for_first(const std::string& what, const std::function<void()>& work) {
+  from_first(what, [&] {
+    work();
+    return std::vector<double>{};
+  });
+}
+
+/// Asks again and again: a wait inside of torch would end with the timeout.
+std::string Processes::heard_from_first(const std::string& key, const std::string& what) {
+  auto pause = std::chrono::milliseconds(1);
+  try {
+    while (true) {
+      if (auto text = group_->posted(key)) return *text;
+      std::this_thread::sleep_for(pause);
+      pause = std::min(2 * pause, kLongestPause);
+    }
+  } catch (const std::exception& error) {
+    failed_ = true;
+    fail("train/processes: rank ", rank(), " of ", world(), " waited for rank 0 to ", what,
+         ", but rank 0 is gone; see the log there. Torch says: ", first_line(error.what()));
+  }
 }
 
 /// One sum of bytes: each text has a place of its own, where all others add 0.

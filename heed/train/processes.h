@@ -5,6 +5,7 @@
 //   const double tokens = everyone->sum(own_tokens);       // of the global batch
 //   (own_loss_sum / tokens).backward();
 //   everyone->sum_gradients(parameters);                   // now those of the global batch
+//   everyone->wait_for_first("save", [&] { save(); });     // what rank 0 does alone may take longer than the timeout
 //   everyone->barrier();                                   // before the end: nobody leaves while another still talks
 //
 // Two processes equal one only because the loss is a sum over all tokens divided by their global number: the mean of
@@ -56,6 +57,12 @@ class Processes {
   /// True if any process says true: did anyone ask to stop?
   bool any(bool mine);
 
+  /// Rank 0 does the work while the others wait, however long it takes; all get its numbers. `what` completes the
+  /// sentence "rank 0 could not ...": what rank 0 throws ends the wait of the others with its message, and so does its
+  /// death.
+  std::vector<double> from_first(const std::string& what, const std::function<std::vector<double>()>& work);
+  void wait_for_first(const std::string& what, const std::function<void()>& work);
+
   /// The texts of all processes, by rank.
   std::vector<std::string> gather(const std::string& mine);
 
@@ -67,10 +74,12 @@ class Processes {
   Processes(const ProcessPlace& place, at::Device device, std::chrono::milliseconds timeout);
   void together(const char* what, const std::vector<at::Tensor>& tensors, const Call& call);
   void checked(const std::string& what, const std::function<void()>& call);
+  void refuse_after_failure(const std::string& what) const;
+  std::string heard_from_first(const std::string& key, const std::string& what);
 
   ProcessPlace place_;
   at::Device device_;
-  int64_t calls_ = 0;
+  int64_t calls_ = 0, waits_ = 0;
   bool failed_ = false;
   std::unique_ptr<Group> group_;  // none for one process
 };

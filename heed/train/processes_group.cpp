@@ -71,6 +71,15 @@ class C10dGroup final : public Group {
     backend_->broadcast(tensors)->wait();  // rootRank is 0
   }
 
+  void post(const std::string& key, const std::string& text) override {
+    store_->set("heed/posted/" + key, std::vector<uint8_t>(text.begin(), text.end()));
+  }
+  std::optional<std::string> posted(const std::string& key) override {
+    if (!store_->check({"heed/posted/" + key})) return std::nullopt;
+    const auto bytes = store_->get("heed/posted/" + key);
+    return std::string(bytes.begin(), bytes.end());
+  }
+
   std::vector<int> silent_after_failure() override {
     std::vector<int> others;
     for (int rank = 0; rank < world_; ++rank)

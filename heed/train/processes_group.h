@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ class Group {
   virtual ~Group() = default;
   virtual void sum(at::Tensor flat) = 0;        // in place; the same bits everywhere
   virtual void broadcast(at::Tensor flat) = 0;  // in place, from rank 0
+  /// A text under a key that is used once, for all to read. None of both waits for other processes; both throw where
+  /// rank 0, which holds the texts, is gone.
+  virtual void post(const std::string& key, const std::string& text) = 0;
+  virtual std::optional<std::string> posted(const std::string& key) = 0;
   /// After a call has failed, and as the last one: the ranks that do not say so too within seconds.
   virtual std::vector<int> silent_after_failure() = 0;
 };

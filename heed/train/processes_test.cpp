@@ -3,25 +3,20 @@
 
 #include "heed/train/processes.h"
 
-#include <arpa/inet.h>
 #include <cstdlib>
-#include <fcntl.h>
-#include <fstream>
-#include <netinet/in.h>
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include "heed/base/check.h"
 #include "heed/train/processes_group.h"
-
-extern char** environ;
+#include "heed/train/testing_processes.h"
 
 namespace heed {
 namespace {
+
+using testing::exit_codes;
+using testing::free_port;
 
 class EveryProcess : public ::testing::Test {
  public:
@@ -170,76 +165,63 @@ TEST_F(EveryPatientProcess, DoesNotWaitForEver) {
     EXPECT_NO_THROW(everyone_->barrier());
 }
 
-int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(socket);
-  return ntohs(address.sin_port);
+TEST_F(EveryProcess, GetsWhatTheFirstWorkedOut) {
+  int works = 0;
+  for (int round = 1; round <= 3; ++round) {
+    const auto numbers = everyone_->from_first("think", [&] {
+      ++works;
+      ::usleep(100000);
+      return std::vector<double>{1.5, -2.0 * round, 1e300};
+    });
+    EXPECT_EQ(numbers, (std::vector<double>{1.5, -2.0 * round, 1e300}));
+  }
+  everyone_->wait_for_first("rest", [&] { ++works; });
+  EXPECT_EQ(works, rank_ == 0 ? 4 : 0);
+  EXPECT_EQ(everyone_->sum(1.0), world_);
 }
 
-/// This program once more, with one of the suites above, a rank, and its words in a file.
-class Child {
- public:
-  Child(const std::string& filter, int rank, int world, int port, const std::string& more = "")
-      : log_(::testing::TempDir() + "heed_processes_" + std::to_string(::getpid()) + "_" + std::to_string(rank)) {
-    std::vector<std::string> variables{"RANK=" + std::to_string(rank), "WORLD_SIZE=" + std::to_string(world),
-                                       "MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + std::to_string(port), more};
-    for (char** variable = environ; *variable != nullptr; ++variable)
-      if (std::string(*variable).rfind("GTEST_", 0) != 0) variables.emplace_back(*variable);
-    std::vector<std::string> words{"train_test", "--gtest_filter=" + filter};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, log_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    EXPECT_EQ(::posix_spawn(&process_, "/proc/self/exe", &actions, nullptr, pointers(words).data(),
-                            pointers(variables).data()),
-              0);
-    posix_spawn_file_actions_destroy(&actions);
-  }
+/// What rank 0 throws ends all of them, with its message.
+class EveryDisappointedProcess : public EveryProcess {};
 
-  int exit_code() const {
-    int status = 0;
-    ::waitpid(process_, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+TEST_F(EveryDisappointedProcess, EndsWithTheMessageOfTheFirst) {
+  std::string text;
+  const auto began = std::chrono::steady_clock::now();
+  try {
+    everyone_->wait_for_first("write the checkpoint", [] { fail("the disk is full"); });
+  } catch (const Error& error) {
+    text = error.what();
   }
-
-  std::string words() const {
-    std::ifstream file(log_);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    ::unlink(log_.c_str());
-    return text;
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  EXPECT_NE(text.find("the disk is full"), std::string::npos) << text;
+  if (rank_ == 0) {
+    EXPECT_EQ(text, "the disk is full");
+  } else {
+    EXPECT_NE(text.find("rank 0 could not write the checkpoint"), std::string::npos) << text;
+    EXPECT_NE(text.find("rank " + std::to_string(rank_) + " of"), std::string::npos) << text;
   }
-
- private:
-  static std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> all;
-    for (auto& text : texts)
-      if (!text.empty()) all.push_back(text.data());
-    all.push_back(nullptr);
-    return all;
+  if (world_ > 1) {
+    EXPECT_THROW(everyone_->wait_for_first("go on", [] {}), Error);
   }
+}
 
-  std::string log_;
-  pid_t process_ = 0;
-};
+/// Rank 0 dies while the others wait for it.
+class EveryOrphanedProcess : public EveryProcess {};
 
-/// Exit codes by rank.
-std::vector<int> exit_codes(const std::string& filter, int world, const std::string& more = "HEED_TIMEOUT=60") {
-  const int port = free_port();
-  std::vector<Child> children;
-  for (int rank = 0; rank < world; ++rank) children.emplace_back(filter, rank, world, port, more);
-  std::vector<int> codes;
-  for (const auto& child : children) {
-    codes.push_back(child.exit_code());
-    const std::string words = child.words();
-    EXPECT_TRUE(codes.back() == 0 || codes.back() == 7) << words;
+TEST_F(EveryOrphanedProcess, NoticesThatTheFirstIsGone) {
+  everyone_->barrier();
+  std::string text;
+  try {
+    everyone_->wait_for_first("validate", [] {
+      ::usleep(300000);
+      if (world_ > 1) std::_Exit(7);
+    });
+  } catch (const Error& error) {
+    text = error.what();
   }
-  return codes;
+  if (world_ == 1)
+    EXPECT_EQ(text, "");
+  else
+    EXPECT_NE(text.find("waited for rank 0 to validate, but rank 0 is gone"), std::string::npos) << text;
 }
 
 #define SKIP_WITHOUT_GLOO \
@@ -262,7 +244,17 @@ TEST(Processes, NoticeThatOneDied) {
 
 TEST(Processes, NoticeThatOneHangs) {
   SKIP_WITHOUT_GLOO;
-  EXPECT_EQ(exit_codes("EveryPatientProcess.*", 2, "HEED_TIMEOUT=6"), (std::vector<int>{0, 7}));
+  EXPECT_EQ(exit_codes("EveryPatientProcess.*", 2, {"HEED_TIMEOUT=6"}), (std::vector<int>{0, 7}));
+}
+
+TEST(Processes, EndWithTheMessageOfTheFirst) {
+  SKIP_WITHOUT_GLOO;
+  EXPECT_EQ(exit_codes("EveryDisappointedProcess.*", 3), (std::vector<int>{0, 0, 0}));
+}
+
+TEST(Processes, NoticeThatTheFirstDiedWhileTheyWaited) {
+  SKIP_WITHOUT_GLOO;
+  EXPECT_EQ(exit_codes("EveryOrphanedProcess.*", 3), (std::vector<int>{7, 0, 0}));
 }
 
 TEST(Processes, SayWhereTheyWaitedForOthersThatNeverCame) {
