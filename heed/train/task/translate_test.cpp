@@ -1,0 +1,88 @@
+// The translation task alone: which figures decide, and its loss against the formula.
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "heed/data/recipe.h"
+#include "heed/train/task.h"
+
+namespace heed::testing {
+namespace {
+
+std::shared_ptr<Task> translate_task(const std::vector<std::string>& settings) {
+  std::vector<std::string> all{"data={train: grammar, grammar: {train: 60, dev: 5, test: 5}, tokenizer: words}",
+                               "model={words: {width: 8}, features: {kind: recurrent, width: 8}, "
+                               "query: {kind: bahdanau, state: 8, out: 8}, attention: additive + softmax}"};
+  all.insert(all.end(), settings.begin(), settings.end());
+  return Task::Parts::make("translate", parse_recipe("train: {batch: 100}\n", "small", all), TaskPlace{});
+}
+
+double worth(const std::string& watch, double loss, double bleu) {
+  return translate_task({"eval.watch=" + watch})->worth({{"loss", loss}, {"perplexity", 7}, {"bleu", bleu}});
+}
+
+TEST(TranslateTask, IsWorthItsBleuFromOneOn) {
+  EXPECT_EQ(worth("bleu", 2, 1), 1);
+  EXPECT_EQ(worth("bleu", 2, 35.5), 35.5);
+}
+
+TEST(TranslateTask, IsWorthItsLossWhileBleuIsNoise) {
+  EXPECT_EQ(worth("bleu", 2, 0.999), -2);
+  EXPECT_EQ(worth("bleu", 3, 0.5), -3);
+  EXPECT_EQ(worth("bleu", 3, 0), -3);
+}
+
+TEST(TranslateTask, IsWorthItsLossWhereThatIsWatched) {
+  EXPECT_EQ(worth("loss", 2, 50), -2);
+}
+
+/// Sum and tokens of the first batch, with all parameters 0 but the bias of the output: it is then the score of token i
+/// at every position, i / 8.
+struct KnownLoss {
+  double sum = 0, tokens = 0, classes = 0, log_sum = 0, mean_score = 0;
+
+  explicit KnownLoss(double smoothing) {
+    const auto task = translate_task({"train.smoothing=" + std::to_string(smoothing)});
+    const at::NoGradGuard no_grad;
+    at::Tensor scores;
+    for (const auto& item : task->model().named_parameters()) {
+      item.value().zero_();
+      if (item.key().find("output") != std::string::npos && item.key().find("bias") != std::string::npos)
+        scores = item.value();
+    }
+    scores.copy_(at::arange(scores.numel()) / 8.0);
+    const Loss loss = task->loss(Share{});
+    sum = loss.sum.item<double>();
+    tokens = static_cast<double>(loss.count);
+    classes = static_cast<double>(scores.numel());
+    double exponentials = 0;
+    for (int64_t i = 0; i < scores.numel(); ++i) {
+      exponentials += std::exp(static_cast<double>(i) / 8);
+      mean_score += static_cast<double>(i) / 8 / classes;
+    }
+    log_sum = std::log(exponentials);
+  }
+};
+
+TEST(TranslateTask, SumsTheCrossEntropyOfItsTokens) {
+  const KnownLoss known(0);
+  ASSERT_GT(known.tokens, 10);
+  // sum (log_sum - score of the token): scores are eighths of whole numbers
+  const double eighths = 8 * (known.tokens * known.log_sum - known.sum);
+  EXPECT_NEAR(eighths, std::round(eighths), 1e-2);
+  EXPECT_GT(eighths, 0);
+  EXPECT_LT(eighths, known.tokens * known.classes);
+}
+
+TEST(TranslateTask, SmoothsItsLabels) {
+  const KnownLoss plain(0), smooth(0.25);
+  ASSERT_EQ(smooth.tokens, plain.tokens);
+  // A share of 1/4 of each label goes to all classes alike.
+  const double uniform = plain.tokens * (plain.log_sum - plain.mean_score);
+  EXPECT_NEAR(smooth.sum, 0.75 * plain.sum + 0.25 * uniform, 1e-4 * plain.sum);
+  EXPECT_GT(std::fabs(smooth.sum - plain.sum), 1e-2 * plain.sum);
+}
+
+}  // namespace
+}  // namespace heed::testing
