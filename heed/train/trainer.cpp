@@ -207,6 +207,10 @@ class Trainer {
   void loop() {
     const InterruptScope interrupt;
     started_ = Clock::now();
+    if (validation_due()) {  // the run ended while it validated
+      validate();
+      save();
+    }
     while (!reached_.done) {
       const Stepped stepped = step();
       ++reached_.step;
@@ -215,11 +219,11 @@ class Trainer {
         reached_.position = 0;
       }
       record(stepped);
-      const bool due = options_.validate > 0 ? reached_.step % options_.validate == 0 : reached_.position == 0;
-      if (due || limit_reached()) validate();
+      const bool due = validation_due();
+      if (due) validate();
       interrupted_ = processes_->any(interrupt.asked());
       signal_ = interrupt.asked() ? interrupt.signal() : SIGINT;
-      if (interrupted_ || reached_.done || due || reached_.step % options_.checkpoint == 0) checkpoint();
+      if (interrupted_ || reached_.done || due || reached_.step % options_.checkpoint == 0) save();
       if (interrupted_) break;
     }
     bar_.clear();
@@ -315,19 +319,30 @@ class Trainer {
     reached_.loss = reached_.count = 0;
   }
 
+  bool validation_due() const {
+    if (reached_.step == 0 || reached_.validated == reached_.step) return false;
+    const bool regular = options_.validate > 0 ? reached_.step % options_.validate == 0 : reached_.position == 0;
+    return regular || limit_reached();
+  }
+
+  /// Rank 0 validates while the others wait, however long it takes. The checkpoint comes first: if the validation does
+  /// not end, a resumed run begins with it.
   void validate() {
-    if (reached_.validated == reached_.step) return;
-    reached_.validated = reached_.step;
-    double stop = 0, worth = 0;
-    if (main()) {
+    const auto heard = processes_->from_first("validate", [&] {
+      checkpoint();
+      reached_.validated = reached_.step;
       const WithAverage averaged(*this);
-      worth = judge_figures(task_->validate());
-      stop = stopping_->exhausted() ? 1 : 0;
-    }
+      const double worth = judge_figures(task_->validate());
+      return std::vector<double>{stopping_->exhausted() ? 1.0 : 0.0, worth};
+    });
+    reached_.validated = reached_.step;
     task_->model().train();
-    const auto heard = processes_->sum(std::vector<double>{stop, worth});  // the others add 0
     schedule_->validated(heard[1]);
     reached_.done = heard[0] > 0 || limit_reached();
+  }
+
+  void save() {
+    processes_->wait_for_first("write the checkpoint", [&] { checkpoint(); });
   }
 
   /// Notes the figures, keeps the weights if they are the best; gives what they are worth.

@@ -265,6 +265,29 @@ TEST_F(TrainerFormula, GoesOnWhileValidationsImprove) {
   EXPECT_EQ(result_.step, 7);
 }
 
+TEST_F(TrainerFormula, BeginsAResumedRunWithTheValidationThatDidNotEnd) {
+  const std::vector<std::string> settings{"train.steps=6", "train.validate=2", "train.checkpoint=1000",
+                                          "train.average=0.9", "train.schedule=plateau(0.5, patience=1)"};
+  script_.worth = {2, 1, 3};
+  int validations = 0;
+  script_.validating = [&] { check(++validations != 2, "the validation was killed"); };
+  EXPECT_EQ(refusal([&] { train_with(settings); }), "the validation was killed");
+  train_with(settings, {.resume = true, .quiet = true});
+  expect_near(validation_steps(), {2, 4, 6});
+  expect_near(logged("lr"), {0.25, 0.25, 0.25, 0.25, 0.125, 0.125});  // plateau heard of the validation at step 4
+  const auto resumed = saved("values"), resumed_average = saved("average"), resumed_model = model();
+  EXPECT_EQ(validations, 4);
+
+  script_ = {};
+  script_.worth = {2, 1, 3};
+  run_ = folder_.path("whole");
+  steps_.clear();
+  train_with(settings);
+  EXPECT_EQ(saved("values"), resumed);
+  EXPECT_EQ(saved("average"), resumed_average);
+  EXPECT_EQ(model(), resumed_model);
+}
+
 TEST_F(TrainerFormula, LowersTheLearningRateOnAPlateau) {
   script_.worth = {1, 1, 1, 2, 2, 2};  // waits once at 2, lowered at 3; best at 4; lowered at 6
   train_with({"train.steps=8", "train.validate=1", "train.schedule=plateau(0.5, patience=2)"});
