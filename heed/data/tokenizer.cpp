@@ -1,6 +1,9 @@
 #include "heed/data/tokenizer.h"
 
+#include <algorithm>
+
 #include "heed/base/check.h"
+#include "heed/base/utf8.h"
 #include "heed/data/file.h"
 #include "heed/data/tokenizer/json.h"
 
@@ -23,65 +26,89 @@ Tokenizer::Tokenizer(TokenizerSpec spec)
       numbers_(numbered(spec_.pieces)),
       merger_(numbers_, spec_.merges, spec_.end_of_word, kUnknown) {}
 
-std::vector<Merger::Symbol> Tokenizer::symbols(const std::string& word) const {
+Tokenizer::Symbols Tokenizer::symbols(const std::string& word) const {
   if (spec_.model == TokenizerSpec::Model::words) return {{id(word), 0, word.size()}};
   return merger_.symbols(word);
 }
 
-std::vector<int64_t> Tokenizer::encode_word(const std::string& word) const {
-  const bool short_enough = word.size() <= kLongestKnownWord;
-  if (short_enough) {
+Tokenizer::Symbols Tokenizer::remembered_symbols(const std::string& word) const {
+  if (word.size() > kLongestKnownWord) return symbols(word);
+  {
     const std::lock_guard lock(mutex_);
     const auto found = known_words_.find(word);
     if (found != known_words_.end()) return found->second;
   }
-  std::vector<int64_t> ids;
-  for (const auto& symbol : symbols(word)) ids.push_back(symbol.piece);
-  if (short_enough) {
-    const std::lock_guard lock(mutex_);
-    if (known_words_.size() >= kMostKnownWords) known_words_.clear();
-    known_words_.emplace(word, ids);
+  Symbols made = symbols(word);
+  const std::lock_guard lock(mutex_);
+  if (known_words_.size() >= kMostKnownWords) known_words_.clear();
+  known_words_.emplace(word, made);
+  return made;
+}
+
+template <typename Visit>
+void Tokenizer::visit_pieces(std::string_view text, const Visit& visit) const {
+  for (const Chunk& chunk : chunks(text, spec_.normalise, spec_.split)) {
+    if (chunk.special >= 0) {
+      visit(chunk.special, chunk.word, chunk.text);
+      continue;
+    }
+    for (const auto& [piece, begin, bytes] : remembered_symbols(chunk.text))
+      visit(piece, chunk.word_of(begin, bytes), chunk.text.substr(begin, bytes));
   }
-  return ids;
 }
 
 std::vector<int64_t> Tokenizer::encode(std::string_view text) const {
   std::vector<int64_t> ids;
-  for (const Chunk& chunk : chunks(text, spec_.normalise, spec_.split)) {
-    if (chunk.special >= 0) {
-      ids.push_back(chunk.special);
-    } else {
-      const auto pieces = encode_word(chunk.text);
-      ids.insert(ids.end(), pieces.begin(), pieces.end());
-    }
-  }
+  visit_pieces(text, [&](int64_t piece, int64_t, const std::string&) { ids.push_back(piece); });
   return ids;
 }
 
 Cut Tokenizer::cut(std::string_view text) const {
   Cut cut;
-  for (const Chunk& chunk : chunks(text, spec_.normalise, spec_.split)) {
-    const auto found =
-        chunk.special >= 0 ? std::vector<Merger::Symbol>{{chunk.special, 0, chunk.text.size()}} : symbols(chunk.text);
-    for (const auto& symbol : found) {
-      const size_t word = spec_.split ? static_cast<size_t>(chunk.word) : cut.words.size();
-      cut.ids.push_back(symbol.piece);
-      cut.word.push_back(static_cast<int64_t>(word));
-      if (word == cut.words.size()) cut.words.emplace_back();
-      cut.words[word] += chunk.text.substr(symbol.begin, symbol.bytes);
-    }
-  }
+  std::vector<std::string> pieces;
+  visit_pieces(text, [&](int64_t piece, int64_t word, const std::string& characters) {
+    cut.ids.push_back(piece);
+    cut.word.push_back(word);
+    pieces.push_back(characters);
+  });
+  cut.text = text;
+  add_words(cut, pieces);
   return cut;
 }
 
-std::vector<std::string> Tokenizer::written(const std::vector<int64_t>& ids, bool with_special) const {
+void Tokenizer::add_words(Cut& cut, const std::vector<std::string>& pieces) const {
+  cut.words = whitespace_words(cut.text);
+  const auto unspaced = [](const std::string& word) {
+    const auto characters = decoded(word);
+    return std::any_of(characters.begin(), characters.end(), is_unspaced);
+  };
+  if (!spec_.split && cut.words.size() == 1 && unspaced(cut.words[0])) {
+    cut.words.clear();
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      if (cut.word[i] < 0) continue;
+      cut.word[i] = static_cast<int64_t>(cut.words.size());
+      cut.words.push_back(pieces[i]);
+    }
+  }
+  int64_t after = static_cast<int64_t>(cut.words.size()) - 1;
+  for (size_t i = pieces.size(); i-- > 0;) {
+    if (cut.word[i] >= 0)
+      after = cut.word[i];
+    else if (!pieces[i].empty())
+      cut.word[i] = after;
+  }
+}
+
+std::vector<std::string> Tokenizer::written(const std::vector<int64_t>& ids, Shown shown) const {
+  const auto left_out = [&](int64_t id) {
+    return is_special(id) && (shown == Shown::no_special || (shown == Shown::unknown && id != kUnknown));
+  };
   std::vector<std::string> texts;
   size_t last = 0;
   for (size_t i = 0; i < ids.size(); ++i) {
     const std::string& text = piece(ids[i]);
-    const bool left_out = is_special(ids[i]) && !with_special;
-    if (!left_out) last = i;
-    texts.push_back(left_out ? "" : text);
+    if (!left_out(ids[i])) last = i;
+    texts.push_back(left_out(ids[i]) ? "" : text);
   }
   for (size_t i = 0; i < texts.size() && i <= last; ++i) {
     if (spec_.decoder == TokenizerSpec::Decoder::none) {
@@ -90,34 +117,32 @@ std::vector<std::string> Tokenizer::written(const std::vector<int64_t>& ids, boo
       texts[i] = Replacement{spec_.decode.from, ""}(texts[i]);  // no blank behind the last word
     } else {
       texts[i] = spec_.decode(texts[i]);
+      const bool ends_word = spec_.decoder == TokenizerSpec::Decoder::bpe && shown == Shown::unknown;
+      if (ends_word && ids[i] == kUnknown) texts[i] += " ";
     }
   }
   return texts;
 }
 
 std::string Tokenizer::decode(const std::vector<int64_t>& ids, bool with_special) const {
-  return joined(written(ids, with_special), "");
+  return joined(written(ids, with_special ? Shown::all : Shown::no_special), "");
 }
 
-Cut Tokenizer::cut(const std::vector<int64_t>& ids, bool with_special) const {
+Cut Tokenizer::cut(const std::vector<int64_t>& ids) const {
   Cut cut;
   cut.ids = ids;
-  bool inside = false;  // of the last word
-  for (const auto& text : written(ids, with_special)) {
+  const auto pieces = written(ids, Shown::unknown);
+  WordCounter counter;
+  for (const auto& text : pieces) {
     int64_t word = -1;
-    if (!spec_.split && !text.empty()) {
-      cut.words.push_back(text);
-      word = static_cast<int64_t>(cut.words.size()) - 1;
-    }
-    for (size_t i = 0; spec_.split && i < text.size(); ++i) {
-      const bool blank = text[i] == ' ';
-      if (!blank && !inside) cut.words.emplace_back();
-      if (!blank) cut.words.back() += text[i];
-      if (!blank && word < 0) word = static_cast<int64_t>(cut.words.size()) - 1;
-      inside = !blank;
+    for (const char32_t c : decoded(text)) {
+      const int64_t next = counter.next(c);
+      if (word < 0) word = next;
     }
     cut.word.push_back(word);
   }
+  cut.text = joined(pieces, "");
+  add_words(cut, pieces);
   return cut;
 }
 

@@ -24,12 +24,18 @@
 
 namespace heed {
 
-/// A text in pieces that know their words. Words are what stands between blanks; where a tokenizer does not cut at
-/// blanks (characters), every piece is a word of its own.
+/// A text in pieces that know their words. Words are what is between whitespace in the text, for every tokenizer, so
+/// that a position in `words` is a position in the text, whatever the tokenizer knows of it. One exception: a tokenizer
+/// that does not split at whitespace (characters) takes every piece for a word where a text has no whitespace and is
+/// written in a script without spaces, such as Chinese.
+///
+/// A piece belongs to the word of its first character; a piece of whitespace to the word after it, or to the last word
+/// where none follows.
 struct Cut {
   std::vector<int64_t> ids;
-  std::vector<int64_t> word;       // of every piece; -1 for a special piece that decode() leaves out
-  std::vector<std::string> words;  // as they read
+  std::vector<int64_t> word;       // of every piece; -1 where there is none
+  std::vector<std::string> words;  // as they are written
+  std::string text;                // in which they are
 };
 
 /// Immutable; may be used from several threads.
@@ -45,10 +51,12 @@ class Tokenizer {
   /// Special pieces are left out (skip_special_tokens of the package), or stand in the text as they are called.
   std::string decode(const std::vector<int64_t>& ids, bool with_special = false) const;
 
-  /// encode() with the words its pieces belong to, and the same for pieces that a model wrote: cut(ids).words are the
-  /// words of decode(ids).
+  /// encode() with the words its pieces belong to.
   Cut cut(std::string_view text) const;
-  Cut cut(const std::vector<int64_t>& ids, bool with_special = false) const;
+  /// The same for pieces that a model wrote. `text` is what decode() gives, with unknown pieces as <unk>: one of them
+  /// is a word, or part of one, and in byte-pair encoding it ends its word, because it may stand for the last
+  /// character, which has the end-of-word mark. The other special pieces are left out and have no word.
+  Cut cut(const std::vector<int64_t>& ids) const;
 
   int64_t size() const { return static_cast<int64_t>(spec_.pieces.size()); }
   const std::string& piece(int64_t id) const;
@@ -61,16 +69,25 @@ class Tokenizer {
   void save(const std::string& path) const;
 
  private:
-  std::vector<int64_t> encode_word(const std::string& word) const;
-  std::vector<Merger::Symbol> symbols(const std::string& word) const;
+  using Symbols = std::vector<Merger::Symbol>;
+
+  Symbols symbols(const std::string& word) const;
+  /// The same, with a memory of short words.
+  Symbols remembered_symbols(const std::string& word) const;
+  /// visit(piece, word, characters) for every piece of the text.
+  template <typename Visit>
+  void visit_pieces(std::string_view text, const Visit& visit) const;
+  enum class Shown { no_special, unknown, all };  // of the special pieces
   /// What each piece adds to the text, "" for those left out.
-  std::vector<std::string> written(const std::vector<int64_t>& ids, bool with_special) const;
+  std::vector<std::string> written(const std::vector<int64_t>& ids, Shown shown) const;
+  /// Fills in `words` from the text, and `word` of pieces of whitespace.
+  void add_words(Cut& cut, const std::vector<std::string>& pieces) const;
 
   TokenizerSpec spec_;
   PieceNumbers numbers_;
   Merger merger_;
   mutable std::mutex mutex_;
-  mutable std::unordered_map<std::string, std::vector<int64_t>> known_words_;
+  mutable std::unordered_map<std::string, Symbols> known_words_;
 };
 
 /// How pieces are learnt; made from words such as bpe(merges=8000).

@@ -46,14 +46,44 @@ struct TokenizerSpec {
   Replacement decode{};  // the decoder's
 };
 
-/// Part of a text: a word or a special piece.
+/// Part of a text: a word, a special piece or, without splitting, all text between special pieces.
 struct Chunk {
+  struct WordStart {
+    size_t begin;  // byte of the chunk
+    int64_t word;
+  };
+
   std::string text;
-  int64_t special = -1;  // its number
-  int64_t word = 0;      // the how manieth word between blanks it belongs to
+  int64_t special = -1;            // its number
+  int64_t word = -1;               // of its first character; -1: that is whitespace
+  std::vector<WordStart> later{};  // where the word changes inside the chunk, in order
+
+  /// Index of the word to which these bytes belong, that of their first character that is no whitespace; -1 if there
+  /// is none.
+  int64_t word_of(size_t begin, size_t bytes) const;
 };
 
-/// The text cut at special pieces and, where asked for, at blanks. A byte that is not UTF-8 becomes U+FFFD.
+/// The text cut at special pieces and, where asked for, at blanks. A byte that is not UTF-8 becomes U+FFFD. Words are
+/// those between whitespace in the text as it is given, before it is normalised.
 std::vector<Chunk> chunks(std::string_view text, const Replacement& normalise, bool split);
+
+/// Whether the script of the character is written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer,
+/// Burmese. Korean is written with spaces.
+bool is_unspaced(char32_t character);
+
+/// Words between whitespace.
+std::vector<std::string> whitespace_words(std::string_view text);
+
+/// Counts the words of a text, character by character.
+class WordCounter {
+ public:
+  /// Index of the word of the next character; -1 for whitespace.
+  int64_t next(char32_t character);
+  int64_t count() const { return word_ + 1; }
+
+ private:
+  int64_t word_ = -1;
+  bool inside_ = false;  // of a word
+};
 
 }  // namespace heed
