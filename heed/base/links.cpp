@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -167,6 +168,19 @@ Links swapped(Links links) {
   return links;
 }
 
+bool has_word_zero(const std::vector<Links>& lines) {
+  return std::any_of(lines.begin(), lines.end(), [](const Links& links) {
+    return std::any_of(links.begin(), links.end(),
+                       [](const Link& link) { return link.source == 0 || link.target == 0; });
+  });
+}
+
+int64_t remove_out_of_range(Links& links, size_t source_words, size_t target_words) {
+  return static_cast<int64_t>(std::erase_if(links, [&](const Link& link) {
+    return link.source >= static_cast<int64_t>(source_words) || link.target >= static_cast<int64_t>(target_words);
+  }));
+}
+
 std::vector<std::string> symmetry_words() {
   return {"forward", "backward", "intersection", "union", "grow_diag", "grow_diag_final", "grow_diag_final_and"};
 }
@@ -193,6 +207,9 @@ Links strongest_links(const WeightRows& weights, double threshold) {
   Links links;
   for (size_t target = 0; target < weights.size(); ++target) {
     const auto& row = weights[target];
+    for (size_t source = 0; source < row.size(); ++source)
+      check(!std::isnan(row[source]), "base/links: got NaN as the weight of source word ", source, " for target word ",
+            target, ", expected a number");
     const auto best = std::max_element(row.begin(), row.end());
     if (best != row.end() && *best > threshold) links.push_back({best - row.begin(), static_cast<int64_t>(target)});
   }

@@ -36,6 +36,12 @@ std::string pharaoh(const Links& links);
 /// Source and target exchanged.
 Links swapped(Links links);
 
+/// Whether any link has a word 0. Where no line has one, words are probably counted from 1.
+bool has_word_zero(const std::vector<Links>& lines);
+
+/// Removes links to words that a pair of sentences does not have; returns how many.
+int64_t remove_out_of_range(Links& links, size_t source_words, size_t target_words);
+
 enum class Symmetry { forward, backward, intersection, either, grow_diag, grow_diag_final, grow_diag_final_and };
 
 /// "grow_diag_final_and", or with hyphens; `either` is called "union".
@@ -49,7 +55,7 @@ Links symmetrised(const Links& forward, const Links& backward, Symmetry how);
 using WeightRows = std::vector<std::vector<double>>;  // a row for each target word, a column for each source word
 
 /// A link from each target word to the source word with the greatest weight, the first of equals; none where that
-/// weight is not above `threshold`.
+/// weight is not above `threshold`. A weight that is NaN is refused.
 Links strongest_links(const WeightRows& weights, double threshold = 0);
 
 /// What both directions think of a pair of words: a_ij b_ji, with a of the model that writes the target and b, a row

@@ -127,6 +127,24 @@ TEST(StrongestLinks, AreLeftOutBelowTheThreshold) {
   EXPECT_EQ(pharaoh(strongest_links({{0, 0}, {}, {1, 0}})), "0-2");  // a row that attends to nothing has no link
 }
 
+TEST(StrongestLinks, RefuseNan) {
+  EXPECT_THROW(strongest_links({{0.5, 0.5}, {0.1, std::nan("")}}), Error);
+  EXPECT_THROW(mutual_links({{std::nan("")}}), Error);
+}
+
+TEST(Links, KnowWhetherTheyHaveAWordZero) {
+  EXPECT_TRUE(has_word_zero({parse_links("1-1"), parse_links("3-0")}));
+  EXPECT_TRUE(has_word_zero({parse_links("0p4")}));
+  EXPECT_FALSE(has_word_zero({parse_links("1-1 2p1"), {}}));
+}
+
+TEST(Links, LoseThoseBeyondTheSentences) {
+  Links links = parse_links("0-0 2-1 3-1 1-4 1p3");
+  EXPECT_EQ(remove_out_of_range(links, 3, 4), 2);
+  EXPECT_EQ(pharaoh(links), "0-0 2-1 1p3");
+  EXPECT_EQ(remove_out_of_range(links, 0, 4), 3);
+}
+
 // Source: words 0 0 1 and an end; target: words 0 1 1 and an end.
 //   word 0: (.1 + .2, .3);   word 1: the mean of (.5 + .1, .2) and (.1 + .1, .8) = (.4, .5)
 TEST(MergedToWords, SumsOverSourcePiecesAndAveragesOverTargetPieces) {
