@@ -1,6 +1,7 @@
 #include "heed/models/translate/translator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unistd.h>
 
 #include "heed/base/utf8.h"
@@ -38,6 +39,23 @@ WeightRows rows_of(const Tensor& rows) {
 }
 
 }  // namespace
+
+WordWeights word_weights(const Cut& source, const Cut& target, WeightRows pieces) {
+  auto columns = source.word;
+  const auto end = static_cast<int64_t>(source.words.size());
+  columns.push_back(end);
+  pieces.resize(target.ids.size());
+  for (auto& row : pieces) row.resize(columns.size());
+  WordWeights out;
+  out.words = merged_to_words(pieces, columns, target.word);
+  out.words.resize(target.words.size());  // a word may have no piece of its own
+  for (auto& row : out.words) {
+    row.resize(source.words.size() + 1);
+    out.end.push_back(row.back());
+    row.pop_back();
+  }
+  return out;
+}
 
 std::string Languages::prepared(const std::string& text) const {
   const std::string plain = unescape ? unescaped(text) : text;
@@ -85,32 +103,37 @@ Translator Translator::load(const std::string& folder, at::Device device) {
   return {std::move(model), std::move(languages)};
 }
 
-Translation Translator::worded(const std::vector<int64_t>& source, const std::vector<int64_t>& target,
-                               WeightRows weights) const {
-  const Cut from = languages_.source->cut(source), to = languages_.target->cut(target);
+Translation Translator::worded(const Cut& source, const Cut& target, WeightRows weights, size_t line) const {
   Translation out;
-  out.text = languages_.target->decode(target);
-  out.source_words = from.words;
-  out.target_words = to.words;
-  out.words = static_cast<int64_t>(target.size()) + 1;
+  out.text = target.text;
+  out.source_words = source.words;
+  out.target_words = target.words;
+  out.words = static_cast<int64_t>(target.ids.size()) + 1;
   if (weights.empty()) return out;
-  // A row for each piece; with a shift, that of the step which has the piece as its input.
+  for (const auto& row : weights)
+    for (const double weight : row)
+      check(std::isfinite(weight), "translate: line ", line + 1, ": got attention weights that are NaN or infinite, ",
+            "expected finite ones; the model's parameters are damaged, or its training diverged");
+  // With a shift, the weights of a piece are those of the step which has it as its input.
   if (model_->shifts_alignment()) weights.erase(weights.begin());
-  weights.resize(target.size());
-  for (auto& row : weights) row.resize(source.size());  // without the end marker and padding
-  out.weights = merged_to_words(weights, from.word, to.word);
+  auto aligned = word_weights(source, target, std::move(weights));
+  out.weights = std::move(aligned.words);
+  out.end_weights = std::move(aligned.end);
   return out;
 }
 
-IdPairs Translator::encoded(const std::vector<std::string>& sources, const std::vector<std::string>& targets) const {
-  IdPairs pairs;
-  for (const auto& line : sources) pairs.source.push_back(languages_.source->encode(languages_.prepared(line)));
-  for (const auto& line : targets) pairs.target.push_back(languages_.target->encode(languages_.prepared(line)));
-  return pairs;
+Translator::Lines Translator::cut_lines(const Tokenizer& tokenizer, const std::vector<std::string>& texts) const {
+  Lines lines;
+  for (const auto& text : texts) {
+    lines.cuts.push_back(tokenizer.cut(languages_.prepared(text)));
+    lines.ids.push_back(lines.cuts.back().ids);
+  }
+  return lines;
 }
 
 std::vector<Translation> Translator::translate(const std::vector<std::string>& lines, const TranslateOptions& options) {
-  const IdPairs pairs = encoded(lines, {});
+  const Lines sources = cut_lines(*languages_.source, lines);
+  const IdPairs pairs{sources.ids, {}};
   std::vector<Translation> all(lines.size());
   for (const auto& group : groups_of(pairs, options.batch_tokens)) {
     const PairBatch batch = collate(pairs, group).to(device_);
@@ -118,7 +141,7 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
     for (size_t k = 0; k < group.size(); ++k) {
       const Hypothesis& best = found[k].front();
       const auto row = static_cast<size_t>(group[k]);
-      all[row] = worded(pairs.source[row], best.words, best.weights);
+      all[row] = worded(sources.cuts[row], languages_.target->cut(best.words), best.weights, row);
       all[row].log_probability = best.log_probability;
       all[row].score = best.score;
       all[row].ended = best.ended;
@@ -133,7 +156,8 @@ std::vector<Translation> Translator::score(const std::vector<std::string>& sourc
   check(sources.size() == targets.size(), "translate: ", sources.size(), " sources and ", targets.size(),
         " targets; expected as many of both");
   const at::NoGradGuard no_grad;
-  const IdPairs pairs = encoded(sources, targets);
+  const Lines from = cut_lines(*languages_.source, sources), to = cut_lines(*languages_.target, targets);
+  const IdPairs pairs{from.ids, to.ids};
   Call call;
   call.want.weights = weights && model_->aligns();
   std::vector<Translation> all(sources.size());
@@ -146,8 +170,8 @@ std::vector<Translation> Translator::score(const std::vector<std::string>& sourc
     for (size_t k = 0; k < group.size(); ++k) {
       const auto row = static_cast<size_t>(group[k]);
       const auto b = static_cast<int64_t>(k), steps = static_cast<int64_t>(pairs.target[row].size()) + 1;
-      all[row] = worded(pairs.source[row], pairs.target[row],
-                        aligned.defined() ? rows_of(aligned[b].narrow(0, 0, steps)) : WeightRows{});
+      all[row] = worded(from.cuts[row], to.cuts[row],
+                        aligned.defined() ? rows_of(aligned[b].narrow(0, 0, steps)) : WeightRows{}, row);
       all[row].log_probability = sums[b].item<double>();
     }
   }

@@ -19,6 +19,7 @@ struct Languages {
 
   bool joint() const { return source == target; }
   Vocabularies vocabularies() const { return {source->size(), target->size(), joint()}; }
+  /// Changes no whitespace: the words of the text keep their positions.
   std::string prepared(const std::string& text) const;
 
   /// As tokenizer.json, or tokenizer.source.json and tokenizer.target.json.
@@ -36,10 +37,22 @@ struct Translation {
   double log_probability = 0;  // of the words and the end
   double score = 0;
   bool ended = true;
-  int64_t words = 0;  // pieces and the end, for a mean
-  std::vector<std::string> source_words{}, target_words{};
-  WeightRows weights{};  // [target word][source word], where wanted
+  int64_t words = 0;                                        // pieces and the end, for a mean
+  std::vector<std::string> source_words{}, target_words{};  // of the source line as it is read, and of `text`
+  WeightRows weights{};                                     // [target word][source word], where wanted
+  std::vector<double> end_weights{};  // [target word]: on the end marker of the source, which is no word
 };
+
+/// Weights between pieces as weights between words: the sum over the pieces of a source word, the mean over the pieces
+/// of a target word. A word without a piece of its own has weight 0.
+struct WordWeights {
+  WeightRows words;         // [target word][source word]
+  std::vector<double> end;  // [target word]: on the end marker of the source
+};
+
+/// pieces [target pieces][source pieces, end marker, padding]. Missing rows are 0, rows of the target's end marker are
+/// left out.
+WordWeights word_weights(const Cut& source, const Cut& target, WeightRows pieces);
 
 class Translator {
  public:
@@ -57,8 +70,12 @@ class Translator {
   const Languages& languages() const { return languages_; }
 
  private:
-  Translation worded(const std::vector<int64_t>& source, const std::vector<int64_t>& target, WeightRows weights) const;
-  IdPairs encoded(const std::vector<std::string>& sources, const std::vector<std::string>& targets) const;
+  struct Lines {
+    std::vector<Cut> cuts;
+    std::vector<Ids> ids;
+  };
+  Lines cut_lines(const Tokenizer& tokenizer, const std::vector<std::string>& texts) const;
+  Translation worded(const Cut& source, const Cut& target, WeightRows weights, size_t line) const;
 
   std::shared_ptr<TranslationModel> model_;
   Languages languages_;
