@@ -1,5 +1,6 @@
 #include "heed/models/translate/search.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "heed/attention/testing.h"
@@ -11,8 +12,8 @@ namespace {
 
 constexpr int64_t kWords = 7;
 
-std::shared_ptr<TranslationModel> small_model(const std::string& model) {
-  at::manual_seed(3);
+std::shared_ptr<TranslationModel> small_model(const std::string& model, uint64_t seed = 3) {
+  at::manual_seed(seed);
   const Settings recipe = parse_recipe("model: " + model, "small");
   auto made = std::make_shared<TranslationModel>(recipe.at("model"), Vocabularies{kWords, kWords, false});
   for (auto& parameter : made->parameters()) {
@@ -94,13 +95,131 @@ TEST_P(EveryTranslator, FindsTheBestOfAllWithABeamThatHoldsAll) {
     EXPECT_EQ(found[static_cast<size_t>(row)].front().words, best_of_all(*model, row, 3, 0.7)) << "row " << row;
 }
 
+// Sentences of different lengths leave the batch at different steps; all that is said of one must stay its own.
 TEST_P(EveryTranslator, TranslatesARowTheSameInAnyCompany) {
   const auto model = small_model(GetParam());
-  const auto together = search(*model, sources(), keeps(), {.beam = 2, .weights = true});
-  const auto alone = search(*model, sources().narrow(0, 1, 1).narrow(1, 0, 2), keeps().narrow(0, 1, 1).narrow(1, 0, 2),
-                            {.beam = 2, .weights = true});
-  EXPECT_EQ(together[1].front().words, alone[0].front().words);
-  EXPECT_NEAR(together[1].front().log_probability, alone[0].front().log_probability, 1e-4);
+  const IdPairs corpus{{{4, 5, 6}, {5}, {6, 6, 4, 4, 5, 6}, {4}, {6, 5, 4, 6}}, {}};
+  for (const int64_t beam : {1, 2, 3}) {
+    const SearchOptions options{.beam = beam, .longest = 1, .longest_add = 2, .weights = true};
+    const PairBatch batch = collate(corpus, {0, 1, 2, 3, 4});
+    const auto together = search(*model, batch.source, batch.source_keep, options);
+    for (int64_t row = 0; row < corpus.size(); ++row) {
+      const PairBatch one = collate(corpus, {row});
+      const auto alone = search(*model, one.source, one.source_keep, options).front();
+      const auto& found = together[static_cast<size_t>(row)];
+      ASSERT_EQ(found.size(), alone.size()) << "row " << row;
+      for (size_t k = 0; k < found.size(); ++k) {
+        EXPECT_EQ(found[k].words, alone[k].words) << "row " << row << ", hypothesis " << k;
+        EXPECT_NEAR(found[k].log_probability, alone[k].log_probability, 1e-4);
+        EXPECT_NEAR(found[k].score, alone[k].score, 1e-4);
+        ASSERT_EQ(found[k].weights.size(), alone[k].weights.size());
+        for (size_t t = 0; t < found[k].weights.size(); ++t)
+          for (size_t s = 0; s < found[k].weights[t].size(); ++s) {
+            const double expected = s < alone[k].weights[t].size() ? alone[k].weights[t][s] : 0;  // 0 at padding
+            EXPECT_NEAR(found[k].weights[t][s], expected, 1e-4) << "row " << row << ", token " << t << ", source " << s;
+          }
+      }
+    }
+  }
+}
+
+// score = log p / ((5 + n) / 6)^alpha, n with the end marker.
+TEST_P(EveryTranslator, PenalizesLengthByTheFormula) {
+  const auto model = small_model(GetParam());
+  for (const double alpha : {0.0, 0.6, 1.0, 2.0}) {
+    const auto found =
+        search(*model, sources(), keeps(), {.beam = 3, .length_penalty = alpha, .longest = 1, .longest_add = 3});
+    for (const auto& row : found)
+      for (const auto& hypothesis : row) {
+        const double length = static_cast<double>(hypothesis.words.size()) + (hypothesis.ended ? 1 : 0);
+        EXPECT_NEAR(hypothesis.score, hypothesis.log_probability / std::pow((5 + length) / 6, alpha), 1e-9);
+      }
+  }
+}
+
+/// Beam search by its definition: every beam with every word, best first.
+class PlainSearch {
+ public:
+  PlainSearch(TranslationModel& model, int64_t row, const SearchOptions& options)
+      : model_(model),
+        options_(options),
+        source_(row == 0 ? sources().narrow(0, 0, 1) : sources().narrow(0, 1, 1).narrow(1, 0, 2)) {}
+
+  /// Whether the end was among the `beam` best at the first step, so that one word more has to be looked at.
+  bool end_was_early() const { return end_was_early_; }
+
+  std::vector<Hypothesis> run() {
+    std::vector<Hypothesis> beams(1), ended;
+    const int64_t longest =
+        static_cast<int64_t>(options_.longest * static_cast<double>(source_.size(1)) + options_.longest_add);
+    for (int64_t length = 1; !beams.empty(); ++length) {
+      std::vector<Hypothesis> all, going;
+      for (const auto& beam : beams) extend(beam, all);
+      std::stable_sort(all.begin(), all.end(),
+                       [](const auto& a, const auto& b) { return a.log_probability > b.log_probability; });
+      for (size_t i = 0; i < all.size(); ++i) {
+        if (count(going) == options_.beam || count(ended) == options_.beam) break;
+        end_was_early_ = end_was_early_ || (length == 1 && all[i].ended && static_cast<int64_t>(i) < options_.beam);
+        (all[i].ended ? ended : going).push_back(all[i]);
+      }
+      beams = count(ended) == options_.beam || length == longest ? std::vector<Hypothesis>{} : going;
+      if (beams.empty() && ended.empty()) ended = going;
+    }
+    for (auto& hypothesis : ended) {
+      const double n = static_cast<double>(hypothesis.words.size()) + (hypothesis.ended ? 1 : 0);
+      hypothesis.score = hypothesis.log_probability / std::pow((5 + n) / 6, options_.length_penalty);
+    }
+    std::stable_sort(ended.begin(), ended.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+    return ended;
+  }
+
+ private:
+  static int64_t count(const std::vector<Hypothesis>& all) { return static_cast<int64_t>(all.size()); }
+
+  void extend(const Hypothesis& beam, std::vector<Hypothesis>& all) {
+    auto decoding = model_.start(source_, source_ != 0);
+    Tensor log_p = decoding.step(at::tensor({Tokenizer::kBegin}, at::kLong));
+    for (const int64_t word : beam.words) log_p = decoding.step(at::tensor({word}, at::kLong));
+    for (int64_t word = 0; word < kWords; ++word) {
+      if (word == Tokenizer::kPad || word == Tokenizer::kBegin) continue;
+      Hypothesis next = beam;
+      next.log_probability += log_p[0][word].item<double>();
+      next.ended = word == Tokenizer::kEnd;
+      if (!next.ended) next.words.push_back(word);
+      all.push_back(std::move(next));
+    }
+  }
+
+  TranslationModel& model_;
+  SearchOptions options_;
+  Tensor source_;
+  bool end_was_early_ = false;
+};
+
+TEST_P(EveryTranslator, FindsWhatAPlainSearchFinds) {
+  const at::NoGradGuard no_grad;
+  int early = 0;
+  for (const uint64_t seed : {3, 4, 5, 6, 7, 8}) {
+    const auto model = small_model(GetParam(), seed);
+    for (const int64_t beam : {1, 2, 3, 4}) {
+      const SearchOptions options{.beam = beam, .length_penalty = 0.7, .longest = 0, .longest_add = 4};
+      const auto found = search(*model, sources(), keeps(), options);
+      for (int64_t row = 0; row < 2; ++row) {
+        PlainSearch plain(*model, row, options);
+        const auto expected = plain.run();
+        const auto& got = found[static_cast<size_t>(row)];
+        ASSERT_EQ(got.size(), expected.size()) << "seed " << seed << ", beam " << beam << ", row " << row;
+        for (size_t k = 0; k < expected.size(); ++k) {
+          EXPECT_EQ(got[k].words, expected[k].words) << "seed " << seed << ", beam " << beam << ", row " << row;
+          EXPECT_EQ(got[k].ended, expected[k].ended);
+          EXPECT_NEAR(got[k].log_probability, expected[k].log_probability, 1e-4);
+          EXPECT_NEAR(got[k].score, expected[k].score, 1e-4);
+        }
+        early += beam > 1 && plain.end_was_early() ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(early, 0) << "no seed has the end among the best at the first step";
 }
 
 TEST_P(EveryTranslator, RemembersHowEachWordLookedAtTheSource) {
@@ -117,6 +236,14 @@ TEST_P(EveryTranslator, RemembersHowEachWordLookedAtTheSource) {
     for (const double weight : row) sum += weight;
     EXPECT_NEAR(sum, 1, 1e-4);
   }
+  const at::NoGradGuard no_grad;  // the weights of teacher forcing with the same words
+  Call call;
+  call.want.weights = true;
+  const PairBatch batch = collate({{{4, 5, 6}}, {best.words}}, {0});
+  const Tensor expected = model->alignment(model->predict(batch, call).answered.steps)[0].to(at::kDouble);  // [T, S]
+  for (size_t t = 0; t < best.weights.size(); ++t)
+    for (size_t s = 0; s < best.weights[t].size(); ++s)
+      EXPECT_NEAR(best.weights[t][s], expected[static_cast<int64_t>(t)][static_cast<int64_t>(s)].item<double>(), 1e-4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryTranslator, ::testing::ValuesIn(kModels),
