@@ -6,6 +6,7 @@
 #include "heed/data/grammar.h"
 #include "heed/data/parallel_text.h"
 #include "heed/data/text_file.h"
+#include "heed/data/tokenizer/spec.h"
 
 namespace heed {
 namespace {
@@ -72,17 +73,31 @@ void leave_out_long(TextPairs& all, int64_t longest) {
   all = std::move(kept);
 }
 
+/// Whether a link has the number of words of a side, which is its last word where words are counted from 1.
+bool reach_past_the_end(const TextPairs& pairs) {
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto source = static_cast<int64_t>(whitespace_words(pairs.source[i]).size()),
+               target = static_cast<int64_t>(whitespace_words(pairs.target[i]).size());
+    for (const Link& link : pairs.links[i])  // a single word may be a line of Chinese, with links between characters
+      if ((source > 1 && link.source == source) || (target > 1 && link.target == target)) return true;
+  }
+  return false;
+}
+
 void read_links(TextPairs& test, const CorpusOptions& o) {
   const std::string path = below(o.root, o.links);
   const auto lines = read_lines(path);
   check(lines.size() == test.size(), path, " has ", lines.size(), " lines, the test set ", test.size(),
         " pairs; expected one line of links for each");
   for (size_t i = 0; i < lines.size(); ++i) try {
-      Links links = parse_links(lines[i]);
+      Links links = parse_links(lines[i], {.from_one = o.links_from_one});
       test.links.push_back(o.swap ? swapped(std::move(links)) : std::move(links));
     } catch (const Error& error) {
       fail(path, ":", i + 1, ": ", error.what());
     }
+  check(o.links_from_one || has_word_zero(test.links) || !reach_past_the_end(test), path,
+        ": got no word 0, and links to the word after the last one, expected words counted from 0; they are counted ",
+        "from 1: set data.links_from_one: true");
 }
 
 TextPairs of_grammar(const std::vector<GrammarPair>& pairs, bool swap) {
@@ -128,6 +143,7 @@ CorpusOptions read_corpus_options(const Settings& data) {
   }
   if (o.dev.empty()) data.refuse("dev", "is missing, expected files like those of data.train, or data.split");
   o.links = data.text("links", "");
+  o.links_from_one = data.flag("links_from_one", false);
   o.format = data.choice("format", {"auto", "two", "tsv", "|||"});
   o.lower = data.flag("lower", false);
   o.unescape = data.flag("unescape", false);

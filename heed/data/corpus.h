@@ -3,7 +3,7 @@
 //   data:
 //     root: ../data/multi30k            files below are relative to it
 //     train: [train.en.gz, train.de.gz]   one file: TSV or source ||| target; or the word `grammar`: built-in sentences
-//     dev: [...]    test: [...]    links: gold.txt (of the test set, Pharaoh)
+//     dev: [...]    test: [...]    links: gold.txt (of the test set, Pharaoh; links_from_one: true)
 //     split: {modulo: 20, dev: [2], test: [1]}   dev and test out of train's file, by the md5 of the source
 //     format, lower, unescape, swap, longest, drop_empty
 
@@ -27,6 +27,7 @@ struct CorpusOptions {
   std::string root, format;
   std::vector<std::string> train, dev, test;
   std::string links;
+  bool links_from_one = false;  // words of the links are counted from 1
   bool lower = false, unescape = false, swap = false, drop_empty = false;
   int64_t longest = 0, modulo = 0;
   std::vector<int64_t> dev_residues, test_residues;

@@ -58,6 +58,20 @@ TEST_F(CorpusFiles, CanBeTurnedRoundWithTheirLinks) {
   EXPECT_EQ(pharaoh(corpus.test.links[0]), "1-0");
 }
 
+// Sentences of 3, 2 and 1 words; without a word 0 and with a fourth word, links are counted from 1.
+TEST_F(CorpusFiles, NoticeLinksThatAreCountedFromOne) {
+  write("long.en", "one two three\none two\none\n");
+  write("links", "1-1 3-3\n2-2\n1-1\n");
+  const std::string test = "test: [long.en, long.en], links: links";
+  EXPECT_NE(refused(data(test)).find("data.links_from_one: true"), std::string::npos) << refused(data(test));
+  const Corpus corpus = corpus_of(data(test + ", links_from_one: true"));
+  EXPECT_EQ(pharaoh(corpus.test.links[0]), "0-0 2-2");
+  write("links", "1-1 3-3\n2-2\n0-0\n");  // a stray link, not another numbering
+  EXPECT_EQ(corpus_of(data(test)).test.links[1], parse_links("2-2"));
+  write("links", "1-1 2-2\n1-1\n\n");  // may be either
+  EXPECT_EQ(corpus_of(data(test)).test.links[1], parse_links("1-1"));
+}
+
 TEST_F(CorpusFiles, SayWhatIsMissing) {
   EXPECT_NE(refused("{root: " + root_ + ", dev: [a.en, a.de]}").find("data.train"), std::string::npos);
   EXPECT_NE(refused("{root: " + root_ + ", train: [a.en, a.de]}").find("data.dev"), std::string::npos);
