@@ -23,6 +23,27 @@ TEST(Ter, CountsAShiftedRunOnce) {
   EXPECT_NEAR(found.score, 20, 1e-12);
 }
 
+std::string numbered_words(const std::string& name, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += (i == 0 ? "" : " ") + name + std::to_string(i);
+  return text;
+}
+
+// A word may move by 50 places and a run may have 10 words, not more; the edits are sacreBLEU's (2.6).
+TEST(Ter, ShiftsNoFurtherAndNoMoreThanTercom) {
+  for (const auto& [distance, edits] : {std::pair{49, 1}, {50, 1}, {51, 2}}) {
+    const std::string words = numbered_words("w", distance);
+    EXPECT_EQ(ter({"x " + words}, {{words + " x"}}).edits, edits) << distance;
+    EXPECT_EQ(ter({words + " x"}, {{"x " + words}}).edits, edits) << distance;
+  }
+  const std::string words = numbered_words("w", 30);
+  for (const auto& [length, edits] : {std::pair{9, 1}, {10, 1}, {11, 2}, {20, 2}, {21, 3}}) {
+    const std::string run = numbered_words("r", length);
+    EXPECT_EQ(ter({run + " " + words}, {{words + " " + run}}).edits, edits) << length;
+    EXPECT_EQ(ter({words + " " + run}, {{run + " " + words}}).edits, edits) << length;
+  }
+}
+
 // Two edits for the nearer of two references, of 2 and 4 words: 2 / 3.
 TEST(Ter, TakesTheFewestEditsAndTheMeanLength) {
   const Ter found = ter({"a b"}, {{"x y"}, {"a b c d"}});
