@@ -29,10 +29,10 @@ void check(bool fine, const Words&... words) {
   if (!fine) fail(words...);
 }
 
-/// "a, b, c"
+/// "a, b, c"; empty items count too: ", b".
 inline std::string joined(const std::vector<std::string>& words, const std::string& between = ", ") {
   std::string all;
-  for (const auto& word : words) all += (all.empty() ? "" : between) + word;
+  for (size_t i = 0; i < words.size(); ++i) all += (i == 0 ? "" : between) + words[i];
   return all;
 }
 
