@@ -2,9 +2,40 @@
 
 #include <algorithm>
 
+#include "heed/base/utf8.h"
 #include "heed/metrics/corpus.h"
+#include "heed/metrics/text.h"
 
 namespace heed {
+namespace {
+
+int64_t character_count(const std::string& sentence) {
+  const auto characters = decoded(sentence);
+  return std::count_if(characters.begin(), characters.end(), [](char32_t c) { return !is_blank(c); });
+}
+
+int64_t word_count(const std::string& sentence) {
+  return static_cast<int64_t>(split_words(sentence).size());
+}
+
+}  // namespace
+
+SentenceLengths sentence_lengths(const Sentences& sentences, bool characters) {
+  SentenceLengths out{{}, characters};
+  for (const auto& sentence : sentences)
+    out.lengths.push_back(characters ? character_count(sentence) : word_count(sentence));
+  return out;
+}
+
+SentenceLengths sentence_lengths(const Sentences& sentences) {
+  size_t filled = 0, one_word = 0;
+  for (const auto& sentence : sentences) {
+    const int64_t words = word_count(sentence);
+    filled += words > 0 ? 1 : 0;
+    one_word += words == 1 ? 1 : 0;
+  }
+  return sentence_lengths(sentences, filled > 0 && 2 * one_word >= filled);
+}
 
 std::vector<LengthBucket> bleu_by_length(const std::vector<int64_t>& source_lengths, const Sentences& hypotheses,
                                          const std::vector<Sentences>& references, const BleuOptions& options,

@@ -17,6 +17,15 @@ struct LengthBucket {
   Bleu bleu;
 };
 
+/// Lengths of sentences in words between whitespace; in characters, whitespace not counted, where at least half of the
+/// sentences have no whitespace inside (Chinese, or single words).
+struct SentenceLengths {
+  std::vector<int64_t> lengths;
+  bool characters = false;
+};
+SentenceLengths sentence_lengths(const Sentences& sentences);
+SentenceLengths sentence_lengths(const Sentences& sentences, bool characters);
+
 inline const std::vector<int64_t> kLengthBounds{10, 20, 30, 40, 50};
 
 /// Sentences of up to bounds[0] words, up to bounds[1], ..., and longer ones; buckets without sentences are left out.

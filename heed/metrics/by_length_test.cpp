@@ -22,6 +22,18 @@ TEST(BleuByLength, SharesOutSentencesByTheirSource) {
   EXPECT_NEAR(buckets[2].bleu.score, 100, 1e-12);
 }
 
+// A line of Chinese is one word by its whitespace; a few lines with whitespace do not change the unit.
+TEST(SentenceLengths, AreInCharactersWhereMostLinesHaveNoWhitespace) {
+  const auto words = sentence_lengths(Sentences{"a b  c", "Hello", "", "d\u3000e"});
+  EXPECT_FALSE(words.characters);
+  EXPECT_EQ(words.lengths, (std::vector<int64_t>{3, 1, 0, 2}));
+  const auto characters = sentence_lengths(Sentences{"狗咬人。", "他是一个 DJ 。", "不奇怪", ""});
+  EXPECT_TRUE(characters.characters);
+  EXPECT_EQ(characters.lengths, (std::vector<int64_t>{4, 7, 3, 0}));
+  EXPECT_EQ(sentence_lengths(Sentences{"a b"}, true).lengths, (std::vector<int64_t>{2}));
+  EXPECT_FALSE(sentence_lengths(Sentences{"", ""}).characters);
+}
+
 TEST(BleuByLength, RefusesWhatDoesNotFit) {
   EXPECT_THROW(bleu_by_length({1, 2}, {"a"}, {{"a"}}), Error);
   EXPECT_THROW(bleu_by_length({1}, {"a"}, {{"a"}}, {}, {20, 10}), Error);
