@@ -222,6 +222,7 @@ class Translate final : public Task {
   BleuOptions bleu_options() const {
     BleuOptions options;
     options.tokenizer = settings_.tokenize;
+    options.lowercase = settings_.corpus.lower;  // which the references are, so the signature must say it
     return options;
   }
 
@@ -256,13 +257,18 @@ class Translate final : public Task {
                 {"perplexity", perplexity(loss, tokens)},
                 {"tokens", tokens},
                 {"beam", settings_.best.search.beam}};
-    for (const auto& bucket : bleu_by_length(word_counts(text.source), hypotheses, {text.target}, options))
+    const auto source = sentence_lengths(text.source);
+    report["source_length_unit"] = source.characters ? "characters" : "words";
+    for (const auto& bucket : bleu_by_length(source.lengths, hypotheses, {text.target}, options))
       report["bleu_by_length"].push_back({{"from", bucket.shortest},
                                           {"to", bucket.longest},
                                           {"sentences", bucket.sentences},
                                           {"bleu", bucket.bleu.score}});
     if (!text.links.empty() && model_->aligns()) {
-      const auto error = alignment_error(links_of(text), text.links);
+      std::vector<Links> gold = text.links;
+      int64_t out_of_range = 0;
+      const auto error = alignment_error(links_of(text, gold, out_of_range), gold);
+      if (out_of_range > 0) report["gold_links_out_of_range"] = out_of_range;
       report["aer"] = error.error;
       report["aer_precision"] = error.precision;
       report["aer_recall"] = error.recall;
@@ -270,17 +276,14 @@ class Translate final : public Task {
     return report;
   }
 
-  std::vector<Links> links_of(const TextPairs& text) {
+  /// Removes gold links to words that are not in the text, and counts them.
+  std::vector<Links> links_of(const TextPairs& text, std::vector<Links>& gold, int64_t& out_of_range) {
     std::vector<Links> all;
-    for (const auto& scored : translator_->score(text.source, text.target, settings_.greedy.batch_tokens))
+    for (const auto& scored : translator_->score(text.source, text.target, settings_.greedy.batch_tokens)) {
+      out_of_range += remove_out_of_range(gold[all.size()], scored.source_words.size(), scored.target_words.size());
       all.push_back(strongest_links(scored.weights));
+    }
     return all;
-  }
-
-  static std::vector<int64_t> word_counts(const std::vector<std::string>& lines) {
-    std::vector<int64_t> counts;
-    for (const auto& line : lines) counts.push_back(std::count(line.begin(), line.end(), ' ') + 1);
-    return counts;
   }
 
   TranslateSettings settings_;

@@ -1,0 +1,80 @@
+// What the translation task reports of a model, on sentences that the built-in grammar does not have.
+
+#include <gtest/gtest.h>
+
+#include "heed/data/file.h"
+#include "heed/data/recipe.h"
+#include "heed/data/tokenizer.h"
+#include "heed/train/run/testing_folder.h"
+#include "heed/train/task.h"
+#include "heed/train/train_options.h"
+
+namespace heed::testing {
+namespace {
+
+class Evaluation : public ::testing::Test {
+ protected:
+  Evaluation() {
+    write_atomically(folder_.path("a.en"), "The Cat sleeps\nA dog barks loudly\nThe bird\n");
+    write_atomically(folder_.path("a.de"), "Die Katze schläft\nEin Hund bellt laut\nDer Vogel\n");
+    write_atomically(folder_.path("b.en"), "The Zebra sleeps\nA dog\nNobody knows the Cat\n");
+    write_atomically(folder_.path("b.de"), "Das Zebra schläft\nEin Hund\nNiemand kennt die Katze\n");
+    write_atomically(folder_.path("b.zh"), "斑马在睡觉。\n一只狗\n没有人 知道\n");
+  }
+
+  std::shared_ptr<Task> task(const std::vector<std::string>& overrides = {}) {
+    const std::string text = "task: translate\ndata: {root: " + folder_.path() +
+                             ", train: [a.en, a.de], dev: [b.en, b.de], tokenizer: words}\n" +
+                             "model: {words: {width: 8}, features: {width: 8}, query: {state: 8, out: 8}}\n" +
+                             "eval: {beam: 1}\n";
+    const Settings recipe = parse_recipe(text, "small", overrides);
+    read_train_options(recipe);
+    auto made = Task::Parts::make("translate", recipe, TaskPlace{folder_.path(), at::kCPU, false});
+    made->model().eval();
+    return made;
+  }
+
+  const Folder folder_;
+};
+
+TEST_F(Evaluation, SignsBleuOfLowercasedReferences) {
+  EXPECT_NE(task()->judge("")["dev"]["bleu_signature"].get<std::string>().find("case:mixed"), std::string::npos);
+  const auto report = task({"data.lower=true"})->judge("");
+  EXPECT_NE(report["dev"]["bleu_signature"].get<std::string>().find("case:lc"), std::string::npos);
+}
+
+TEST_F(Evaluation, WritesALineForEveryTranslationThoughItIsEmpty) {
+  const auto made = task();
+  const at::NoGradGuard no_grad;
+  for (auto& item : made->model().named_parameters()) {
+    item.value().zero_();
+    if (item.key() == "output.bias") item.value()[Tokenizer::kEnd] = 10;  // the end is always the best
+  }
+  made->judge(folder_.path());
+  EXPECT_EQ(read_file(folder_.path("dev.hypotheses.txt")), "\n\n\n");
+}
+
+TEST_F(Evaluation, SaysInWhatLengthsAreCounted) {
+  const auto words = task()->judge("")["dev"];
+  EXPECT_EQ(words["source_length_unit"], "words");
+  EXPECT_EQ(words["bleu_by_length"][0]["to"], 4);
+  const auto characters = task({"data.dev=[b.zh, b.de]"})->judge("")["dev"];
+  EXPECT_EQ(characters["source_length_unit"], "characters");
+  EXPECT_EQ(characters["bleu_by_length"][0]["from"], 3);
+  EXPECT_EQ(characters["bleu_by_length"][0]["to"], 6);
+}
+
+// "Zebra" and others are unknown to the tokenizer, and words all the same: 2-2 of the first pair and 3-3 of the last
+// are within the sentences, 4-0 is not.
+TEST_F(Evaluation, LeavesGoldLinksOutThatAreOutOfRange) {
+  write_atomically(folder_.path("gold"), "0-0 1-1 2-2\n0-0 1-1\n0-0 1-1 3-3 4-0\n");
+  const auto report = task({"data.test=[b.en, b.de]", "data.links=gold"})->judge("")["test"];
+  ASSERT_TRUE(report.contains("aer"));
+  EXPECT_EQ(report["gold_links_out_of_range"], 1);
+  write_atomically(folder_.path("gold"), "0-0 1-1 2-2\n0-0 1-1\n0-0 1-1 3-3\n");
+  EXPECT_FALSE(
+      task({"data.test=[b.en, b.de]", "data.links=gold"})->judge("")["test"].contains("gold_links_out_of_range"));
+}
+
+}  // namespace
+}  // namespace heed::testing
