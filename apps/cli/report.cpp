@@ -10,9 +10,11 @@ void print_set(std::ostream& out, const std::string& name, const nlohmann::order
       << ", chrF " << fixed(set.value("chrf", 0.0), 2) << ", TER " << fixed(set.value("ter", 0.0), 2) << ", perplexity "
       << fixed(set.value("perplexity", 0.0), 2);
   if (set.contains("aer")) out << ", AER " << fixed(100 * set.value("aer", 0.0), 1) << " %";
+  if (const int64_t left_out = set.value("gold_links_out_of_range", int64_t{0}); left_out > 0)
+    out << " (" << left_out << " gold links out of range left out)";
   out << "\n  BLEU " << set.value("bleu_details", "") << "\n  " << set.value("bleu_signature", "") << '\n';
   if (!set.contains("bleu_by_length")) return;
-  out << "  by source length:";
+  out << "  by source length (" << set.value("source_length_unit", "words") << "):";
   for (const auto& bucket : set["bleu_by_length"])
     out << "  " << bucket.value("from", 0) << "-" << bucket.value("to", 0) << ": "
         << fixed(bucket.value("bleu", 0.0), 1) << " (" << bucket.value("sentences", 0) << ")";

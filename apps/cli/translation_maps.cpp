@@ -6,6 +6,11 @@
 #include "heed/base/check.h"
 
 namespace heed::cli {
+namespace {
+
+constexpr const char* kEndMarker = "</s>";
+
+}  // namespace
 
 std::vector<HeatMap> translation_maps(Translator& translator, const std::vector<std::string>& sources,
                                       const std::vector<std::string>& targets, int64_t beam) {
@@ -24,6 +29,8 @@ std::vector<HeatMap> translation_maps(Translator& translator, const std::vector<
     map.columns = translation.source_words;
     map.rows = translation.target_words;
     map.weights = translation.weights;
+    if (!map.columns.empty()) map.columns.emplace_back(kEndMarker);
+    for (size_t i = 0; i < map.weights.size(); ++i) map.weights[i].push_back(translation.end_weights[i]);
     maps.push_back(std::move(map));
   }
   return maps;

@@ -11,7 +11,8 @@
 
 namespace heed::cli {
 
-/// One for each source; targets: given translations, or none for the translator's own.
+/// The source's end marker is the last column, so that the weights of a row are all there. One for each source;
+/// targets: given translations, or none for the translator's own.
 std::vector<HeatMap> translation_maps(Translator& translator, const std::vector<std::string>& sources,
                                       const std::vector<std::string>& targets, int64_t beam);
 
