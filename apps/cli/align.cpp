@@ -51,7 +51,11 @@ void run(const Arguments& a) {
     return;
   }
   const auto backward = weights_of(a.reverse, target, source, a.device);
-  for (size_t i = 0; i < forward.size(); ++i) std::cout << pharaoh(links_of(forward[i], backward[i], a)) << '\n';
+  for (size_t i = 0; i < forward.size(); ++i) try {
+      std::cout << pharaoh(links_of(forward[i], backward[i], a)) << '\n';
+    } catch (const Error& error) {
+      fail("align: line ", i + 1, " of ", a.source, " and ", a.target, ": ", error.what());
+    }
 }
 
 void add_align(CLI::App& app) {

@@ -58,6 +58,7 @@ void run(const Arguments& a) {
 void add_eval(CLI::App& app) {
   auto* command =
       app.add_subcommand("eval", "Judge a run, or plain files: heed eval --hypothesis out.txt --reference ref.txt");
+  command->footer("A byte-order mark at the start of a file is dropped; sacreBLEU counts it as a character.");
   auto a = std::make_shared<Arguments>();
   auto& f = a->files;
   auto* run_option =
@@ -77,10 +78,11 @@ void add_eval(CLI::App& app) {
       command->add_flag("--lowercase", f.bleu.lowercase, "Of BLEU and chrF; TER always"),
       command->add_option("--source", f.source, "What was translated: BLEU by its length besides"),
       command->add_flag("--source-characters", f.source_characters,
-                        "Lengths in characters, for scripts without blanks"),
+                        "Lengths in characters; without it only where half of the lines have no whitespace"),
       command->add_option("--links", f.links, "Links to judge, Pharaoh lines"),
       command->add_option("--gold-links", f.gold_links, "Links as they should be; 3p4 is a possible one"),
       command->add_flag("--gold-from-one", f.gold_numbers.from_one, "Words of the gold links are counted from 1"),
+      command->add_flag("--links-from-one", f.links_numbers.from_one, "Words of the links are counted from 1"),
       command->add_flag("--links-swapped", f.links_numbers.swapped, "The links are target-source"),
       command->add_option("--digits", f.digits, "Behind the point")->capture_default_str()};
   for (auto* option : of_files) option->excludes(run_option);

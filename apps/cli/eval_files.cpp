@@ -92,12 +92,16 @@ std::vector<Figure> figures(const EvalFilesOptions& options, const Corpus& corpu
   return all;
 }
 
-std::vector<LengthBucket> by_source_length(const EvalFilesOptions& options, const Corpus& corpus) {
-  const auto length = options.source_characters ? bleu_tokenizer("char") : split_words;
-  std::vector<int64_t> lengths;
-  for (const auto& line : read_beside(options, options.source, options.hypothesis, corpus.hypotheses.size()))
-    lengths.push_back(static_cast<int64_t>(length(line).size()));
-  return bleu_by_length(lengths, corpus.hypotheses, corpus.references, options.bleu, options.length_bounds);
+struct ByLength {
+  std::vector<LengthBucket> buckets{};
+  bool characters = false;  // the unit of lengths; words otherwise
+};
+
+ByLength by_source_length(const EvalFilesOptions& options, const Corpus& corpus) {
+  const auto lines = read_beside(options, options.source, options.hypothesis, corpus.hypotheses.size());
+  const auto found = options.source_characters ? sentence_lengths(lines, true) : sentence_lengths(lines);
+  return {bleu_by_length(found.lengths, corpus.hypotheses, corpus.references, options.bleu, options.length_bounds),
+          found.characters};
 }
 
 std::vector<Links> read_links(const std::string& path, const std::vector<std::string>& lines, LinkNumbers numbers) {
@@ -112,11 +116,36 @@ std::vector<Links> read_links(const std::string& path, const std::vector<std::st
   return all;
 }
 
+/// Links that were read as counted from 0, had they been counted from 1.
+std::vector<Links> one_less(std::vector<Links> lines) {
+  for (auto& links : lines)
+    for (auto& link : links) --link.source, --link.target;
+  return lines;
+}
+
+/// Says so where one side has no word 0 and agrees better with the other when it is counted from 1.
+void remark_on_numbering(const EvalFilesOptions& options, const std::vector<Links>& links,
+                         const std::vector<Links>& gold, double error) {
+  const auto remark = [&](const std::string& path, const char* cure, const AlignmentError& from_one) {
+    if (from_one.error < error)
+      *options.remarks << "eval: " << path << ": got links without any word 0, expected words counted from 0; counted "
+                       << "from 1, AER is " << fixed(100 * from_one.error, options.digits) << " % instead of "
+                       << fixed(100 * error, options.digits) << " %: give " << cure << '\n';
+  };
+  if (!options.gold_numbers.from_one && !has_word_zero(gold))
+    remark(options.gold_links, "--gold-from-one", alignment_error(links, one_less(gold)));
+  if (!options.links_numbers.from_one && !has_word_zero(links))
+    remark(options.links, "--links-from-one", alignment_error(one_less(links), gold));
+}
+
 AlignmentError link_errors(const EvalFilesOptions& options) {
   const auto lines = options.read(options.links);
-  const auto gold = read_beside(options, options.gold_links, options.links, lines.size());
-  return alignment_error(read_links(options.links, lines, options.links_numbers),
-                         read_links(options.gold_links, gold, options.gold_numbers));
+  const auto gold_lines = read_beside(options, options.gold_links, options.links, lines.size());
+  const auto links = read_links(options.links, lines, options.links_numbers),
+             gold = read_links(options.gold_links, gold_lines, options.gold_numbers);
+  const AlignmentError found = alignment_error(links, gold);
+  remark_on_numbering(options, links, gold, found.error);
+  return found;
 }
 
 /// Refuses what cannot be done before anything is read.
@@ -137,7 +166,7 @@ void check_options(const EvalFilesOptions& options) {
 
 struct Evaluated {
   std::vector<Figure> figures;
-  std::vector<LengthBucket> buckets;
+  ByLength by_length;
   std::optional<AlignmentError> links;
 };
 
@@ -150,10 +179,10 @@ void print_words(std::ostream& out, const Evaluated& all, const EvalFilesOptions
   for (const auto& figure : all.figures)
     out << figure.name << '|' << figure.signature << " = " << shown(figure.score) << (figure.details.empty() ? "" : " ")
         << figure.details << '\n';
-  if (!all.buckets.empty())
-    out << padded_left(options.source_characters ? "source characters" : "source words", 17)
+  if (!all.by_length.buckets.empty())
+    out << padded_left(all.by_length.characters ? "source characters" : "source words", 17)
         << padded_left("sentences", 12) << padded_left("BLEU", 9) << '\n';
-  for (const auto& bucket : all.buckets)
+  for (const auto& bucket : all.by_length.buckets)
     out << padded_left(range(bucket), 17) << padded_left(std::to_string(bucket.sentences), 12)
         << padded_left(shown(bucket.bleu.score), 9) << '\n';
   if (all.links)
@@ -178,7 +207,8 @@ ordered_json as_json(const AlignmentError& found) {
 void print_json(std::ostream& out, const Evaluated& all) {
   ordered_json root = ordered_json::object();
   for (const auto& figure : all.figures) root[figure.key] = as_json(figure);
-  for (const auto& bucket : all.buckets)
+  if (!all.by_length.buckets.empty()) root["source_length_unit"] = all.by_length.characters ? "characters" : "words";
+  for (const auto& bucket : all.by_length.buckets)
     root["bleu_by_source_length"].push_back({{"shortest", bucket.shortest},
                                              {"longest", bucket.longest},
                                              {"sentences", bucket.sentences},
@@ -199,7 +229,7 @@ void eval_files(std::ostream& out, const EvalFilesOptions& options) {
   if (!options.hypothesis.empty()) {
     const Corpus corpus = read_corpus(options);
     all.figures = figures(options, corpus);
-    if (!options.source.empty()) all.buckets = by_source_length(options, corpus);
+    if (!options.source.empty()) all.by_length = by_source_length(options, corpus);
   }
   if (!options.links.empty()) all.links = link_errors(options);
   options.json ? print_json(out, all) : print_words(out, all, options);

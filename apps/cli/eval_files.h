@@ -1,9 +1,10 @@
-// heed eval on plain files: translations against references, links against gold links.
+// heed eval on plain files: translations against references, links against gold links. A byte-order mark at the start
+// of a file is dropped; sacreBLEU counts it as a character of the first word.
 
 #pragma once
 
 #include <functional>
-#include <ostream>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,13 @@ struct EvalFilesOptions {
   TerOptions ter;
   std::string source;  // "": no BLEU by the length of the source
   std::vector<int64_t> length_bounds = kLengthBounds;
-  bool source_characters = false;  // lengths in characters instead of words
+  bool source_characters = false;  // lengths in characters even where most lines have words between whitespace
   std::string links, gold_links;   // Pharaoh lines
   LinkNumbers links_numbers, gold_numbers;
   int digits = 2;  // behind the point
   bool json = false;
   std::function<std::vector<std::string>(const std::string& path)> read = read_lines;  // the lines of a file
+  std::ostream* remarks = &std::cerr;
 };
 
 /// "bleu", "chrf", "chrf++", "ter"

@@ -8,6 +8,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/version.h"
+#include "heed/data/file.h"
+#include "heed/train/run/testing_folder.h"
 
 namespace heed::cli {
 namespace {
@@ -23,6 +25,7 @@ const std::map<std::string, std::vector<std::string>> kFiles{
     {"links", {"0-0 1-1 2-1"}},
     {"gold", {"0-0 1-2 2p1"}},
     {"gold.1", {"1-1 2-3 3p2"}},
+    {"late", {"1-1 2-1"}},
     {"turned", {"0-0 1-1 1-2"}},
     {"broken", {"0-0 1_1"}}};
 
@@ -100,7 +103,10 @@ TEST(EvalFiles, PrintsBleuByTheLengthOfTheSource) {
             "     source words   sentences     BLEU\n"
             "           3 to 5           2    63.98\n"
             "         12 to 12           1    15.62\n");
-  o.source = "src.zh";
+  o.source = "src.zh";  // most lines have no whitespace
+  EXPECT_NE(printed(o).find("source characters"), std::string::npos) << printed(o);
+  EXPECT_NE(printed(o).find("         12 to 12           1"), std::string::npos) << printed(o);
+  o.source = "src";
   o.source_characters = true;
   EXPECT_NE(printed(o).find("         12 to 12           1"), std::string::npos) << printed(o);
 }
@@ -117,6 +123,38 @@ TEST(EvalFiles, ComparesLinksWithGoldLinks) {
   o.links = "turned";
   o.links_numbers.swapped = true;
   EXPECT_EQ(printed(o), expected);
+}
+
+// Links of two pairs: "0-0 1-1" and gold counted from 1.
+TEST(EvalFiles, NoticesLinksThatAreCountedFromOne) {
+  auto o = options();
+  std::ostringstream remarks;
+  o.remarks = &remarks;
+  o.links = "links";
+  o.gold_links = "gold.1";
+  EXPECT_NE(printed(o).find("AER = 80.00 %"), std::string::npos) << printed(o);
+  remarks.str("");
+  printed(o);
+  EXPECT_EQ(remarks.str(),
+            "eval: gold.1: got links without any word 0, expected words counted from 0; counted from 1, AER is 40.00 % "
+            "instead of 80.00 %: give --gold-from-one\n");
+  std::swap(o.links, o.gold_links);
+  remarks.str("");
+  printed(o);
+  EXPECT_NE(remarks.str().find("eval: gold.1: got links without any word 0"), std::string::npos) << remarks.str();
+  EXPECT_NE(remarks.str().find("give --links-from-one"), std::string::npos) << remarks.str();
+  o.links_numbers.from_one = true;
+  remarks.str("");
+  printed(o);
+  EXPECT_EQ(remarks.str(), "");
+  o = options();
+  o.remarks = &remarks;
+  o.links = "links";
+  o.gold_links = "gold";
+  printed(o);
+  o.gold_links = "late";  // has no word 0, but counting it from 1 would make it worse
+  printed(o);
+  EXPECT_EQ(remarks.str(), "");
 }
 
 TEST(EvalFiles, SaysWhichFilesDoNotFit) {
@@ -146,7 +184,17 @@ TEST(EvalFiles, SuggestsMetricsAndTokenizers) {
   EXPECT_NE(problem(o).find("no tokenizer called 'chars' (did you mean 'char'?)"), std::string::npos) << problem(o);
 }
 
-TEST(EvalFiles, ReadsLinesOfFiles) {}
+// sacreBLEU takes a byte-order mark for a character of the first word.
+TEST(EvalFiles, DropsAByteOrderMark) {
+  const testing::Folder folder;
+  write_atomically(folder.path("marked"), "\xEF\xBB\xBFThe dog bit the man .\n");
+  write_atomically(folder.path("plain"), "The dog bit the man .\r\n");
+  EvalFilesOptions o;
+  o.hypothesis = folder.path("marked");
+  o.references = {folder.path("plain")};
+  o.metrics = {"ter"};
+  EXPECT_NE(printed(o).find(" = 0.00\n"), std::string::npos) << printed(o);
+}
 
 }  // namespace
 }  // namespace heed::cli
