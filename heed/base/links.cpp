@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "heed/base/check.h"
+#include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
 
 namespace heed {
@@ -16,7 +17,8 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r\n";
 
 [[noreturn]] void refuse(std::string_view text) {
-  fail("base/links: '", text, "' is no link; expected source-target, or source'p'target for a possible one: 0-0, 2p1");
+  fail("base/links: '", excerpt(text),
+       "' is no link; expected source-target, or source'p'target for a possible one: 0-0, 2p1");
 }
 
 /// The number at the start of `rest`, which is cut off.
@@ -39,7 +41,7 @@ Link parse_link(std::string_view text, LinkNumbers numbers) {
   if (!rest.empty()) refuse(text);
   if (numbers.swapped) std::swap(link.source, link.target);
   if (!numbers.from_one) return link;
-  check(link.source > 0 && link.target > 0, "base/links: '", text,
+  check(link.source > 0 && link.target > 0, "base/links: '", excerpt(text),
         "' has a word 0, but words are said to be numbered from 1");
   return {link.source - 1, link.target - 1, link.sure};
 }
@@ -190,7 +192,7 @@ Symmetry parse_symmetry(const std::string& word) {
   std::replace(plain.begin(), plain.end(), '-', '_');
   const auto known = symmetry_words();
   const auto found = std::find(known.begin(), known.end(), plain);
-  check(found != known.end(), "base/links: no symmetry called '", word, "'", suggestion(plain, known),
+  check(found != known.end(), "base/links: no symmetry called '", excerpt(word), "'", suggestion(plain, known),
         "; known: ", joined(known));
   return static_cast<Symmetry>(found - known.begin());
 }

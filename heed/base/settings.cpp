@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "heed/base/check.h"
+#include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
 #include "heed/base/scalar.h"
 
@@ -30,7 +31,7 @@ Setting list_setting(const std::vector<std::string>& texts) {
 
 std::string described(const Setting& value) {
   if (value.form == Form::list) return "a list";
-  if (value.form != Form::map) return "'" + value.text + "'";
+  if (value.form != Form::map) return "'" + excerpt(value.text) + "'";
   const Setting* whole = value.find(kShort);
   return whole ? described(*whole) : "a map";
 }
@@ -123,13 +124,14 @@ void check_keys(const Setting& here, const std::string& path, const std::string&
     const std::string& name = here.names[i];
     const std::string where = place(here.items[i].origin);
     check(!name.empty(), tree, ": ", path.empty() ? "the top" : path, " has an empty key", where);
-    check(name.find('.') == std::string::npos, tree, ": the key '", name, "' has a dot, expected '",
-          name.substr(0, name.find('.')), ":' with '", name.substr(name.find('.') + 1), ":' below it", where);
+    check(name.find('.') == std::string::npos, tree, ": the key '", excerpt(name), "' has a dot, expected '",
+          excerpt(name.substr(0, name.find('.'))), ":' with '", excerpt(name.substr(name.find('.') + 1)), ":' below it",
+          where);
     const std::string full = path_to(path, name);
     const auto earlier = std::find(here.names.begin(), here.names.begin() + static_cast<std::ptrdiff_t>(i), name);
     if (earlier != here.names.begin() + static_cast<std::ptrdiff_t>(i)) {
       const auto& first = here.items[static_cast<size_t>(earlier - here.names.begin())];
-      fail(tree, ": ", full, " is given twice, as ", described(first), place(first.origin), " and as ",
+      fail(tree, ": ", excerpt(full), " is given twice, as ", described(first), place(first.origin), " and as ",
            described(here.items[i]), where);
     }
     check_keys(here.items[i], full, tree);
@@ -141,7 +143,7 @@ Setting& make_way(Setting& root, const std::string& path, const std::string& tre
   Setting* here = &root;
   std::string so_far;
   for (const auto& piece : pieces_of(path)) {
-    check(!piece.empty(), tree, ": the key '", path, "' has an empty piece, expected one such as train.lr",
+    check(!piece.empty(), tree, ": the key '", excerpt(path), "' has an empty piece, expected one such as train.lr",
           place(origin));
     check(here->form != Form::list, tree, ": ", so_far, " is a list", place(here->origin), ", so there is no ", path,
           "; give it as a whole, ", so_far, "=[a, b]", place(origin));
@@ -244,7 +246,7 @@ struct Settings::Tree {
       if (folder_of(question.known.path) == folder_of(path)) here.push_back(name_of(question.known.path));
     }
     const std::string near = meant(path, here, values);
-    return name + ": unknown key " + path + (near.empty() ? "" : " (did you mean " + near + "?)") + "; " +
+    return name + ": unknown key " + excerpt(path) + (near.empty() ? "" : " (did you mean " + near + "?)") + "; " +
            (here.empty() ? "none is known here" : "known here: " + joined(here)) + place(origin);
   }
 
@@ -299,8 +301,9 @@ double Settings::number(const std::string& key, double otherwise, double least, 
   double value = otherwise;
   if (const Setting* given = find_scalar(key, expected)) {
     const bool fine = read_number(given->text, value) && (std::isfinite(value) || std::isinf(otherwise));
-    if (!fine) refuse(key, "is '", given->text, "', expected ", expected);
-    if (!(least <= value && value <= most)) refuse(key, "is ", given->text, ", expected ", range(key, least, most));
+    if (!fine) refuse(key, "is '", excerpt(given->text), "', expected ", expected);
+    if (!(least <= value && value <= most))
+      refuse(key, "is ", excerpt(given->text), ", expected ", range(key, least, most));
   }
   note(key, "number", Setting::scalar(written_number(otherwise)), Setting::scalar(written_number(value)));
   return value;
@@ -310,8 +313,8 @@ int64_t Settings::integer(const std::string& key, int64_t otherwise, int64_t lea
   const std::string expected = "a whole number (for example " + std::to_string(otherwise) + ")";
   int64_t value = otherwise;
   if (const Setting* given = find_scalar(key, expected)) {
-    if (!read_integer(given->text, value)) refuse(key, "is '", given->text, "', expected ", expected);
-    if (value < least || value > most) refuse(key, "is ", given->text, ", expected ", range(key, least, most));
+    if (!read_integer(given->text, value)) refuse(key, "is '", excerpt(given->text), "', expected ", expected);
+    if (value < least || value > most) refuse(key, "is ", excerpt(given->text), ", expected ", range(key, least, most));
   }
   note(key, "whole number", Setting::scalar(std::to_string(otherwise)), Setting::scalar(std::to_string(value)));
   return value;
@@ -335,7 +338,7 @@ std::string Settings::choice(const std::string& key, const std::vector<std::stri
   const Setting* given = find_scalar(key, expected);
   std::string value = given ? given->text : words.front();
   if (std::find(words.begin(), words.end(), value) == words.end())
-    refuse(key, "is '", value, "', expected ", expected, suggestion(value, words));
+    refuse(key, "is '", excerpt(value), "', expected ", expected, suggestion(value, words));
   note(key, joined(words, " | "), Setting::scalar(words.front()), text_setting(value));
   return value;
 }
@@ -343,7 +346,7 @@ std::string Settings::choice(const std::string& key, const std::vector<std::stri
 bool Settings::flag(const std::string& key, bool otherwise) const {
   bool value = otherwise;
   const Setting* given = find_scalar(key, "true or false");
-  if (given && !read_flag(given->text, value)) refuse(key, "is '", given->text, "', expected true or false");
+  if (given && !read_flag(given->text, value)) refuse(key, "is '", excerpt(given->text), "', expected true or false");
   const auto word = [](bool yes) { return Setting::scalar(yes ? "true" : "false"); };
   note(key, "true | false", word(otherwise), word(value));
   return value;

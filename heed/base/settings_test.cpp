@@ -121,6 +121,18 @@ TEST(Settings, RefuseWhatIsOutOfRange) {
   EXPECT_EQ(integer("9", Settings::kLeast, 8), "recipe: heads is 9, expected heads <= 8");
 }
 
+TEST(Settings, ShowValuesInPartAndWithoutTerminalEscapes) {
+  const std::string text = "\x1b[2J" + std::string(100'000, 'x');
+  const std::vector<std::function<void()>> reads{
+      [&] { with("a", text).number("a", 1); }, [&] { with("a", text).integer("a", 1); },
+      [&] { with("a", text).flag("a"); },      [&] { with("a", text).choice("a", {"b", "c"}); },
+      [&] { with("a", text).at("a"); },        [&] { with(text, "a").refuse_unread(); }};
+  for (const auto& read : reads) {
+    EXPECT_NE(message(read).find("\\x1b[2Jxxx"), std::string::npos) << message(read);
+    EXPECT_LT(message(read).size(), 300U);
+  }
+}
+
 TEST(Settings, SuggestTheNearestChoice) {
   EXPECT_EQ(message([] {
               with("train.optimizer", "adm").at("train").choice("optimizer", {"adam", "sgd"});

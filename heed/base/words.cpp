@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "heed/base/check.h"
+#include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
 
 namespace heed {
@@ -54,7 +55,7 @@ Options::Options(std::string part, std::vector<std::pair<std::string, std::strin
   for (auto& [name, value] : given) {
     const bool twice =
         !name.empty() && std::any_of(given_.begin(), given_.end(), [&](const Item& item) { return item.name == name; });
-    check(!twice, part_, ": option '", name, "' is given twice");
+    check(!twice, part_, ": option '", excerpt(name), "' is given twice");
     given_.push_back({name, value, false});
   }
 }
@@ -76,7 +77,8 @@ double Options::number(const std::string& name, double otherwise) const {
   note({name, shown(otherwise), "number"});
   double value = 0;
   if (const Item* item = take_named(name)) {
-    check(is_number(item->value, value), part_, ": option '", name, "' is '", item->value, "', expected a number");
+    check(is_number(item->value, value), part_, ": option '", name, "' is '", excerpt(item->value),
+          "', expected a number");
     return value;
   }
   for (auto& item : given_) {
@@ -98,7 +100,7 @@ std::string Options::choice(const std::string& name, const std::vector<std::stri
   note({name, words.front(), joined(words, " | ")});
   if (const Item* item = take_named(name)) {
     const bool fine = std::find(words.begin(), words.end(), item->value) != words.end();
-    check(fine, part_, ": option '", name, "' is '", item->value, "', expected one of ", joined(words),
+    check(fine, part_, ": option '", name, "' is '", excerpt(item->value), "', expected one of ", joined(words),
           suggestion(item->value, words));
     return item->value;
   }
@@ -114,7 +116,7 @@ bool Options::flag(const std::string& name, bool otherwise) const {
   note({name, otherwise ? "true" : "false", "true | false"});
   if (const Item* item = take_named(name)) {
     const bool yes = item->value == "true", no = item->value == "false";
-    check(yes || no, part_, ": option '", name, "' is '", item->value, "', expected true or false");
+    check(yes || no, part_, ": option '", name, "' is '", excerpt(item->value), "', expected true or false");
     return yes;
   }
   for (auto& item : given_) {
@@ -135,7 +137,7 @@ void Options::refuse_unread() const {
       for (const auto& word : cut(known.kind, '|')) names.push_back(word);
     }
     const std::string& word = item.name.empty() ? item.value : item.name;
-    fail(part_, ": unknown option '", word, "'", suggestion(word, names), "; ",
+    fail(part_, ": unknown option '", excerpt(word), "'", suggestion(word, names), "; ",
          list.empty() ? "it has none" : "known: " + joined(list));
   }
 }
@@ -150,28 +152,29 @@ PartWords parse_part(std::string_view text, const std::string& kind) {
   const std::string whole = trimmed(text);
   const size_t open = whole.find('(');
   const std::string name = trimmed(whole.substr(0, open));
-  check(!name.empty(), kind, ": '", whole, "' came, expected a name such as softmax or entmax(1.5)");
+  check(!name.empty(), kind, ": '", excerpt(whole), "' came, expected a name such as softmax or entmax(1.5)");
   std::vector<std::pair<std::string, std::string>> given;
   if (open != std::string::npos) {
     const bool closed = whole.find(')') == whole.size() - 1 && whole.find('(', open + 1) == std::string::npos;
-    check(closed, kind, "/", name, ": '", whole, "' came, expected name(option, option=value)");
+    check(closed, kind, "/", excerpt(name), ": '", excerpt(whole), "' came, expected name(option, option=value)");
     const std::string inside = trimmed(whole.substr(open + 1, whole.size() - open - 2));
     for (const auto& item : inside.empty() ? std::vector<std::string>{} : cut(inside, ',')) {
       const size_t equal = item.find('=');
       const std::string option = equal == std::string::npos ? "" : trimmed(item.substr(0, equal));
       const std::string value = equal == std::string::npos ? item : trimmed(item.substr(equal + 1));
-      check(!value.empty() && (equal == std::string::npos || !option.empty()), kind, "/", name, ": '", whole,
-            "' has an empty option");
+      check(!value.empty() && (equal == std::string::npos || !option.empty()), kind, "/", excerpt(name), ": '",
+            excerpt(whole), "' has an empty option");
       given.emplace_back(option, value);
     }
   }
-  check(name.find(')') == std::string::npos, kind, ": '", whole, "' has a closing bracket without an opening one");
+  check(name.find(')') == std::string::npos, kind, ": '", excerpt(whole),
+        "' has a closing bracket without an opening one");
   return {name, Options(kind + "/" + name, std::move(given))};
 }
 
 MechanismWords parse_mechanism(std::string_view text) {
   const auto refuse = [&] {
-    fail("mechanism: '", trimmed(text),
+    fail("mechanism: '", excerpt(trimmed(text)),
          "' came, expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
   };
   const auto halves = cut(text, ',');

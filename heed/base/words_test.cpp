@@ -121,6 +121,12 @@ TEST(Mechanism, IsAScoreAnAlignmentAndADimensionality) {
   EXPECT_EQ(parse_mechanism("dot+softmax").dimensionality.name, "single");
 }
 
+TEST(Mechanism, IsShownInPartWhereItIsNone) {
+  const std::string said = message([] { parse_mechanism("\x1b" + std::string(100'000, 'x')); });
+  EXPECT_NE(said.find("'\\x1bxxx"), std::string::npos) << said;
+  EXPECT_LT(said.size(), 300U);
+}
+
 TEST(Mechanism, RefusesOtherSentences) {
   for (const std::string words :
        {"", "dot", "dot +", "+ softmax", "dot + softmax + softmax", "dot + softmax, multi, multi", "dot + softmax,"}) {
