@@ -1,0 +1,61 @@
+#include "heed/base/memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <unistd.h>
+
+#include "heed/base/check.h"
+#include "heed/base/excerpt.h"
+#include "heed/base/scalar.h"
+
+namespace heed {
+namespace {
+
+constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
+
+/// The number in a file of the control group; kUnknown where there is none, or "max".
+uint64_t number_in(const char* path) {
+  uint64_t value = 0;
+  std::ifstream file(path);
+  return file >> value ? value : kUnknown;
+}
+
+uint64_t left_in_group(const char* limit_path, const char* used_path) {
+  const uint64_t limit = number_in(limit_path), used = number_in(used_path);
+  if (limit == kUnknown || used == kUnknown) return kUnknown;
+  return limit > used ? limit - used : 0;
+}
+
+uint64_t available_on_machine() {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  for (uint64_t kilobytes = 0; file >> name >> kilobytes; std::getline(file, unit))
+    if (name == "MemAvailable:") return kilobytes * 1024;
+  const auto pages = ::sysconf(_SC_AVPHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : kUnknown;
+}
+
+}  // namespace
+
+uint64_t parse_memory(const std::string& text) {
+  double factor = 1, value = 0;
+  std::string digits = text;
+  if (!digits.empty()) {
+    factor = digits.back() == 'G' ? 1e9 : digits.back() == 'M' ? 1e6 : 1;
+    if (factor > 1) digits.pop_back();
+  }
+  check(read_number(digits, value) && value > 0 && value * factor < 1e18, "HEED_MEMORY: got '", excerpt(text),
+        "', expected a size such as 24G or 500M");
+  return static_cast<uint64_t>(value * factor);
+}
+
+uint64_t available_memory() {
+  if (const char* given = std::getenv("HEED_MEMORY"); given != nullptr && *given != '\0') return parse_memory(given);
+  return std::min(
+      {available_on_machine(), left_in_group("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+       left_in_group("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes")});
+}
+
+}  // namespace heed
