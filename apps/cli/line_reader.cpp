@@ -1,5 +1,6 @@
 #include "apps/cli/line_reader.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -8,6 +9,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/utf8.h"
+#include "heed/data/text_file.h"
 
 namespace heed::cli {
 
@@ -21,21 +23,39 @@ bool LineReader::wait_for_more(bool block) {
   while (count < 0 && errno == EINTR);
   check(count >= 0, "standard input: ", std::strerror(errno));
   if (count == 0) ended_ = true;
+  if (taken_ > 0) {  // what is left is less than a line, so this costs no more than reading did
+    read_.erase(0, taken_);
+    searched_ -= taken_;
+    taken_ = 0;
+  }
   read_.append(buffer.data(), static_cast<size_t>(count));
   return count > 0;
 }
 
 bool LineReader::take_line(std::string& line) {
-  size_t end = read_.find('\n');
+  size_t end = read_.find('\n', searched_);
   if (end == std::string::npos) {
-    if (!ended_ || read_.empty()) return false;
+    searched_ = read_.size();
+    const bool too_long = read_.size() - taken_ > kMaxLineBytes;  // whatever may follow
+    if (!too_long && (!ended_ || taken_ == read_.size())) return false;
     end = read_.size();
   }
-  line = read_.substr(0, end);
-  read_.erase(0, end + 1);
+  line.assign(read_, taken_, end - taken_);
+  taken_ = searched_ = std::min(end + 1, read_.size());
+  if (lines_ == 0 && line.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0) line.erase(0, kByteOrderMark.size());
   if (!line.empty() && line.back() == '\r') line.pop_back();
   ++lines_;
   return true;
+}
+
+std::string LineReader::problem(const std::string& line) const {
+  const std::string where = "standard input:" + std::to_string(lines_) + ": ";
+  if (line.size() > kMaxLineBytes)
+    return where + "got a line of more than " + std::to_string(kMaxLineBytes) +
+           " bytes, expected a sentence; break the line into sentences";
+  const size_t byte = first_invalid_utf8(line);
+  if (byte == std::string::npos) return "";
+  return where + "byte " + std::to_string(byte + 1) + " is not UTF-8; convert the text first, for example with iconv";
 }
 
 std::vector<std::string> LineReader::some(int64_t most) {
@@ -44,17 +64,16 @@ std::vector<std::string> LineReader::some(int64_t most) {
   std::string line;
   while (static_cast<int64_t>(lines.size()) < most) {
     if (take_line(line)) {
-      const size_t byte = first_invalid_utf8(line);
-      if (byte != std::string::npos) {  // the lines before it are still fine
-        wrong_ = "standard input:" + std::to_string(lines_) + ": byte " + std::to_string(byte + 1) +
-                 " is not UTF-8; convert the text first, for example with iconv";
+      wrong_ = problem(line);
+      if (!wrong_.empty()) {  // the lines before it are still fine
         check(!lines.empty(), wrong_);
         break;
       }
       lines.push_back(line);
-    } else if (!wait_for_more(/*block=*/lines.empty()) && (!ended_ || read_.empty()))
+    } else if (!wait_for_more(/*block=*/lines.empty()) && (!ended_ || taken_ == read_.size()))
       break;
   }
+  given_ += static_cast<int64_t>(lines.size());
   return lines;
 }
 

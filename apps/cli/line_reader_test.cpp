@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/check.h"
+#include "heed/data/text_file.h"
 
 namespace heed::cli {
 namespace {
@@ -77,6 +78,41 @@ TEST(LineReader, NamesTheLineThatIsNotUtf8) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("input:2: byte 3"), std::string::npos) << error.what();
   }
+}
+
+TEST(LineReader, DropsAByteOrderMarkAtTheStartOnly) {
+  Pipe pipe;
+  LineReader reader(pipe.reader());
+  pipe.write("\xEF\xBB\xBFTom\n\xEF\xBB\xBFJerry\n");
+  EXPECT_EQ(reader.some(1), (Lines{"Tom"}));
+  EXPECT_EQ(reader.some(1), (Lines{"\xEF\xBB\xBFJerry"}));
+  EXPECT_EQ(reader.lines(), 2);
+}
+
+TEST(LineReader, NamesTheLineThatIsTooLong) {
+  Pipe pipe;
+  LineReader reader(pipe.reader());
+  std::thread writer([&] {
+    pipe.write("fine\n" + std::string(kMaxLineBytes, 'x') + "\n" + std::string(kMaxLineBytes + 1, 'x') + "\n");
+    pipe.end();
+  });
+  Lines given;
+  std::string message;
+  try {
+    for (auto lines = reader.some(10); !lines.empty(); lines = reader.some(10))
+      given.insert(given.end(), lines.begin(), lines.end());
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  std::string rest(1 << 16, ' ');  // so that the writer ends
+  while (::read(pipe.reader(), rest.data(), rest.size()) > 0) {
+  }
+  writer.join();
+  ASSERT_EQ(given.size(), 2U);
+  EXPECT_EQ(given[1].size(), kMaxLineBytes);
+  EXPECT_EQ(message,
+            "standard input:3: got a line of more than 1048576 bytes, expected a sentence; break the line into "
+            "sentences");
 }
 
 }  // namespace

@@ -2,10 +2,9 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <fcntl.h>
-#include <memory>
-#include <string_view>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -13,12 +12,12 @@
 #include <zlib.h>
 
 #include "heed/base/check.h"
+#include "heed/base/excerpt.h"
+#include "heed/base/memory.h"
 #include "heed/base/utf8.h"
 
 namespace heed {
 namespace {
-
-constexpr std::string_view kMark = "\xEF\xBB\xBF";  // U+FEFF, the byte-order mark
 
 std::string called(const std::string& path) {
   return path == "-" ? "standard input" : path;
@@ -44,59 +43,177 @@ bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && std::string_view(text).substr(text.size() - end.size()) == end;
 }
 
-/// The bytes of the file, unpacked where they are gzip.
-std::string unpacked(const std::string& path) {
-  const int descriptor = open_or_fail(path);
-  gzFile const file = ::gzdopen(descriptor, "rb");
-  if (file == nullptr) {
-    ::close(descriptor);
-    refuse(path, "cannot be opened: no memory");
+/// The bytes of a file one buffer after another, unpacked where they are gzip. (zlib's own gzread takes whatever
+/// follows the gzip data for the end of the file.)
+class UnpackedFile {
+ public:
+  explicit UnpackedFile(const std::string& path) : path_(path), descriptor_(open_or_fail(path)) {}
+  UnpackedFile(const UnpackedFile&) = delete;
+  UnpackedFile& operator=(const UnpackedFile&) = delete;
+  ~UnpackedFile() {
+    ::close(descriptor_);
+    if (packed_) ::inflateEnd(&stream_);
   }
-  std::string bytes;
-  std::array<char, 1U << 16U> part{};
-  int got = 0;
-  while ((got = ::gzread(file, part.data(), part.size())) > 0) bytes.append(part.data(), static_cast<size_t>(got));
-  int code = Z_OK;
-  const std::string words = ::gzerror(file, &code);
-  const int error = errno;
-  const bool plain = ::gzdirect(file) != 0;
-  const int closed = ::gzclose_r(file);  // says whether the file ended inside its gzip data
-  if (code == Z_ERRNO) refuse(path, "cannot be read: ", std::generic_category().message(error));
-  if (code == Z_BUF_ERROR || closed == Z_BUF_ERROR)
-    refuse(path, "the gzip data ends after ", bytes.size(), " bytes of text; it was cut short, fetch or pack it again");
-  if (got < 0 || code != Z_OK) refuse(path, "the gzip data is damaged (", words, "); fetch or pack it again");
-  if (plain && !bytes.empty() && ends_with(path, ".gz"))
-    refuse(path, "is called .gz but holds no gzip data; fetch it again or drop the ending");
-  return bytes;
-}
 
-[[noreturn]] void refuse_byte(const std::string& path, size_t line, std::string_view text, size_t at) {
+  /// Empty at the end; valid until the next call.
+  std::string_view next() {
+    if (!started_) start();
+    const std::string_view bytes = packed_ ? next_unpacked() : next_plain();
+    bytes_ += bytes.size();
+    if (bytes.empty() && !packed_ && bytes_ > 0 && ends_with(path_, ".gz"))
+      refuse(path_, "is called .gz but holds no gzip data; fetch it again or drop the ending");
+    return bytes;
+  }
+
+ private:
+  static constexpr unsigned char kMagic0 = 0x1F, kMagic1 = 0x8B;
+
+  unsigned char input(size_t i) const { return static_cast<unsigned char>(input_[i]); }
+
+  /// Reads behind what is there; false at the end of the file.
+  bool fill() {
+    ssize_t got = 0;
+    do got = ::read(descriptor_, input_.data() + filled_, input_.size() - filled_);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) refuse(path_, "cannot be read: ", std::generic_category().message(errno));
+    filled_ += static_cast<size_t>(got);
+    return got > 0;
+  }
+
+  void start() {
+    started_ = true;
+    while (filled_ < 2 && fill()) {
+    }
+    if (filled_ < 2 || input(0) != kMagic0 || input(1) != kMagic1) return;
+    constexpr int kGzip = 15 + 16;  // the largest window, and gzip's header and checksum
+    if (::inflateInit2(&stream_, kGzip) != Z_OK) refuse(path_, "cannot be opened: no memory");
+    packed_ = true;
+    give_input();
+  }
+
+  void give_input() {
+    stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+    stream_.avail_in = static_cast<uInt>(filled_);
+    filled_ = 0;
+  }
+
+  std::string_view next_plain() {
+    if (filled_ == 0) fill();
+    const std::string_view bytes(input_.data(), filled_);
+    filled_ = 0;
+    return bytes;
+  }
+
+  std::string_view next_unpacked() {
+    for (;;) {
+      if (stream_.avail_in == 0 && fill()) give_input();
+      if (between_ && !begin_member()) return {};
+      stream_.next_out = reinterpret_cast<Bytef*>(output_.data());
+      stream_.avail_out = static_cast<uInt>(output_.size());
+      const int code = ::inflate(&stream_, Z_NO_FLUSH);
+      const size_t made = output_.size() - stream_.avail_out;
+      if (code == Z_STREAM_END) between_ = true;
+      if (code == Z_BUF_ERROR && made == 0 && stream_.avail_in == 0)
+        refuse(path_, "the gzip data ends after ", bytes_, " bytes of text; it was cut short, fetch or pack it again");
+      if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+        refuse(path_, "the gzip data is damaged (", stream_.msg ? stream_.msg : "no memory",
+               "); fetch or pack it again");
+      if (made > 0) return {output_.data(), made};
+    }
+  }
+
+  /// gzip files may follow one another, and zeros may fill up the last block of a tape; false at the end of the file.
+  bool begin_member() {
+    while (stream_.avail_in > 0 && *stream_.next_in == 0) {
+      padded_ = true;
+      ++stream_.next_in;
+      if (--stream_.avail_in == 0 && fill()) give_input();
+    }
+    if (stream_.avail_in == 0) return false;
+    if (*stream_.next_in != kMagic0 || padded_)
+      refuse(path_, "something that is not gzip data follows the gzip data (", bytes_,
+             " bytes of text); fetch or pack it again");
+    between_ = false;
+    ::inflateReset(&stream_);
+    return true;
+  }
+
+  std::string path_;
+  int descriptor_;
+  std::array<char, 1U << 16U> input_{}, output_{};
+  size_t filled_ = 0;   // bytes of input_
+  uint64_t bytes_ = 0;  // given so far
+  bool started_ = false, packed_ = false, between_ = false, padded_ = false;
+  z_stream stream_{};
+};
+
+std::string wrong_byte(const std::string& path, size_t line, std::string_view text, size_t at) {
   std::array<char, 8> hex{};
   std::snprintf(hex.data(), hex.size(), "0x%02X", static_cast<unsigned>(static_cast<unsigned char>(text[at])));
   const bool wide =
       line == 1 && (text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF");  // its byte-order marks
-  fail("data/text: ", called(path), ":", line, ": byte ", at + 1, " is not UTF-8 (", hex.data(), "); ",
-       wide ? "the file looks like UTF-16, " : "", "save the file as UTF-8");
+  return "data/text: " + called(path) + ":" + std::to_string(line) + ": byte " + std::to_string(at + 1) +
+         " is not UTF-8 (" + hex.data() + "); " + (wide ? "the file looks like UTF-16, " : "") +
+         "save the file as UTF-8";
 }
+
+/// Cuts what comes into lines and checks each.
+class LineCutter {
+ public:
+  explicit LineCutter(const std::string& path) : path_(path) {}
+
+  void add(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const size_t end = bytes.find('\n');
+      const std::string_view part = bytes.substr(0, end);
+      if (open_.size() + part.size() > kMaxLineBytes)
+        fail("data/text: ", called(path_), ":", lines_.size() + 1, ": got a line of more than ", kMaxLineBytes,
+             " bytes, expected a sentence; break the line into sentences");
+      open_.append(part);
+      if (end == std::string_view::npos) return;
+      finish_line();
+      bytes.remove_prefix(end + 1);
+    }
+  }
+
+  std::vector<std::string> take() {
+    if (lines_.empty() && open_ == kByteOrderMark) open_.clear();
+    if (!open_.empty()) finish_line();
+    if (lines_.empty()) refuse(path_, "is empty, expected one sentence a line");
+    check(wrong_.empty(), wrong_);
+    return std::move(lines_);
+  }
+
+ private:
+  void finish_line() {
+    std::string_view line = open_;
+    if (lines_.empty() && line.substr(0, kByteOrderMark.size()) == kByteOrderMark)
+      line.remove_prefix(kByteOrderMark.size());
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    const size_t wrong = wrong_.empty() ? first_invalid_utf8(line) : std::string_view::npos;
+    if (wrong != std::string_view::npos) wrong_ = wrong_byte(path_, lines_.size() + 1, line, wrong);
+    memory_ += line.size() + sizeof(std::string);
+    if (memory_ > limit_)
+      refuse(path_, "got more than ", lines_.size(), " lines with ", readable_bytes(static_cast<double>(memory_)),
+             " of text, expected at most ", readable_bytes(static_cast<double>(limit_)),
+             ", half of the memory that is free; split the file");
+    lines_.emplace_back(line);
+    open_.clear();
+  }
+
+  std::string path_, open_, wrong_;  // open_: the line that has not ended; wrong_: what is said after all was read
+  std::vector<std::string> lines_;
+  uint64_t memory_ = 0;
+  const uint64_t limit_ = available_memory() / 2;
+};
 
 }  // namespace
 
 std::vector<std::string> read_lines(const std::string& path) {
-  const std::string bytes = unpacked(path);
-  std::string_view rest = bytes;
-  if (rest.substr(0, kMark.size()) == kMark) rest.remove_prefix(kMark.size());
-  if (rest.empty()) refuse(path, "is empty, expected one sentence a line");
-  std::vector<std::string> lines;
-  while (!rest.empty()) {
-    const size_t end = rest.find('\n');
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    const size_t wrong = first_invalid_utf8(line);
-    if (wrong != std::string_view::npos) refuse_byte(path, lines.size() + 1, line, wrong);
-    lines.emplace_back(line);
-  }
-  return lines;
+  UnpackedFile file(path);
+  LineCutter cutter(path);
+  for (auto bytes = file.next(); !bytes.empty(); bytes = file.next()) cutter.add(bytes);
+  return cutter.take();
 }
 
 }  // namespace heed

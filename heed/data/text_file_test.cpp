@@ -108,6 +108,46 @@ TEST_F(TextFile, IsRefusedWhenItsGzipDataIsCutShort) {
   EXPECT_TRUE(says(error_of([&] { read_lines(path("cut.gz")); }), {"cut short, fetch or pack it again"}));
 }
 
+TEST_F(TextFile, IsRefusedWhenSomethingElseFollowsItsGzipData) {
+  const std::string whole = read_file(packed("eins\nzwei\n"));
+  const auto message = [&](const std::string& after) {
+    return error_of([&] { read_lines(write("a.gz", whole + after)); });
+  };
+  EXPECT_EQ(message("drei\n"), "data/text: " + path("a.gz") +
+                                   ": something that is not gzip data follows the gzip data (10 bytes of text); fetch "
+                                   "or pack it again");
+  EXPECT_TRUE(says(message("\x1F"), {"cut short"}));
+  EXPECT_TRUE(says(message("\x1Fx"), {"is damaged"}));
+  EXPECT_TRUE(says(message(std::string(600, '\0') + "x"), {"not gzip data follows"}));
+  EXPECT_EQ(read_lines(write("b.gz", whole + std::string(200'000, '\0'))), (Lines{"eins", "zwei"}));  // a tape's end
+}
+
+TEST_F(TextFile, IsRefusedWithALineThatIsTooLong) {
+  const std::string longest(kMaxLineBytes, 'x');
+  EXPECT_EQ(lines("a\n" + longest + "\n")[1].size(), kMaxLineBytes);
+  EXPECT_EQ(refusal("a\n" + longest + "x\n"),
+            "data/text: " + path("a.txt") +
+                ":2: got a line of more than 1048576 bytes, expected a sentence; break the line into sentences");
+}
+
+/// Free memory as available_memory() sees it while it lives.
+class FreeMemory {
+ public:
+  explicit FreeMemory(const char* size) { ::setenv("HEED_MEMORY", size, 1); }
+  FreeMemory(const FreeMemory&) = delete;
+  FreeMemory& operator=(const FreeMemory&) = delete;
+  ~FreeMemory() { ::unsetenv("HEED_MEMORY"); }
+};
+
+// A gzip file may hold a thousand times its own size: reading stops where the text no longer fits, not where the
+// machine gives up.
+TEST_F(TextFile, IsRefusedWhenItUnpacksToMoreThanFitsIntoMemory) {
+  const std::string bomb = packed(std::string(4'000'000, '\n'));
+  const FreeMemory memory("10M");
+  EXPECT_TRUE(says(error_of([&] { read_lines(bomb); }),
+                   {"data/text: " + bomb + ": got more than ", "expected at most 5.0 MB", "split the file"}));
+}
+
 TEST_F(TextFile, IsRefusedWhenItsGzipDataIsDamaged) {
   std::string whole = read_file(packed("eins\nzwei\ndrei\n"));
   whole[whole.size() - 6] = static_cast<char>(whole[whole.size() - 6] ^ 1);  // in the checksum
