@@ -11,9 +11,11 @@
 #include <system_error>
 
 #include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/yaml.h>
 
 #include "heed/base/check.h"
+#include "heed/base/excerpt.h"
 #include "heed/base/utf8.h"
 
 namespace heed {
@@ -21,7 +23,6 @@ namespace {
 
 using Form = Setting::Form;
 
-constexpr const char* kCommandLine = "command line";
 constexpr const char* kMerge = "<<";
 
 std::string read_whole(const std::string& path) {
@@ -131,36 +132,66 @@ YAML::Node load_one(const std::string& yaml) {
   return YAML::Load(yaml);
 }
 
+/// An error where a quote is open at the end. (yaml-cpp sees that only where no line ends after it.)
+void check_quotes(const std::string& yaml) {
+  const size_t last = yaml.find_last_not_of(" \t\r\n");
+  load_one(yaml.substr(0, last + 1));
+}
+
 YAML::Node parse_yaml(const std::string& yaml, const std::string& name) {
   try {
-    return load_one(yaml);
+    YAML::Node node = load_one(yaml);
+    check_quotes(yaml);
+    return node;
   } catch (const YAML::Exception& error) {
-    fail("recipe: ", name, ":", error.mark.line + 1, ":", error.mark.column + 1, ": not YAML: ", error.msg);
+    const bool open_quote = error.msg == YAML::ErrorMsg::EOF_IN_SCALAR;
+    fail("recipe: ", name, ":", error.mark.line + 1, ":", error.mark.column + 1, ": not YAML: ", error.msg,
+         open_quote ? "; a quote is opened and never closed" : "");
   }
 }
 
 // ---- overrides ----
 
+std::string trimmed(const std::string& text) {
+  const char* const blanks = " \t\r\n";
+  const size_t first = text.find_first_not_of(blanks);
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 bool starts_like_yaml(const std::string& text) {
   return !text.empty() && std::string_view(R"([{"')").find(text.front()) != std::string::npos;
 }
 
-/// What is not YAML, as the separator |||, is taken as it stands, unless brackets or quotes say that YAML was meant.
+bool is_null_word(const std::string& text) {
+  return text == "null" || text == "~" || text == "Null" || text == "NULL";
+}
+
+/// What is not YAML, as the separator |||, is taken as it stands, unless brackets or quotes say that YAML was meant. So
+/// is a plain word, with a # and what follows: a command line has no comments.
 Setting parse_value(const std::string& text, const std::string& whole) {
+  Setting setting;
   try {
-    return Reader("").read(load_one(text), kCommandLine);
+    setting = Reader("").read(load_one(text), kCommandLine);
   } catch (const YAML::Exception& error) {
-    check(!starts_like_yaml(text), "recipe: the value of '", whole, "' is not YAML: ", error.msg,
+    check(!starts_like_yaml(text), "recipe: the value of '", excerpt(whole), "' is not YAML: ", error.msg,
           ", expected for example data.train=[a.en,a.de]");
     return Setting::scalar(text, kCommandLine);
   }
+  const bool comment = setting.form == Form::absent && !is_null_word(text);
+  const bool plain = setting.form == Form::scalar && !setting.quoted && text.front() != '!' && text.front() != '&';
+  const bool block = text.front() == '|' || text.front() == '>';
+  return comment || plain || block ? Setting::scalar(text, kCommandLine) : setting;
 }
 
 void apply(Settings& settings, const std::string& whole) {
   const size_t equal = whole.find('=');
-  check(equal != std::string::npos && equal > 0, "recipe: '", whole,
+  check(equal != std::string::npos && equal > 0, "recipe: '", excerpt(whole),
         "' came, expected key.path=value, for example train.lr=0.001");
-  settings.set(whole.substr(0, equal), parse_value(whole.substr(equal + 1), whole));
+  check(first_invalid_utf8(whole) == std::string::npos, "recipe: '", excerpt(whole), "' is not UTF-8");
+  const std::string key = whole.substr(0, equal), text = trimmed(whole.substr(equal + 1));
+  check(!text.empty(), "recipe: got '", excerpt(whole), "' without a value, expected ", excerpt(key),
+        "=value; null takes the default, '\"\"' is an empty text");
+  settings.set(key, parse_value(text, whole));
 }
 
 // ---- settings to YAML ----

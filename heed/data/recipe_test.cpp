@@ -104,6 +104,13 @@ TEST(Recipe, IsRefusedWhenItIsNotOne) {
   EXPECT_EQ(refusal("? [a, b]\n: 1\n"), "recipe: a key is a list or a map, expected a word [toy.yaml:1]");
 }
 
+TEST(Recipe, IsRefusedWhereAQuoteIsNotClosed) {
+  const std::string said = "illegal EOF in scalar; a quote is opened and never closed";
+  for (const char* text : {"a: 'b", "a: 'b\n", "a: \"b\nc: 1\n\n# end\n", "a:\n  b: 'x\n  c: y\n"})
+    EXPECT_NE(refusal(text).find(said), std::string::npos) << text << refusal(text);
+  EXPECT_EQ(parse_recipe("a: |\n  'b\n", "toy.yaml").text("a"), "'b\n");  // a text that only looks like one
+}
+
 TEST(Recipe, IsRefusedWhenAliasesMakeItEndless) {
   EXPECT_EQ(refusal("a: &a [*a]\n"), "recipe: more than 50 levels, or an alias inside its own anchor [toy.yaml:1]");
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
@@ -136,7 +143,7 @@ TEST(Recipe, IsReadFromAFile) {
 TEST(RecipeOverride, ChangesOneValue) {
   const auto recipe = parse_recipe(kToy, "toy.yaml",
                                    {"train.lr=5e-4", "data.train=[b.en,b.de]", "run.dir=runs/x=1",
-                                    "model.attention.score=general", "train.shuffle=", "data.separator=|||",
+                                    "model.attention.score=general", "train.shuffle=null", "data.separator=|||",
                                     "data.mark=,", "model.decoder={kind: recurrent, width: 3}", "data.note='[a'"});
   EXPECT_EQ(recipe.at("train").number("lr", 0), 5e-4);
   EXPECT_EQ(recipe.at("train").origin("lr"), "command line");
@@ -149,6 +156,33 @@ TEST(RecipeOverride, ChangesOneValue) {
   EXPECT_EQ(recipe.at("data").text("mark"), ",");
   EXPECT_EQ(recipe.at("model").at("decoder").integer("width", 0), 3);
   EXPECT_EQ(recipe.at("data").text("note"), "[a");
+}
+
+TEST(RecipeOverride, IsRefusedWithoutAValue) {
+  EXPECT_EQ(
+      refusal(kToy, {"train.lr="}),
+      "recipe: got 'train.lr=' without a value, expected train.lr=value; null takes the default, '\"\"' is an empty "
+      "text");
+  EXPECT_NE(refusal(kToy, {"train.lr= "}).find("without a value"), std::string::npos);
+  EXPECT_EQ(parse_recipe(kToy, "toy.yaml", {"train.lr=~"}).at("train").number("lr", 7), 7);
+  EXPECT_EQ(parse_recipe(kToy, "toy.yaml", {"data.note=\"\""}).at("data").text("note", "x"), "");
+}
+
+TEST(RecipeOverride, TakesPlainWordsWholeWithWhatYamlWouldCallAComment) {
+  const auto value = [](const std::string& text) {
+    return parse_recipe(kToy, "toy.yaml", {"run.dir=" + text}).at("run").text("dir");
+  };
+  EXPECT_EQ(value("exp #2"), "exp #2");
+  EXPECT_EQ(value("#2"), "#2");
+  EXPECT_EQ(value("|"), "|");
+  EXPECT_EQ(value("'exp #2'"), "exp #2");
+  EXPECT_EQ(value("a'b"), "a'b");
+}
+
+TEST(RecipeOverride, IsShownInPartAndEscaped) {
+  const std::string message = refusal(kToy, {"\x1b[31m" + std::string(1000, 'x')});
+  EXPECT_NE(message.find("'\\x1b[31mxxx"), std::string::npos) << message;
+  EXPECT_LT(message.size(), 300U);
 }
 
 TEST(RecipeOverride, IsRefusedWhenItIsNotOne) {
