@@ -124,8 +124,8 @@ void make_folders(const std::string& path) {
   for (size_t end = 0; end != std::string::npos;) {
     end = path.find('/', end + 1);
     const std::string folder = path.substr(0, end);
-    if (::mkdir(folder.c_str(), 0777) == 0 || is_folder(folder)) continue;
-    const int error = errno;
+    const int error = ::mkdir(folder.c_str(), 0777) == 0 ? 0 : errno;
+    if (error == 0 || is_folder(folder)) continue;
     if (exists(folder)) refuse(folder, "is a file, expected a folder; remove it or choose another name");
     refuse_errno(error, folder, "cannot be made");
   }

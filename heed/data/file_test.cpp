@@ -3,6 +3,7 @@
 #include <csignal>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "heed/data/testing.h"
 
@@ -81,6 +82,18 @@ TEST_F(File, HasItsFoldersMade) {
             "data/file: " + path("a/file") + ": is a file, expected a folder; remove it or choose another name");
   EXPECT_TRUE(says(error_of([&] { make_folders(""); }), {"expected the name of a folder"}));
   EXPECT_TRUE(says(error_of([&] { make_folders("/proc/none/x"); }), {"/proc/none", "cannot be made"}));
+}
+
+// The reason is that of the folder that cannot be made, not what looking for it gives afterwards.
+TEST_F(File, SaysThatAFolderMayNotBeMadeHere) {
+  const bool root = ::geteuid() == 0;
+  ::chmod(folder_.c_str(), S_IRUSR | S_IXUSR | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH);
+  constexpr uid_t kNobody = 65534;  // root may write everywhere
+  ASSERT_EQ(::seteuid(root ? kNobody : ::geteuid()), 0);
+  const std::string message = error_of([&] { make_folders(path("new/b")); });
+  ASSERT_EQ(::seteuid(root ? 0 : ::geteuid()), 0);
+  ::chmod(folder_.c_str(), S_IRWXU);
+  EXPECT_EQ(message, "data/file: " + path("new") + ": cannot be made: Permission denied");
 }
 
 }  // namespace
