@@ -1,8 +1,7 @@
 // Euclidean score (similarity):   e = -|q - k|^2,   or with root   e = -|q - k|
 //
 // Negated: the nearest key scores highest. The root's slope, -(q - k) / r, is 0 at r = 0; below 1e-8 it
-// is divided by 1e-8 instead. Differences are formed one by one: 2 q.k - |q|^2 - |k|^2 would cancel. Kernels take that
-// form all the same, of vectors counted from the mean key, where a common offset cancels before it is squared.
+// is divided by 1e-8 instead. Differences are formed one by one, by kernels too: 2 q.k - |q|^2 - |k|^2 would cancel.
 // Per channel (lift): the distance within each group of features.
 
 #include "heed/attention/score.h"
@@ -31,14 +30,10 @@ class Euclidean final : public Score {
     const auto square = apart.view(shape).square().sum(-1);  // [B, H, Lq, Lk, W]
     return root_ ? -root(square) : -square;
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, root_ ? "distance" : "dot"); }
+  Kernel kernel(Dimensionality d) const override { return single_kernel(d, root_ ? "distance" : "squared_distance"); }
   TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
-    if (root_) return {.kind = kernels::fused::ScoreKind::distance, .query = query, .keys = keys};
-    const auto mean = keys.detach().mean(-2, /*keepdim=*/true).nan_to_num(0, 0, 0);  // distances do not depend on it
-    const auto q = query - mean.repeat_interleave(query.size(1) / keys.size(1), 1), k = keys - mean;
-    const auto square = [](const Tensor& x) { return x.square().sum(-1, /*keepdim=*/true); };
-    const auto one = [](const Tensor& x) { return at::ones_like(x.narrow(-1, 0, 1)); };
-    return {.query = at::cat({2 * q, one(q), -square(q)}, -1), .keys = at::cat({k, -square(k), one(k)}, -1)};
+    using kernels::fused::ScoreKind;
+    return {.kind = root_ ? ScoreKind::distance : ScoreKind::squared_distance, .query = query, .keys = keys};
   }
   int64_t floats_per_pair(const Tensor& keys) const override { return 4 * keys.size(-1); }
 

@@ -19,8 +19,7 @@ class Engine {
 
   Engine(const Problem<Real>& p, const ParallelFor& parallel_for) : p_(p), parallel_for_(parallel_for), shared_{p} {
     if (p.score == ScoreKind::additive) fold();
-    const bool few =
-        p.queries * p.group() < kFewQueries && (p.score == ScoreKind::dot || p.score == ScoreKind::additive);
+    const bool few = p.queries * p.group() < kFewQueries && p.score != ScoreKind::hidden;
     if (!few && p.score != ScoreKind::table) pack();
   }
 

@@ -18,6 +18,7 @@ const std::vector<std::string> kScores{"dot",
                                        "additive(relu)",
                                        "additive(gelu)",
                                        "additive(silu)",
+                                       "euclidean",
                                        "euclidean(root)",
                                        "location"};
 const std::vector<std::string> kAligns{
@@ -60,7 +61,7 @@ template <typename Real>
 double reach_of(const Case<Real>& c, const Variant& v) {
   const auto& p = c.p;
   double most = 0;
-  if (p.score == ScoreKind::dot || p.score == ScoreKind::distance) {
+  if (p.score == ScoreKind::dot || p.score == ScoreKind::distance || p.score == ScoreKind::squared_distance) {
     double q = 0, k = 0;
     const auto longest = [](const reference::Array<double>& x, double& to) {
       const auto width = static_cast<size_t>(x.shape[3]);
@@ -72,7 +73,7 @@ double reach_of(const Case<Real>& c, const Variant& v) {
     };
     longest(c.definition.query, q);
     longest(c.definition.keys, k);
-    most = p.score == ScoreKind::dot ? q * k : q + k;
+    most = p.score == ScoreKind::dot ? q * k : p.score == ScoreKind::distance ? q + k : (q + k) * (q + k);
   } else if (p.score == ScoreKind::table) {
     for (const double x : c.definition.query.data) most = std::max(most, std::abs(x));
   } else {
@@ -241,6 +242,8 @@ void compare_values(const std::string& words, const Shape& n, const Variant& v) 
       if (!there) continue;
       EXPECT_NEAR(static_cast<double>(top_weights[row * 3 + i]), -sorted[static_cast<size_t>(i)].first,
                   weight_tolerance);
+      ASSERT_LT(top_keys[row * 3 + i], n.keys);
+      EXPECT_EQ(top_weights[row * 3 + i], weights[row * n.keys + top_keys[row * 3 + i]]) << "of its key";
     }
   }
 }
@@ -501,6 +504,173 @@ TEST(Fused, HasTheLogOfASigmoidTooSmallForANumber) {
     want.link_log_weights = &found;
     report(c.p, want);
     EXPECT_EQ(found, -160);
+  });
+}
+
+/// Scores near 0 under a bound far above them: a maximum set to the bound would leave every weight 0 in float.
+TEST(Fused, KeepsWeightsOfScoresFarBelowTheirBound) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    for (const int64_t queries : {1, 9}) {
+      compare_values<Real>("additive + softmax", {1, 1, 1, queries, 40, 256, 16}, {.sigma = 0.001});  // sum |w| is 108
+      // Queries look along even features, keys along odd ones: scores are 0, the product of lengths is 100.
+      Case<Real> c("dot + softmax", {1, 1, 1, queries, 40, 16, 16}, {});
+      const auto set = [](std::vector<Real>& x, std::vector<double>& defined, size_t odd) {
+        for (size_t i = 0; i < defined.size(); ++i) {
+          defined[i] = i % 2 == odd ? std::sqrt(12.5) : 0;
+          x[i + 1] = static_cast<Real>(defined[i]);
+        }
+      };
+      set(c.query, c.definition.query.data, 0);
+      set(c.keys, c.definition.keys.data, 1);
+      forward(c.p);
+      expect_close("context", c.context.data(), reference::attend(c.definition).context.data, 1e-6);
+    }
+  });
+}
+
+/// All keys score the same, and their parts are joined: the first key is the best (D6).
+TEST(Fused, TakesTheFirstOfEqualKeysInEveryPart) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    constexpr int64_t kMany = 20000;
+    for (const std::string align : {"hard", "straight_through", "gumbel_softmax", "top_k(3)", "threshold(.00001)",
+                                    "threshold(.5, keep_best)", "softmax"}) {
+      SCOPED_TRACE(align);
+      Case<Real> c("dot + " + align, {1, 1, 1, 1, kMany, 16, 16}, {});
+      std::fill(c.query.begin(), c.query.end(), Real(0));
+      std::fill(c.definition.query.data.begin(), c.definition.query.data.end(), 0.0);
+      const auto answer = reference::attend(c.definition);
+      forward(c.p);
+      expect_close("context", c.context.data(), answer.context.data, 2e-6);
+      std::vector<Real> weights(kMany), top_weights(3);
+      std::vector<int64_t> top_keys(3);
+      Wanted<Real> want;
+      want.weights = weights.data();
+      want.top = 3;
+      want.top_weights = top_weights.data();
+      want.top_keys = top_keys.data();
+      report(c.p, want);
+      expect_close("weights", weights.data(), answer.weights.data, 1e-6);
+      for (int64_t i = 0; i < 3; ++i)
+        EXPECT_EQ(top_keys[static_cast<size_t>(i)], answer.weights.data[static_cast<size_t>(i)] == 0 ? -1 : i);
+    }
+  });
+}
+
+/// More survivors than can be set aside: tau needs as many passes as it takes, here about ten.
+TEST(Fused, FindsTheThresholdOfManySurvivors) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    for (const std::string align : {"entmax(1.5)", "sparsemax", "entmax(1.3)"}) {
+      SCOPED_TRACE(align);
+      compare_values<Real>("dot + " + align, {1, 1, 1, 2, 20000, 16, 16}, {.sigma = 0.01});
+      for (const int64_t queries : {1, 9}) {
+        Case<Real> c("dot + " + align, {1, 1, 1, queries, 500, 16, 16}, {.sigma = 0.3});
+        c.p.candidates = 16;
+        forward(c.p);
+        expect_close("context", c.context.data(), reference::attend(c.definition).context.data,
+                     allowed(c, {.sigma = 0.3}));
+      }
+    }
+  });
+}
+
+/// exp(2a) is infinite, exp(2b) 0, and a + b a small number: only their sum can be used.
+TEST(Fused, AddsBeforeItSaturates) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    constexpr bool kFloat = sizeof(Real) == 4;
+    for (const double b : kFloat ? std::vector<double>{-42.8, -40.3} : std::vector<double>{-356, -348})
+      for (const bool swapped : {false, true})
+        for (const int64_t queries : {1, 9}) {
+          SCOPED_TRACE(std::to_string(b) + (swapped ? " in the query, " : " in the keys, ") + std::to_string(queries) +
+                       " queries");
+          Case<Real> c("additive + softmax", {1, 1, 1, queries, 40, 16, 16}, {});
+          const double a = kFloat ? 44.8 : 358;
+          const auto shift = [](std::vector<Real>& x, std::vector<double>& defined, double by) {
+            for (size_t i = 0; i < defined.size(); ++i) {
+              x[i + 1] = static_cast<Real>(defined[i] * 0.3 + by);
+              defined[i] = static_cast<double>(x[i + 1]);
+            }
+          };
+          shift(c.query, c.definition.query.data, swapped ? b : a);
+          shift(c.keys, c.definition.keys.data, swapped ? a : b);
+          forward(c.p);
+          const double tolerance = allowed(c, {}) + 100 * std::numeric_limits<Real>::epsilon();
+          expect_close("context", c.context.data(), reference::attend(c.definition).context.data, tolerance);
+          // The gradient with respect to the query, along one direction.
+          std::vector<Real> upstream(static_cast<size_t>(c.context.size()), 1), to_query(c.query.size() - 1);
+          Gradients<Real> g;
+          g.context = upstream.data();
+          g.query = to_query.data();
+          backward(c.p, g);
+          const auto direction = reference::numbers(c.definition.query.shape, 4711);
+          auto moved = reference::to_complex(c.definition);
+          double ours = 0, expected = 0;
+          for (size_t i = 0; i < to_query.size(); ++i) {
+            moved.query.data[i] += reference::Complex(0, reference::kStep * direction.data[i]);
+            ours += static_cast<double>(to_query[i]) * direction.data[i];
+          }
+          for (const auto& x : reference::attend(moved).context.data) expected += x.imag() / reference::kStep;
+          EXPECT_NEAR(ours, expected, 1000 * std::numeric_limits<Real>::epsilon() * static_cast<double>(queries));
+        }
+  });
+}
+
+/// A common offset and clusters far apart cost a distance none of its digits, in the gradient too.
+TEST(Fused, MeasuresDistancesOfFarVectors) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    for (const std::string score : {"euclidean", "euclidean(root)"})
+      for (const double offset : {0.0, 10.0, 1e3, 1e6})
+        for (const bool clusters : {false, true})
+          for (const int64_t queries : {1, 9, 60}) {
+            SCOPED_TRACE(score + " at " + std::to_string(offset) + (clusters ? ", clusters, " : ", ") +
+                         std::to_string(queries) + " queries");
+            const Shape n{1, 2, 1, queries, 150, 12, 16};
+            Case<Real> c(score + " + softmax", n, {.mask = "key_count", .scale = 0.5});
+            const auto place = [&](std::vector<Real>& x, std::vector<double>& defined) {
+              for (size_t i = 0; i < defined.size(); ++i) {
+                const double cluster = clusters ? (i / 12 % 2 == 0 ? 1000 : -1000) : 0;
+                x[i + 1] = static_cast<Real>(static_cast<float>(defined[i] + offset + cluster));
+                defined[i] = static_cast<double>(x[i + 1]);
+              }
+            };
+            place(c.query, c.definition.query.data);
+            place(c.keys, c.definition.keys.data);
+            std::fill(c.keys.begin() + 1 + 100 * 12, c.keys.end(), Real(0));  // padding, which nobody looks at
+            const auto answer = reference::attend(c.definition);
+            forward(c.p);
+            const double tolerance = 50 * std::numeric_limits<Real>::epsilon();
+            expect_close("context", c.context.data(), answer.context.data, tolerance);
+
+            std::vector<Real> upstream(static_cast<size_t>(c.context.size())), to_query(c.query.size() - 1),
+                to_keys(c.keys.size() - 1);
+            for (size_t i = 0; i < upstream.size(); ++i)
+              upstream[i] = static_cast<Real>(std::cos(static_cast<double>(i)));
+            Gradients<Real> g;
+            g.context = upstream.data();
+            g.query = to_query.data();
+            g.keys = to_keys.data();
+            backward(c.p, g);
+            for (const bool of_query : {true, false}) {
+              const auto& found = of_query ? to_query : to_keys;
+              auto moved = reference::to_complex(c.definition);
+              auto& data = of_query ? moved.query.data : moved.keys.data;
+              const auto direction = reference::numbers({static_cast<int64_t>(data.size())}, 4711);
+              double ours = 0, expected = 0, size = 1;
+              for (size_t i = 0; i < data.size(); ++i) {
+                data[i] += reference::Complex(0, reference::kStep * direction.data[i]);
+                ours += static_cast<double>(found[i]) * direction.data[i];
+                size += std::abs(static_cast<double>(found[i]));
+              }
+              const auto there = reference::attend(moved);
+              for (size_t i = 0; i < there.context.data.size(); ++i)
+                expected += there.context.data[i].imag() / reference::kStep * static_cast<double>(upstream[i]);
+              EXPECT_NEAR(ours, expected, tolerance * size) << (of_query ? "query" : "keys");
+            }
+          }
   });
 }
 

@@ -16,11 +16,12 @@ namespace heed::kernels::fused {
 
 /// The part of a score that looks at a query and a key together.
 enum class ScoreKind {
-  dot,       // q . k
-  additive,  // w . tanh(q + k)
-  hidden,    // w . act(q + k)
-  distance,  // -|q - k|
-  table,     // q_j: the query brings a score for each place, the key is not looked at
+  dot,               // q . k
+  additive,          // w . tanh(q + k)
+  hidden,            // w . act(q + k)
+  squared_distance,  // -|q - k|^2
+  distance,          // -|q - k|
+  table,             // q_j: the query brings a score for each place, the key is not looked at
 };
 
 enum class Activation { identity, tanh, relu, sigmoid, elu, gelu, silu };

@@ -256,7 +256,7 @@ struct Case {
     if (name == "activated_general") {
       p.activation = act();
     } else if (name == "euclidean") {
-      p.score = ScoreKind::distance;
+      p.score = score.options.flag("root") ? ScoreKind::distance : ScoreKind::squared_distance;
     } else if (name == "location") {
       p.score = ScoreKind::table;
     } else if (name == "additive") {

@@ -1,7 +1,7 @@
 // Scores without a trick, feature by feature. Packed keys are always used: lanes are keys; backward, lanes are
 // features.
 //
-//   hidden     w . act(a + b)          distance   -|q - k|          table   the query's own numbers
+//   hidden     w . act(a + b)          table   the query's own numbers
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace heed::kernels::fused {
 
-/// What hidden and distance share: copies of the block's rows, and of the keys' rows in backward.
+/// What hidden and distance (tile_distance.h) share: copies of the block's rows, and of the keys' rows in backward.
 template <class V>
 class PlainTile : public ScoreTile<V> {
  public:
@@ -99,56 +99,6 @@ class HiddenTile final : public PlainTile<V> {
     return Tile::p_.to_scores[head * Tile::p_.to_scores_head + f] * Tile::p_.scale;
   }
   static void add(Real* to, Reg x) { V::store(to, V::add(V::load(to), x)); }
-};
-
-/// The slope of |q - k| is 0 where it has none, at 0: (q - k) / max(|q - k|, 1e-8).
-template <class V>
-class DistanceTile final : public PlainTile<V> {
- public:
-  using Tile = ScoreTile<V>;
-  using typename ScoreTile<V>::Real;
-  using Reg = typename V::Reg;
-  using PlainTile<V>::PlainTile;
-
-  void scores(int row, int rows, int64_t panel, int count, Real* s) override {
-    const Panels<V> packed = Tile::panels();
-    for (int i = 0; i < count; ++i, s += kPanel) {
-      const int n = packed.columns(panel + i);
-      for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < n; c += V::kLanes) {
-          const Real *q = this->query_rows_ + (row + r) * Tile::width_, *k = packed.at(panel + i) + c;
-          Reg sum = V::zero();
-          for (int64_t f = 0; f < Tile::p_.width; ++f) {
-            const Reg apart = V::sub(V::set1(q[f]), V::load(k + f * n));
-            sum = V::fma(apart, apart, sum);
-          }
-          V::store(s + r * kTile + c, V::sub(V::zero(), V::sqrt(sum)));
-        }
-    }
-  }
-
-  void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real*) override {
-    const int64_t width = Tile::width_;
-    if (fresh) Tile::clear_keys(keys);
-    for (int r = 0; r < Tile::rows_; ++r)
-      for (int j = 0; j < Tile::keys_; ++j) {
-        if (ds[r * ld + j] == 0) continue;
-        const Real *q = this->query_rows_ + r * width, *k = this->key_rows_ + j * width;
-        Reg sum = V::zero();
-        for (int64_t f = 0; f < width; f += V::kLanes) {
-          const Reg apart = V::sub(V::load(q + f), V::load(k + f));
-          sum = V::fma(apart, apart, sum);
-        }
-        const Real far = std::sqrt(V::sum(sum));
-        const Reg by = V::set1(ds[r * ld + j] / (far < Real(1e-8) ? Real(1e-8) : far));
-        for (int64_t f = 0; f < width; f += V::kLanes) {
-          const Reg t = V::mul(by, V::sub(V::load(q + f), V::load(k + f)));
-          Real *dq = query + r * width + f, *dk = keys + j * width + f;
-          V::store(dq, V::sub(V::load(dq), t));
-          V::store(dk, V::add(V::load(dk), t));
-        }
-      }
-  }
 };
 
 template <class V>

@@ -11,6 +11,7 @@
 #include "heed/kernels/fused/state_softmax.h"
 #include "heed/kernels/fused/state_sparse.h"
 #include "heed/kernels/fused/tile_additive.h"
+#include "heed/kernels/fused/tile_distance.h"
 #include "heed/kernels/fused/tile_dot.h"
 #include "heed/kernels/fused/tile_plain.h"
 
@@ -56,6 +57,7 @@ class Worker {
       case ScoreKind::hidden:
         tile_.template make<HiddenTile<V>>(shared);
         break;
+      case ScoreKind::squared_distance:
       case ScoreKind::distance:
         tile_.template make<DistanceTile<V>>(shared);
         break;

@@ -108,6 +108,7 @@ std::vector<Case> every_case() {
   for (const int64_t width : {1, 3, 7, 8, 16, 32, 64})
     for (const int64_t score_width : {int64_t{0}, width, int64_t{5}})
       all.push_back(make_case(9, 31, width > 8 ? 1 : 3, width, score_width, /*dropped=*/width % 2 == 1));
+  for (const int64_t score_width : {0, 3, 8}) all.push_back(make_star(100, score_width == 3 ? 3 : 8, score_width));
   return all;
 }
 
