@@ -3,7 +3,9 @@
 // folder of data.
 
 #include <algorithm>
+#include <iostream>
 #include <map>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -33,7 +35,7 @@ const std::vector<GoldSet> kSets{
     {"align-zhen-tsinghua", "zhen.gold", {"zhen.src-tgt"}, true, 450, 0},
 };
 
-const Lines kTokenizers{"words(vocabulary=500)", "bpe(merges=200)", "characters"};
+const Lines kGoldTokenizers{"words(vocabulary=500)", "bpe(merges=200)", "characters"};
 
 /// Every tenth word in characters that no tokenizer has seen; positions stay.
 Lines with_unknown_words(const Lines& lines) {
@@ -119,14 +121,16 @@ TEST_P(GoldLinks, ComeBackFromWeightsOnTheirWords) {
   EXPECT_EQ(unknown_tokens > 0, unknown || tokenizer[0] == 'w');
 }
 
+std::string case_name(const ::testing::TestParamInfo<GoldLinks::ParamType>& info) {
+  const auto& [set, tokenizer, unknown] = info.param;
+  const std::string name = set.folder.substr(6, 4) + "_" + tokenizer.substr(0, tokenizer.find('('));
+  return name + (unknown ? "_with_unknown_words" : "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Sets, GoldLinks,
-                         ::testing::Combine(::testing::ValuesIn(kSets), ::testing::ValuesIn(kTokenizers),
+                         ::testing::Combine(::testing::ValuesIn(kSets), ::testing::ValuesIn(kGoldTokenizers),
                                             ::testing::Bool()),
-                         [](const auto& test) {
-                           const auto& [set, tokenizer, unknown] = test.param;
-                           std::string name = set.folder.substr(6, 4) + "_" + tokenizer.substr(0, tokenizer.find('('));
-                           return name + (unknown ? "_with_unknown_words" : "");
-                         });
+                         case_name);
 
 }  // namespace
 }  // namespace heed::testing
