@@ -150,9 +150,9 @@ TEST(WordWeights, HaveTheEndMarkerApart) {
   const auto bpe = train_tokenizer("bpe(merges=0)", {"xy z"});
   // Source: a, unknown, c, end, padding; target: x y</w>, z</w>, end.
   const auto got = word_weights(words->cut("a q c"), bpe->cut("xy z"),
-                                {{.5, .2, 0, .3, 0}, {.1, .4, .5, 0, 0}, {0, 0, .25, .75, 0}, {0, 0, 0, 1, 0}});
+                                {{.6, .1, 0, .3, 0}, {.1, .4, .5, 0, 0}, {0, 0, .25, .75, 0}, {0, 0, 0, 1, 0}});
   ASSERT_EQ(got.words.size(), 2U);
-  const WeightRows expected{{.3, .3, .25}, {0, 0, .25}};
+  const WeightRows expected{{.35, .25, .25}, {0, 0, .25}};
   for (size_t t = 0; t < 2; ++t)
     for (size_t s = 0; s < 3; ++s) EXPECT_NEAR(got.words[t][s], expected[t][s], 1e-12);
   EXPECT_NEAR(got.end[0], .15, 1e-12);
