@@ -29,7 +29,8 @@ class Evaluation : public ::testing::Test {
                              "eval: {beam: 1}\n";
     const Settings recipe = parse_recipe(text, "small", overrides);
     read_train_options(recipe);
-    auto made = Task::Parts::make("translate", recipe, TaskPlace{folder_.path(), at::kCPU, false});
+    auto made = Task::Parts::make(recipe.choice("task", Task::Parts::names()), recipe,
+                                  TaskPlace{folder_.path(), at::kCPU, false});
     made->model().eval();
     return made;
   }
