@@ -42,13 +42,15 @@ InterruptScope::InterruptScope(double same_signal) {
   ours.sa_handler = on_signal;
   ours.sa_flags = SA_RESTART;  // reads and writes go on
   ::sigemptyset(&ours.sa_mask);
-  ::sigaction(SIGINT, &ours, &before_interrupt_);
-  ::sigaction(SIGTERM, &ours, &before_terminate_);
+  for (size_t i = 0; i < kSignals.size(); ++i) {
+    ::sigaction(kSignals[i], nullptr, &before_[i]);
+    const bool nohup = kSignals[i] == SIGHUP && before_[i].sa_handler == SIG_IGN;
+    if (!nohup) ::sigaction(kSignals[i], &ours, nullptr);
+  }
 }
 
 InterruptScope::~InterruptScope() {
-  ::sigaction(SIGINT, &before_interrupt_, nullptr);
-  ::sigaction(SIGTERM, &before_terminate_, nullptr);
+  for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
   in_use = false;
 }
 

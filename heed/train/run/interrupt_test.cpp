@@ -12,7 +12,7 @@ namespace heed {
 namespace {
 
 TEST(Interrupt, IsAskedForBySignals) {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGQUIT}) {
     const InterruptScope interrupt;
     EXPECT_FALSE(interrupt.asked());
     std::raise(number);
@@ -53,6 +53,16 @@ TEST(Interrupt, GivesTheHandlersBack) {
   std::raise(SIGINT);
   EXPECT_EQ(handled, SIGINT);
   std::signal(SIGINT, before);
+}
+
+TEST(Interrupt, LeavesAHangUpIgnoredThatWasIgnoredBefore) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);  // as nohup does
+  {
+    const InterruptScope interrupt;
+    std::raise(SIGHUP);
+    EXPECT_FALSE(interrupt.asked());
+  }
+  std::signal(SIGHUP, before);
 }
 
 TEST(Interrupt, IsOneAtATime) {
