@@ -24,6 +24,10 @@ template <typename... Words>
   refuse(path, words..., ": ", std::generic_category().message(error));
 }
 
+[[noreturn]] void refuse_write(int error, const std::string& path, const std::string& what) {
+  throw WriteError("data/file: " + path + ": " + what + ": " + std::generic_category().message(error));
+}
+
 /// "runs/a" of "runs/a/weights", "." of "weights".
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -36,7 +40,7 @@ void sync_folder(const std::string& path, const std::string& folder) {
   if (descriptor < 0) return;  // a folder that may be written but not read
   const int error = ::fsync(descriptor) == 0 ? 0 : errno;
   ::close(descriptor);
-  if (error != 0 && error != EINVAL) refuse_errno(error, path, "was written, but its folder cannot be");
+  if (error != 0 && error != EINVAL) refuse_write(error, path, "was written, but its folder cannot be");
 }
 
 }  // namespace
@@ -79,7 +83,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(without_l
     beside_ = target_ + "." + std::to_string(::getpid()) + "." + std::to_string(count++) + ".part";
     descriptor_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ < 0) refuse_errno(errno, path, "cannot be written");
+  if (descriptor_ < 0) refuse_write(errno, path, "cannot be written");
 }
 
 OutputFile::~OutputFile() {
@@ -92,16 +96,16 @@ void OutputFile::write(const void* from, uint64_t bytes) {
   while (bytes > 0) {
     const ssize_t put = ::write(descriptor_, next, bytes);
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) refuse_errno(errno, path_, "cannot be written");
+    if (put < 0) refuse_write(errno, path_, "cannot be written");
     next += put;
     bytes -= static_cast<uint64_t>(put);
   }
 }
 
 void OutputFile::finish() {
-  if (::fsync(descriptor_) != 0) refuse_errno(errno, path_, "cannot be written");
-  if (::close(std::exchange(descriptor_, -1)) != 0) refuse_errno(errno, path_, "cannot be written");
-  if (::rename(beside_.c_str(), target_.c_str()) != 0) refuse_errno(errno, path_, "cannot be put in place");
+  if (::fsync(descriptor_) != 0) refuse_write(errno, path_, "cannot be written");
+  if (::close(std::exchange(descriptor_, -1)) != 0) refuse_write(errno, path_, "cannot be written");
+  if (::rename(beside_.c_str(), target_.c_str()) != 0) refuse_write(errno, path_, "cannot be put in place");
   complete_ = true;
   sync_folder(path_, folder_of(target_));
 }

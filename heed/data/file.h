@@ -10,7 +10,14 @@
 #include <string>
 #include <string_view>
 
+#include "heed/base/check.h"
+
 namespace heed {
+
+/// A file that could not be written: a full disk, a limit, a folder without permission.
+struct WriteError : Error {
+  using Error::Error;
+};
 
 /// A regular file, open for reading at any place.
 class InputFile {

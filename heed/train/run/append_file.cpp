@@ -8,12 +8,13 @@
 #include <utility>
 
 #include "heed/base/check.h"
+#include "heed/data/file.h"
 
 namespace heed {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path, const char* what, int error) {
-  fail("train/run: ", path, " cannot be ", what, ": ", std::generic_category().message(error));
+[[noreturn]] void refuse(const std::string& path, const std::string& what, int error) {
+  throw WriteError("train/run: " + path + " cannot be " + what + ": " + std::generic_category().message(error));
 }
 
 }  // namespace
