@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iomanip>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 #include <torch/nn/module.h>
+#include <zlib.h>
 
 #include "heed/base/check.h"
 #include "heed/data/file.h"
@@ -372,19 +375,58 @@ std::string header_text(const std::string& path, const std::vector<const NamedTe
   return text;
 }
 
-// ---- modules ----
+// ---- checksums ----
 
-/// Parameters and buffers; they share memory with the module.
-NamedTensors state_of(const torch::nn::Module& module) {
-  NamedTensors state;
-  for (const auto& item : module.named_parameters()) state.emplace(item.key(), item.value());
-  for (const auto& item : module.named_buffers()) {
-    check(state.emplace(item.key(), item.value()).second,
-          "data/safetensors: the module has a parameter and a buffer called ", shown(item.key()),
-          ", expected two names");
+constexpr const char* kChecksum = "checksum";
+
+class Checksum {
+ public:
+  void add(const void* from, uint64_t bytes) {
+    const auto* next = static_cast<const Bytef*>(from);
+    while (bytes > 0) {
+      const auto part = static_cast<uInt>(std::min<uint64_t>(bytes, 1U << 30U));
+      crc_ = ::crc32(crc_, next, part);
+      next += part;
+      bytes -= part;
+    }
   }
-  return state;
+  /// With its length, so that two texts never read as another two.
+  void add(const std::string& text) {
+    const uint64_t size = text.size();
+    add(&size, sizeof size);
+    add(text.data(), size);
+  }
+  std::string text() const {
+    std::ostringstream out;
+    out << "crc32:" << std::hex << std::setw(8) << std::setfill('0') << crc_;
+    return out.str();
+  }
+
+ private:
+  uLong crc_ = ::crc32(0, nullptr, 0);
+};
+
+at::Tensor plain_on_cpu(const at::Tensor& tensor) {
+  return tensor.detach().to(at::kCPU).resolve_neg().contiguous();
 }
+
+std::string checksum_of(const std::vector<const NamedTensors::value_type*>& order, const Metadata& metadata) {
+  Checksum sum;
+  for (const auto& [key, text] : metadata) {
+    if (key == kChecksum) continue;
+    sum.add(key);
+    sum.add(text);
+  }
+  for (const auto* named : order) {
+    const at::Tensor plain = plain_on_cpu(named->second);
+    sum.add(named->first);
+    sum.add(find_kind(plain.scalar_type())->word + shape_text(plain.sizes()));
+    sum.add(plain.data_ptr(), plain.nbytes());
+  }
+  return sum.text();
+}
+
+// ---- modules ----
 
 std::vector<std::string> names_without(const NamedTensors& all, const NamedTensors& without) {
   std::vector<std::string> names;
@@ -440,23 +482,52 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors, cons
   file.write(&length, kLengthBytes);
   file.write(header.data(), length);
   for (const auto* named : order) {
-    const at::Tensor plain =
-        named->second.detach().to(at::kCPU).resolve_neg().contiguous();  // one copy at a time, and only where needed
+    const at::Tensor plain = plain_on_cpu(named->second);  // one copy at a time, and only where needed
     file.write(plain.data_ptr(), plain.nbytes());
   }
   file.finish();
 }
 
+void save_checked(const std::string& path, const NamedTensors& tensors, const Metadata& metadata) {
+  Metadata checked = metadata;
+  checked[kChecksum] = checksum_of(in_writing_order(path, tensors), metadata);
+  save_safetensors(path, tensors, checked);
+}
+
+void verify_checksum(const Safetensors& loaded, const std::string& path) {
+  const auto found = loaded.metadata.find(kChecksum);
+  if (found == loaded.metadata.end())
+    refuse(path, "has no checksum, expected one in its metadata; the file is damaged");
+  const std::string sum = checksum_of(in_writing_order(path, loaded.tensors), loaded.metadata);
+  if (found->second != sum)
+    refuse(path, "the checksum of its content is ", sum, ", expected ", shown(found->second),
+           "; the file is damaged, restore it from a copy");
+}
+
+NamedTensors module_state(const torch::nn::Module& module) {
+  NamedTensors state;
+  for (const auto& item : module.named_parameters()) state.emplace(item.key(), item.value());
+  for (const auto& item : module.named_buffers()) {
+    check(state.emplace(item.key(), item.value()).second,
+          "data/safetensors: the module has a parameter and a buffer called ", shown(item.key()),
+          ", expected two names");
+  }
+  return state;
+}
+
 void save_parameters(const torch::nn::Module& module, const std::string& path, const Metadata& metadata) {
-  save_safetensors(path, state_of(module), metadata);
+  save_safetensors(path, module_state(module), metadata);
 }
 
 void load_parameters(torch::nn::Module& module, const std::string& path) {
-  const Safetensors loaded = load_safetensors(path);
-  NamedTensors state = state_of(module);
-  expect_same_form(path, loaded.tensors, state);
+  load_parameters(module, load_safetensors(path).tensors, path);
+}
+
+void load_parameters(torch::nn::Module& module, const NamedTensors& tensors, const std::string& path) {
+  NamedTensors state = module_state(module);
+  expect_same_form(path, tensors, state);
   const torch::NoGradGuard no_grad;
-  for (auto& [name, tensor] : state) tensor.copy_(loaded.tensors.at(name));
+  for (auto& [name, tensor] : state) tensor.copy_(tensors.at(name));
 }
 
 }  // namespace heed

@@ -1,0 +1,41 @@
+// The files that make up a saved model, tied together by hashes, so that a damaged file or one of another run is
+// refused by its name:
+//
+//   config.json         format, heed (version), task, model, tokenizers: {source: md5, target: md5} or {joint: md5}
+//   tokenizer*.json
+//   model.safetensors   metadata: format, heed, config (md5 of config.json), checksum
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "heed/data/safetensors.h"
+
+namespace heed {
+
+/// Of config.json, model.safetensors and checkpoint.safetensors. A change that older versions would misread raises it.
+inline constexpr int kRunFormat = 2;
+
+/// Refuses the content of another format than kRunFormat; no "format" in it means 1. `path` is its file in messages.
+void check_run_format(const std::string& path, const nlohmann::json& content);
+
+/// md5 of the bytes of a file; "none" where there is no such file.
+std::string file_md5(const std::string& path);
+
+/// Adds format, version and the hashes of the tokenizers in the folder, which are written before.
+void write_config(const std::string& folder, nlohmann::ordered_json config);
+/// config.json of a folder; refuses damaged JSON and another format.
+nlohmann::json read_config(const std::string& folder);
+/// The tokenizer files of a folder: source and target, or one for both. Refuses a file that config.json does not list.
+std::vector<std::string> checked_tokenizers(const std::string& folder);
+
+/// model.safetensors, tied to the config.json with that hash.
+void save_model(const torch::nn::Module& module, const std::string& folder, const std::string& config_md5,
+                Metadata metadata = {});
+/// Refuses a file that is damaged, not finite, of another format, or saved with another config.json.
+void load_model(torch::nn::Module& module, const std::string& folder);
+
+}  // namespace heed
