@@ -1,7 +1,8 @@
-// A folder of its own for a test, gone afterwards with the files in it.
+// A folder of its own for a test, gone afterwards with all that is in it.
 
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <dirent.h>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <iterator>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -23,17 +25,23 @@ class Folder {
     check(::mkdtemp(pattern.data()) != nullptr, "no temporary folder in ", ::testing::TempDir());
     path_ = pattern;
   }
-  ~Folder() {
-    DIR* const open = ::opendir(path_.c_str());
-    for (const dirent* entry = open ? ::readdir(open) : nullptr; entry; entry = ::readdir(open))
-      ::unlink((path_ + "/" + entry->d_name).c_str());
-    if (open) ::closedir(open);
-    ::rmdir(path_.c_str());
-  }
+  ~Folder() { remove(path_); }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
   const std::string& path() const { return path_; }
+  /// The names in a folder below, sorted, hidden ones too.
+  static std::vector<std::string> names(const std::string& folder) {
+    std::vector<std::string> all;
+    DIR* const open = ::opendir(folder.c_str());
+    for (const dirent* entry = open ? ::readdir(open) : nullptr; entry; entry = ::readdir(open)) {
+      const std::string name = entry->d_name;
+      if (name != "." && name != "..") all.push_back(name);
+    }
+    if (open) ::closedir(open);
+    std::sort(all.begin(), all.end());
+    return all;
+  }
   std::string path(const std::string& name) const { return path_ + "/" + name; }
   std::string content(const std::string& name) const {
     std::ifstream file(path(name), std::ios::binary);
@@ -41,6 +49,12 @@ class Folder {
   }
 
  private:
+  static void remove(const std::string& path) {
+    if (::unlink(path.c_str()) == 0) return;  // a link to a folder is one, too
+    for (const auto& name : names(path)) remove(path + "/" + name);
+    ::rmdir(path.c_str());
+  }
+
   std::string path_;
 };
 
