@@ -11,7 +11,7 @@
 #include "heed/base/check.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
-#include "heed/data/safetensors.h"
+#include "heed/data/saved_model.h"
 #include "heed/metrics/bleu_words.h"
 #include "heed/train/task.h"
 #include "heed/train/train_options.h"
@@ -37,7 +37,7 @@ nlohmann::ordered_json judged(const Arguments& a) {
   const auto task = Task::Parts::make(recipe.choice("task", Task::Parts::names()), recipe,
                                       TaskPlace{a.run, device_of(a.device), /*resumed=*/true});
   task->model().to(device_of(a.device));
-  load_parameters(task->model(), weights);
+  load_model(task->model(), a.run);
   task->model().eval();
   return task->judge("");
 }

@@ -10,6 +10,7 @@
 #include "heed/base/check.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
+#include "heed/train/run/run_folder.h"
 #include "heed/train/trainer.h"
 
 namespace heed::cli {
@@ -24,6 +25,7 @@ struct Arguments {
 /// The recipe of a file, or of a run folder, which it then goes on in.
 Settings recipe_of(const Arguments& a) {
   auto overrides = a.overrides;
+  if (a.resume) RunFolder::finish_replacement(a.recipe);
   if (!is_folder(a.recipe)) {
     Settings recipe = read_recipe(a.recipe, overrides);
     const std::string own = named_after(a.recipe);
@@ -51,8 +53,8 @@ void add_train(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   command->add_option("recipe", a->recipe, "A recipe (YAML); with --resume also a run folder")->required();
   command->add_option("overrides", a->overrides, "key.path=value, as many as you like");
-  command->add_flag("--resume", a->resume, "Go on from the last checkpoint, bit for bit");
-  command->add_flag("--force", a->force, "Start over where a run is");
+  auto* resume = command->add_flag("--resume", a->resume, "Go on from the last checkpoint, bit for bit");
+  command->add_flag("--force", a->force, "Start over where a run is")->excludes(resume);
   command->add_flag("--quiet", a->quiet, "No progress, no lines");
   command->add_flag("--json", a->json, "Results for machines");
   command->callback([a] { run(*a); });

@@ -67,6 +67,9 @@ class Task {
   /// What it remembers from step to step besides parameters, for a checkpoint.
   virtual nlohmann::ordered_json state() const { return nullptr; }
   virtual void set_state(const nlohmann::ordered_json&) {}
+  /// A hash of each text that the run depends on, by what a user calls it ("data.train a.en"). A resumed run must have
+  /// the same.
+  virtual nlohmann::ordered_json data_hashes() const { return nlohmann::ordered_json::object(); }
   /// What one unit of `count` is called: "tokens".
   virtual std::string unit() const { return "tokens"; }
 };

@@ -6,8 +6,8 @@
 #include <csignal>
 #include <iomanip>
 #include <map>
+#include <set>
 #include <sstream>
-#include <unistd.h>
 
 #include <ATen/Parallel.h>
 #include <torch/cuda.h>
@@ -17,15 +17,17 @@
 #include "heed/bridge/autocast.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
-#include "heed/data/safetensors.h"
+#include "heed/data/saved_model.h"
 #include "heed/train/early_stopping.h"
 #include "heed/train/flat_parameters.h"
 #include "heed/train/processes.h"
+#include "heed/train/run/checkpoint.h"
 #include "heed/train/run/events.h"
 #include "heed/train/run/interrupt.h"
 #include "heed/train/run/log.h"
 #include "heed/train/run/metrics_log.h"
 #include "heed/train/run/progress.h"
+#include "heed/train/run/run_folder.h"
 #include "heed/train/train_options.h"
 
 namespace heed {
@@ -40,13 +42,27 @@ struct Reached {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, step, epoch, position, seconds, loss, count, best_step, validated, done)
 
+/// Each field with its type and range. `position` is checked against its epoch by who knows the batches.
+static Reached read_reached(const StateFields& fields) {
+  Reached reached;
+  reached.step = fields.integer("step");
+  reached.epoch = fields.integer("epoch", 0, int64_t{1} << 40);
+  reached.position = fields.integer("position");
+  reached.seconds = fields.number("seconds");
+  reached.loss = fields.number("loss");
+  reached.count = fields.number("count");
+  reached.best_step = fields.integer("best_step", -1, reached.step);
+  reached.validated = fields.integer("validated", -1, reached.step);
+  reached.done = fields.flag("done");
+  if (reached.seconds < 0) fields.refuse("seconds", "0 or more");
+  if (reached.count < 0) fields.refuse("count", "0 or more");
+  return reached;
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
-
-constexpr const char *kCheckpoint = "/checkpoint.safetensors", *kModel = "/model.safetensors",
-                     *kRecipe = "/recipe.yaml", *kResults = "/results.json";
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -108,9 +124,12 @@ class Trainer {
         recipe_(recipe) {}
 
   TrainResult run() {
+    check(!call_.resume || !call_.force,
+          "train: got --resume and --force, expected one of them; --resume goes on with ",
+          "a run, --force starts it over");
+    processes_ = Processes::join(place_, device_);
     prepare_folder();
     make_task();
-    processes_ = Processes::join(place_, device_);
     flat_ = std::make_unique<FlatParameters>(task_->model());
     if (options_.average > 0) average_ = flat_->values().clone();
     expected_steps_ = expected_steps();
@@ -123,8 +142,11 @@ class Trainer {
     stopping_ = std::make_unique<EarlyStopping>(options_.patience, Better::higher);
     open_records();
     if (call_.resume) {
+      const auto changed = changes();
       restore();
-      if (main()) note_changes();
+      for (const auto& line : changed) say(line);
+      if (main()) write_atomically(options_.folder + RunFolder::kRecipe, recipe_yaml(recipe_.resolved()));
+      saved_.reset();
     }
     processes_->broadcast({flat_->values()});
     greet();
@@ -134,18 +156,38 @@ class Trainer {
     return {options_.folder, interrupted_, signal_, reached_.step, reached_.epoch, seconds(), results_};
   }
 
+  /// What to do about a file that could not be written.
+  std::string cure_of_write_error() {
+    if (!log_ && !call_.resume)
+      return "; nothing of the run was kept. Make space, or name another folder with run.dir=...";
+    bar_.clear();
+    return "; the last checkpoint is whole. Make space for the file, then go on with: " + resume_command();
+  }
+
  private:
   struct Stepped {
     double loss = 0, norm = 0, rate = 0;
     int64_t count = 0;
   };
 
+  /// Rank 0 locks the folder; if it refuses, all processes end with its message instead of waiting for it.
   void prepare_folder() {
-    const bool there = exists(options_.folder + kCheckpoint);
-    check(call_.resume || call_.force || !there, "train: ", options_.folder,
-          " already holds a run; --resume goes on with it, --force starts it over, run.dir=... names another folder");
-    check(!call_.resume || exists(options_.folder + kCheckpoint), "train: there is nothing to resume in ",
-          options_.folder, ": it has no checkpoint.safetensors");
+    std::string refused;
+    try {
+      if (main())
+        folder_ = call_.resume ? RunFolder::resume(options_.folder) : RunFolder::create(options_.folder, call_.force);
+    } catch (const Error& error) {
+      refused = error.what();
+      if (place_.world == 1) throw;
+    }
+    refused = processes_->gather(refused).front();
+    check(refused.empty(), refused);
+    if (!call_.resume) return;
+    saved_ = std::make_unique<Checkpoint>(load_checkpoint(options_.folder + RunFolder::kCheckpoint));
+    config_md5_ = file_md5(options_.folder + RunFolder::kConfig);
+    check(saved_->state.text("config") == config_md5_, options_.folder, RunFolder::kConfig, ": got md5 ", config_md5_,
+          ", expected ", saved_->state.text("config"),
+          " (noted in checkpoint.safetensors); it is damaged or of another run, restore it or start over with --force");
   }
 
   void make_task() {
@@ -156,23 +198,22 @@ class Trainer {
     task_->model().to(device_);
   }
 
+  /// A new run is complete with its first checkpoint, and takes its place only then.
   void open_records() {
     if (!main()) return;
-    make_folders(options_.folder);
+    if (!call_.resume) {
+      write_atomically(folder_->path() + RunFolder::kRecipe, recipe_yaml(recipe_.resolved()));
+      task_->write_files(folder_->path());
+      config_md5_ = file_md5(folder_->path() + RunFolder::kConfig);
+      records_ = std::make_unique<Records>(folder_->path());
+      checkpoint();
+      folder_->publish();
+    }
+    records_ = std::make_unique<Records>(options_.folder);
     const auto show = [this](const std::string& line) {
       if (!call_.quiet) bar_.say(line);
     };
     log_ = std::make_unique<Log>(options_.folder, show);
-    records_ = std::make_unique<Records>(options_.folder);
-    if (!call_.resume) {  // of a run before, which --force starts over
-      records_->metrics.truncate_to(0);
-      records_->events.truncate_to(0);
-      for (const char* stale : {kModel, kResults, kCheckpoint}) ::unlink((options_.folder + stale).c_str());
-    }
-    if (call_.resume) return;
-    write_atomically(options_.folder + kRecipe, recipe_yaml(recipe_.resolved()));
-    task_->write_files(options_.folder);
-    checkpoint();
   }
 
   void greet() {
@@ -187,10 +228,12 @@ class Trainer {
     if (!task_->remarks().empty()) say(task_->remarks());
   }
 
-  /// What a resumed run may not change without being another run, and what it may, with a word.
-  void note_changes() {
-    const auto before = flattened(read_recipe(options_.folder + kRecipe).written()),
+  /// What differs from the recipe in the checkpoint (recipe.yaml may have been edited since), a line for each key.
+  /// Refuses what would make it another run.
+  std::vector<std::string> changes() const {
+    const auto before = flattened(parse_recipe(saved_->state.text("recipe"), saved_->path).written()),
                now = flattened(recipe_.resolved().written());
+    std::vector<std::string> lines;
     for (const auto& [key, value] : now) {
       const auto found = before.find(key);
       if (key == "run.dir" || key == "name" || (found != before.end() && found->second == value)) continue;
@@ -199,9 +242,21 @@ class Trainer {
                              key == "train.seed" || key == "train.accumulate" || key == "train.optimiser";
       check(!other_run, "recipe: ", key, " is ", value, ", but the run began with ", was,
             "; go on with that, or start over with --force");
-      say("changed: " + key + " " + was + " -> " + value);
+      lines.push_back("changed: " + key + " " + was + " -> " + value);
     }
-    write_atomically(options_.folder + kRecipe, recipe_yaml(recipe_.resolved()));
+    return lines;
+  }
+
+  /// The texts that the run was started with, by the hashes that the task took of them.
+  void check_same_data() {
+    const StateFields before = saved_->state.object("data");
+    const Json now = task_->data_hashes();
+    for (const auto& [name, hash] : now.items())
+      check(before.text(name) == hash, "train: ", name, " has other text than the run in ", options_.folder,
+            " was started with (md5 ", hash.get<std::string>(), ", expected ", before.text(name),
+            "); restore it, or start over with --force");
+    check(now.size() == before.content().size(), "train: ", options_.folder, " was started with ",
+          before.content().size(), " texts, this start has ", now.size(), "; restore them, or start over with --force");
   }
 
   void loop() {
@@ -228,9 +283,11 @@ class Trainer {
     }
     bar_.clear();
     trained_seconds_ = seconds();
-    if (interrupted_)
-      say("stopped at step " + std::to_string(reached_.step) + "; go on with: heed --threads " +
-          std::to_string(at::get_num_threads()) + " train --resume " + options_.folder);
+    if (interrupted_) say("stopped at step " + std::to_string(reached_.step) + "; go on with: " + resume_command());
+  }
+
+  std::string resume_command() const {
+    return "heed --threads " + std::to_string(at::get_num_threads()) + " train --resume " + options_.folder;
   }
 
   /// A pass, the sum over processes, a step of the optimiser.
@@ -359,8 +416,7 @@ class Trainer {
     const double worth = task_->worth(figures);
     if (stopping_->validated(worth)) {
       reached_.best_step = reached_.step;
-      save_parameters(task_->model(), options_.folder + kModel,
-                      {{"step", std::to_string(reached_.step)}, {"heed", std::string(kVersion)}});
+      save_model(task_->model(), options_.folder, config_md5_, {{"step", std::to_string(reached_.step)}});
       text += " (best)";
     }
     records_->metrics.write(line);
@@ -382,49 +438,80 @@ class Trainer {
                                {"schedule", schedule_->state()},
                                {"stopping", stopping_->state()},
                                {"task", task_->state()},
+                               {"data", task_->data_hashes()},
+                               {"recipe", recipe_yaml(recipe_.resolved())},
+                               {"config", config_md5_},
+                               {"average", average_.defined()},
                                {"threads", at::get_num_threads()},
                                {"world", place_.world},
                                {"device", at::DeviceTypeName(device_.type(), true)},
                                {"parameters", flat_->count()}};
-    save_safetensors(options_.folder + kCheckpoint, tensors, {{"state", state.dump()}});
+    save_checkpoint(folder_->path() + RunFolder::kCheckpoint, tensors, state);
   }
 
   void restore() {
-    const std::string path = options_.folder + kCheckpoint;
-    const Safetensors saved = load_safetensors(path);
-    check(saved.metadata.count("state") > 0, path, ": it has no state, so it is no checkpoint of a run");
-    const auto state = nlohmann::json::parse(saved.metadata.at("state"));
-    check(state.at("parameters") == flat_->count(), path, " is of a model with ", state.at("parameters"),
+    const StateFields& state = saved_->state;
+    const std::string& path = saved_->path;
+    check(state.integer("parameters") == flat_->count(), path, " is of a model with ", state.integer("parameters"),
           " parameters, this one has ", flat_->count(), "; the recipe has changed. --force starts over");
-    check(state.at("threads") == at::get_num_threads(), "train: the run used ", state.at("threads"),
+    check(state.integer("threads") == at::get_num_threads(), "train: the run used ", state.integer("threads"),
           " threads, this start has ", at::get_num_threads(),
-          "; sums would differ in their last bits. Resume with --threads ", state.at("threads"));
-    check(state.at("world") == place_.world, "train: the run used ", state.at("world"), " processes, this start has ",
-          place_.world, "; sums would differ in their last bits. Start as many");
-    check(state.at("device") == at::DeviceTypeName(device_.type(), true), "train: the run used the device ",
-          state.at("device"), ", this start has ", at::DeviceTypeName(device_.type(), true),
-          "; resume with train.device=", state.at("device").get<std::string>());
-    const at::NoGradGuard no_grad;
-    for (const auto& [name, tensor] : saved.tensors) {
-      if (name == "values") flat_->values().copy_(tensor);
-      if (name == "average" && average_.defined()) average_.copy_(tensor);
-      if (name.rfind("optimiser.", 0) == 0) optimiser_[name.substr(10)] = tensor.to(device_);
+          "; sums would differ in their last bits. Resume with --threads ", state.integer("threads"));
+    check(state.integer("world") == place_.world, "train: the run used ", state.integer("world"),
+          " processes, this start has ", place_.world, "; sums would differ in their last bits. Start as many");
+    check(state.text("device") == at::DeviceTypeName(device_.type(), true), "train: the run used the device ",
+          state.text("device"), ", this start has ", at::DeviceTypeName(device_.type(), true),
+          "; resume with train.device=", state.text("device"));
+    check_same_data();
+    reached_ = read_reached(state.object("reached"));
+    const int64_t last = steps_of_epoch(reached_.epoch) - 1;
+    state.object("reached").integer("position", 0, last);
+    restore_tensors();
+    const auto &schedule = state.at("schedule"), &stopping = state.at("stopping"), &task = state.at("task");
+    try {
+      schedule_->restore(schedule);
+      stopping_->restore(stopping);
+      task_->set_state(task);
+    } catch (const std::exception& error) {
+      fail(path, ": ", error.what(), "; the file is damaged, restore it from a copy or start over with --force");
     }
-    if (average_.defined() && saved.tensors.count("average") == 0) average_.copy_(flat_->values());
-    reached_ = state.at("reached").get<Reached>();
-    schedule_->restore(state.at("schedule"));
-    stopping_->restore(state.at("stopping"));
-    task_->set_state(state.at("task"));
     if (!limit_reached() && !stopping_->exhausted()) reached_.done = false;  // more is asked for than before
     if (!main()) return;
-    records_->metrics.truncate_to(state.at("metrics"));
-    records_->events.truncate_to(state.at("events"));
+    records_->metrics.truncate_to(state.integer("metrics"));
+    records_->events.truncate_to(state.integer("events"));
+  }
+
+  void restore_tensors() {
+    const at::NoGradGuard no_grad;
+    const std::string prefix = "optimiser.";
+    std::set<std::string> expected{"values"};
+    if (saved_->state.flag("average")) expected.insert("average");
+    for (const auto& name : names_of_optimiser()) expected.insert(prefix + name);
+    for (const auto& [name, tensor] : saved_->tensors)
+      check(expected.count(name) > 0, saved_->path, ": got a tensor '", name.substr(0, 60), "', expected ",
+            joined({expected.begin(), expected.end()}), "; restore the file, or start over with --force");
+    for (const auto& name : expected) check_tensor(*saved_, name, flat_->values());
+    for (const auto& [name, tensor] : saved_->tensors)
+      if (name.rfind(prefix, 0) == 0) optimiser_[name.substr(prefix.size())] = tensor.to(device_);
+    flat_->values().copy_(saved_->tensors.at("values"));
+    if (average_.defined()) average_.copy_(saved_->tensors.at(expected.count("average") > 0 ? "average" : "values"));
+  }
+
+  /// The tensors that the optimiser keeps after a step, found by a step of its own on one value.
+  std::vector<std::string> names_of_optimiser() const {
+    std::vector<std::string> names;
+    if (reached_.step == 0) return names;
+    Optimiser::State state;
+    auto value = at::zeros({1});
+    options_.optimiser->step(state, value, at::zeros({1}), 0, 1);
+    for (const auto& [name, tensor] : state) names.push_back(name);
+    return names;
   }
 
   /// With the best weights: everything worth reporting, in results.json.
   void judge() {
-    if (!main() || !exists(options_.folder + kModel)) return;
-    load_parameters(task_->model(), options_.folder + kModel);
+    if (!main() || !exists(options_.folder + RunFolder::kModel)) return;
+    load_model(task_->model(), options_.folder);
     task_->model().eval();
     results_ = Json{{"run", options_.folder},
                     {"step", reached_.step},
@@ -439,7 +526,7 @@ class Trainer {
                     {"processes", place_.world},
                     {"heed", std::string(kVersion)}};
     results_.update(task_->judge(options_.folder));
-    write_atomically(options_.folder + kResults, results_.dump(2) + "\n");
+    write_atomically(options_.folder + RunFolder::kResults, results_.dump(2) + "\n");
   }
 
   int64_t steps_of_epoch(int64_t epoch) {
@@ -497,6 +584,9 @@ class Trainer {
   Progress bar_;
   int64_t tokens_ = 0;  // of this start
   int64_t expected_steps_ = 0;
+  std::unique_ptr<RunFolder> folder_;  // of rank 0
+  std::unique_ptr<Checkpoint> saved_;  // that the run goes on from, until it does
+  std::string config_md5_;             // of config.json
   std::unique_ptr<Log> log_;
   std::unique_ptr<Records> records_;
   Reached reached_;
@@ -510,7 +600,12 @@ class Trainer {
 }  // namespace
 
 TrainResult train(const Settings& recipe, const TrainCall& call) {
-  return Trainer(recipe, call).run();
+  Trainer trainer(recipe, call);
+  try {
+    return trainer.run();
+  } catch (const WriteError& error) {
+    throw WriteError(error.what() + trainer.cure_of_write_error());
+  }
 }
 
 }  // namespace heed

@@ -8,7 +8,7 @@
 #include "heed/data/file.h"
 #include "heed/data/parallel_text.h"
 #include "heed/data/recipe.h"
-#include "heed/data/safetensors.h"
+#include "heed/data/saved_model.h"
 
 namespace heed {
 namespace {
@@ -71,12 +71,9 @@ void Languages::save(const std::string& folder) const {
 
 Languages Languages::load(const std::string& folder) {
   Languages languages;
-  if (exists(folder + kJoint)) {
-    languages.source = languages.target = load_tokenizer(folder + kJoint);
-  } else {
-    languages.source = load_tokenizer(folder + kSource);
-    languages.target = load_tokenizer(folder + kTarget);
-  }
+  const auto files = checked_tokenizers(folder);
+  languages.source = load_tokenizer(files.front());
+  languages.target = files.size() == 1 ? languages.source : load_tokenizer(files.back());
   return languages;
 }
 
@@ -90,6 +87,7 @@ Translator Translator::load(const std::string& folder, at::Device device) {
   check(exists(config), "translate: ", folder, " has no config.json; expected a folder that heed train made");
   check(exists(folder + "/model.safetensors"), "translate: ", folder,
         " has no model.safetensors yet: training writes it at the first validation");
+  read_config(folder);  // of this format
   const Settings settings = read_recipe(config);
   const std::string task = settings.text("task");
   check(task == "translate", config, " is of the task '", task, "', expected translate");
@@ -98,7 +96,7 @@ Translator Translator::load(const std::string& folder, at::Device device) {
   languages.unescape = settings.flag("unescape", false);
   auto model = std::make_shared<TranslationModel>(settings.at("model"), languages.vocabularies());
   model->to(device);
-  load_parameters(*model, folder + "/model.safetensors");
+  load_model(*model, folder);
   model->eval();
   return {std::move(model), std::move(languages)};
 }

@@ -8,10 +8,12 @@
 
 #include <ATen/ATen.h>
 
+#include "heed/base/md5.h"
 #include "heed/bridge/noise_scope.h"
 #include "heed/data/batches.h"
 #include "heed/data/corpus.h"
 #include "heed/data/file.h"
+#include "heed/data/saved_model.h"
 #include "heed/metrics/alignment_error.h"
 #include "heed/metrics/bleu.h"
 #include "heed/metrics/by_length.h"
@@ -114,6 +116,28 @@ IdPairs encoded_pairs(const Languages& languages, const TextPairs& text) {
   return ids;
 }
 
+/// A hash of lines: md5 of the hash so far and the next line.
+std::string lines_md5(const std::vector<std::string>& lines) {
+  std::string hash;
+  for (const auto& line : lines) {
+    const auto digest = md5(hash + line);
+    hash.assign(digest.begin(), digest.end());
+  }
+  return md5_hex(hash);
+}
+
+/// By side of each set, with the file it was read from where every side has one.
+void add_hashes(Json& hashes, const std::string& key, const std::vector<std::string>& files, bool swap,
+                const TextPairs& text) {
+  const auto name = [&](size_t side) {
+    const size_t file = swap ? 1 - side : side;
+    return key + (side == 0 ? " (source" : " (target") +
+           (files.empty() ? ")" : ", " + files[files.size() == 2 ? file : 0] + ")");
+  };
+  hashes[name(0)] = lines_md5(text.source);
+  hashes[name(1)] = lines_md5(text.target);
+}
+
 class Translate final : public Task {
  public:
   Translate(const Settings& recipe, const TaskPlace& place)
@@ -122,6 +146,7 @@ class Translate final : public Task {
     TranslationModel(model_settings_, {.source = 8, .target = 8, .joint = settings_.joint});
     recipe.refuse_unread();
     corpus_ = read_corpus(settings_.corpus);
+    hash_data();
     Languages languages = languages_for(settings_, corpus_.train, place);
     pairs_ = encoded_pairs(languages, corpus_.train);
     batches_ = std::make_unique<Batches>(pairs_, BatchOptions{.tokens = settings_.batch, .seed = settings_.seed});
@@ -189,12 +214,11 @@ class Translate final : public Task {
 
   void write_files(const std::string& folder) override {
     translator_->languages().save(folder);
-    const Json config{{"task", "translate"},
-                      {"lower", settings_.corpus.lower},
-                      {"unescape", settings_.corpus.unescape},
-                      {"joint", settings_.joint},
-                      {"model", as_json(model_settings_.resolved().written())}};
-    write_atomically(folder + "/config.json", config.dump(2) + "\n");
+    write_config(folder, {{"task", "translate"},
+                          {"lower", settings_.corpus.lower},
+                          {"unescape", settings_.corpus.unescape},
+                          {"joint", settings_.joint},
+                          {"model", as_json(model_settings_.resolved().written())}});
   }
 
   Json judge(const std::string& folder) override {
@@ -207,16 +231,32 @@ class Translate final : public Task {
 
   Json state() const override { return reward_ ? Json{{"baseline", reward_->baseline()}} : Json(nullptr); }
   void set_state(const Json& state) override {
-    if (reward_ && state.is_object()) reward_->set_baseline(state.at("baseline"));
+    if (!reward_) return;
+    const bool fine = state.is_object() && state.contains("baseline") && state["baseline"].is_number();
+    check(fine, "got ", state.dump().substr(0, 60), R"( for state.task, expected {"baseline": 0.5})");
+    reward_->set_baseline(state["baseline"]);
   }
+  Json data_hashes() const override { return data_hashes_; }
 
  private:
   /// A run goes on with the model it began with; its keys may stand in any order.
   void check_same_model(const std::string& folder) const {
-    const auto was = nlohmann::json::parse(read_file(folder + "/config.json")).at("model");
-    check(was == nlohmann::json(as_json(model_settings_.resolved().written())),
+    const auto config = read_config(folder);
+    check(config.contains("model") && config["model"] == nlohmann::json(as_json(model_settings_.resolved().written())),
           "recipe: the keys below model differ from ", "those in ", folder,
           "/config.json; go on with the recipe of the run, or start over with --force");
+  }
+
+  void hash_data() {
+    const CorpusOptions& o = settings_.corpus;
+    data_hashes_ = Json::object();
+    add_hashes(data_hashes_, "data.train", o.is_grammar() ? std::vector<std::string>{} : o.train, o.swap,
+               corpus_.train);
+    add_hashes(data_hashes_, "data.dev", o.dev, o.swap, corpus_.dev);
+    add_hashes(data_hashes_, "data.test", o.test, o.swap, corpus_.test);
+    std::vector<std::string> links;
+    for (const auto& pair : corpus_.test.links) links.push_back(pharaoh(pair));
+    data_hashes_["data.links" + (o.links.empty() ? "" : " (" + o.links + ")")] = lines_md5(links);
   }
 
   BleuOptions bleu_options() const {
@@ -290,7 +330,8 @@ class Translate final : public Task {
   at::Device device_;
   Settings model_settings_;
   Corpus corpus_;
-  IdPairs pairs_;  // of the training text
+  Json data_hashes_;  // of the corpus
+  IdPairs pairs_;     // of the training text
   std::unique_ptr<Batches> batches_;
   std::shared_ptr<TranslationModel> model_;
   std::unique_ptr<Translator> translator_;
