@@ -19,7 +19,7 @@ endif()
 
 # The program, killed and resumed, and as two processes.
 if(TARGET heed_cli)
-  add_test(NAME kill_and_resume COMMAND ${PROJECT_SOURCE_DIR}/tools/kill_and_resume $<TARGET_FILE:heed_cli> 4)
+  add_test(NAME kill_and_resume COMMAND ${PROJECT_SOURCE_DIR}/tools/kill_and_resume $<TARGET_FILE:heed_cli> 12 3 2 2 2)
   add_test(NAME two_processes COMMAND ${PROJECT_SOURCE_DIR}/tools/two_processes $<TARGET_FILE:heed_cli>)
   set_tests_properties(kill_and_resume two_processes PROPERTIES LABELS cli TIMEOUT 300)
   set_tests_properties(two_processes PROPERTIES SKIP_RETURN_CODE 77)  # where there is no gloo
