@@ -219,7 +219,7 @@ struct Outcome {
 };
 
 /// Runs the action on damaged files: it refuses, or gives what it gives for the whole ones.
-void expect_refusal_or(const std::string& expected, const std::function<std::string()>& action, const std::string& run,
+void expect_refusal_or(const std::string& expected, const std::function<std::string()>& action, const std::string& file,
                        const std::string& what, Outcome& outcome) {
   try {
     EXPECT_EQ(action(), expected) << what << " was taken for whole";
@@ -227,7 +227,7 @@ void expect_refusal_or(const std::string& expected, const std::function<std::str
   } catch (const Error& error) {
     const std::string said = error.what();
     ++outcome.refused;
-    EXPECT_NE(said.find(run), std::string::npos) << what << ": no file is named in: " << said;
+    EXPECT_NE(said.find(file), std::string::npos) << what << ": the file is not named in: " << said;
     for (const char* never : {"json.exception", "Exception raised from", "frame #"})
       EXPECT_EQ(said.find(never), std::string::npos) << what << ": " << said;
     EXPECT_LT(said.size(), 1500U) << what << ": " << said;
@@ -254,6 +254,9 @@ TEST(DamagedRun, IsRefusedOrAsItWas) {
     return md5_hex(all);
   };
   const std::string translation = translation_by(half), weights = resumed(whole);
+  copy_run(half, run);  // a copy without damage is taken
+  EXPECT_EQ(translation_by(run), translation);
+  EXPECT_EQ(resumed(run), weights);
   Outcome outcome;
   for (int i = 0; i < count; ++i) {
     Random random(static_cast<uint64_t>(i));
@@ -270,10 +273,10 @@ TEST(DamagedRun, IsRefusedOrAsItWas) {
     const Outcome before = outcome;
     if (name != "checkpoint.safetensors")
       expect_refusal_or(
-          translation, [&] { return translation_by(run); }, run, what, outcome);
+          translation, [&] { return translation_by(run); }, run + "/" + name, what, outcome);
     if (name != "model.safetensors")
       expect_refusal_or(
-          weights, [&] { return resumed(run); }, run, what, outcome);
+          weights, [&] { return resumed(run); }, run + "/" + name, what, outcome);
     const bool same = changed == bytes;
     EXPECT_TRUE(!same || outcome.refused == before.refused) << what << " changes nothing, but was refused";
   }
