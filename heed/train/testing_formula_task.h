@@ -35,6 +35,7 @@ struct FormulaScript {
   bool shows_twice_the_loss = false;             // reports another number than it differentiates
   std::vector<Numbers> validated_at{};           // weights that the validations saw
   Numbers judged_at{};
+  std::vector<bool> in_training{};  // whether the model was, at each batch, validation and judgement
 };
 
 class FormulaTask final : public Task {
@@ -54,6 +55,7 @@ class FormulaTask final : public Task {
   int64_t batches(int64_t) override { return static_cast<int64_t>(script.batches.size()); }
   Loss loss(const Share& share) override {
     const FormulaBatch& batch = batch_of(share.epoch, share.batch);
+    script.in_training.push_back(model_->is_training());
     if (script.training) script.training(share);
     Loss loss;
     if (share.rank >= batch.tokens) return loss;
@@ -66,6 +68,7 @@ class FormulaTask final : public Task {
   std::string describe(const Share& share) override { return "batch " + std::to_string(share.batch); }
 
   Figures validate() override {
+    script.in_training.push_back(model_->is_training());
     if (script.validating) script.validating();
     script.validated_at.push_back(numbers());
     const size_t next = script.validated_at.size() - 1;
@@ -78,6 +81,7 @@ class FormulaTask final : public Task {
     return nullptr;
   }
   nlohmann::ordered_json judge(const std::string&) override {
+    script.in_training.push_back(model_->is_training());
     script.judged_at = numbers();
     return {{"judged", true}};
   }

@@ -2,11 +2,13 @@
 // averaged, saved and reported, when a run validates and stops.
 
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <numbers>
 
 #include <gtest/gtest.h>
 
+#include "heed/data/file.h"
 #include "heed/data/recipe.h"
 #include "heed/data/safetensors.h"
 #include "heed/train/run/testing_folder.h"
@@ -36,6 +38,8 @@ class TrainerFormula : public ::testing::Test {
     all.insert(all.end(), settings.begin(), settings.end());
     result_ = train(parse_recipe("task: formula\n", "formula", all), call);
     checkpoint_ = load_safetensors(run_ + "/checkpoint.safetensors");
+    steps_.clear();
+    validations_.clear();
     std::ifstream file(run_ + "/metrics.jsonl");
     for (std::string line; std::getline(file, line);) {
       const auto parsed = nlohmann::json::parse(line);
@@ -269,7 +273,8 @@ TEST_F(TrainerFormula, BeginsAResumedRunWithTheValidationThatDidNotEnd) {
   const std::vector<std::string> settings{"train.steps=6", "train.validate=2", "train.checkpoint=1000",
                                           "train.average=0.9", "train.schedule=plateau(0.5, patience=1)"};
   script_.worth = {2, 1, 3};
-  int validations = 0;
+  int validations = 0, batches = 0;
+  script_.training = [&](const Share&) { ++batches; };
   script_.validating = [&] { check(++validations != 2, "the validation was killed"); };
   EXPECT_EQ(refusal([&] { train_with(settings); }), "the validation was killed");
   train_with(settings, {.resume = true, .quiet = true});
@@ -277,15 +282,120 @@ TEST_F(TrainerFormula, BeginsAResumedRunWithTheValidationThatDidNotEnd) {
   expect_near(logged("lr"), {0.25, 0.25, 0.25, 0.25, 0.125, 0.125});  // plateau heard of the validation at step 4
   const auto resumed = saved("values"), resumed_average = saved("average"), resumed_model = model();
   EXPECT_EQ(validations, 4);
+  EXPECT_EQ(batches, 6);  // no step was lost
 
   script_ = {};
   script_.worth = {2, 1, 3};
   run_ = folder_.path("whole");
-  steps_.clear();
   train_with(settings);
   EXPECT_EQ(saved("values"), resumed);
   EXPECT_EQ(saved("average"), resumed_average);
   EXPECT_EQ(model(), resumed_model);
+}
+
+TEST_F(TrainerFormula, WritesACheckpointEverySoManyStepsAndAroundEachValidation) {
+  int64_t steps = 0;
+  std::vector<int64_t> checkpoints;
+  script_.training = [&](const Share&) { ++steps; };
+  script_.state = [&] { checkpoints.push_back(steps); };
+  train_with({"train.steps=10", "train.checkpoint=3", "train.validate=7"});
+  EXPECT_EQ(checkpoints, (std::vector<int64_t>{0, 3, 6, 7, 7, 9, 10, 10}));
+}
+
+TEST_F(TrainerFormula, EvaluatesOutsideOfTraining) {
+  train_with({"train.steps=2", "train.validate=1"});
+  EXPECT_EQ(script_.in_training, (std::vector<bool>{true, false, true, false, false}));
+}
+
+TEST_F(TrainerFormula, ReportsWhatItDid) {
+  train_with({"train.steps=7", "train.seed=9"});
+  expect_near(logged("epoch"), {0, 0, 0, 0, 1, 1, 1});  // that of the next step
+  const auto& results = result_.results;
+  EXPECT_EQ(results.at("run"), run_);
+  EXPECT_EQ(results.at("step"), 7);
+  EXPECT_EQ(results.at("best_step"), 7);
+  EXPECT_EQ(results.at("epochs"), 1);
+  EXPECT_EQ(results.at("parameters"), 3);
+  EXPECT_EQ(results.at("device"), "cpu");
+  EXPECT_EQ(results.at("seed"), 9);
+  EXPECT_EQ(results.at("precision"), "float");
+  EXPECT_EQ(results.at("processes"), 1);
+  EXPECT_EQ(results.at("judged"), true);
+  EXPECT_GE(results.at("train_seconds"), 0);
+  EXPECT_EQ(results, nlohmann::ordered_json::parse(read_file(run_ + "/results.json")));
+  const std::string log = read_file(run_ + "/log.txt");
+  EXPECT_NE(log.find("training " + run_ + ": 3 parameters, cpu"), std::string::npos) << log;
+  EXPECT_NE(log.find("step 7, epoch 1, dev figure 0.00 (best)"), std::string::npos) << log;
+}
+
+TEST_F(TrainerFormula, DrawsOtherNumbersInEachStepAndWithEachSeed) {
+  Numbers drawn;
+  script_.training = [&](const Share&) { drawn.push_back(at::rand({1}).item<double>()); };
+  train_with({"train.steps=4", "train.seed=1"});
+  run_ = folder_.path("other");
+  train_with({"train.steps=4", "train.seed=2"});
+  ASSERT_EQ(drawn.size(), 8U);
+  for (size_t i = 0; i < 8; ++i)
+    for (size_t j = 0; j < i; ++j) EXPECT_NE(drawn[i], drawn[j]) << i << " and " << j;
+}
+
+TEST_F(TrainerFormula, StopsAtASignalAndGoesOnToTheSameWeights) {
+  Numbers drawn;
+  int64_t batches = 0;
+  script_.training = [&](const Share&) {
+    drawn.push_back(at::rand({1}).item<double>());
+    if (++batches == 3) ::raise(SIGTERM);
+  };
+  train_with({"train.steps=6"});
+  EXPECT_TRUE(result_.interrupted);
+  EXPECT_EQ(result_.signal, SIGTERM);
+  EXPECT_EQ(result_.step, 3);
+  EXPECT_TRUE(result_.results.is_null());
+  EXPECT_NE(read_file(run_ + "/log.txt").find("stopped at step 3"), std::string::npos);
+  train_with({"train.steps=6"}, {.resume = true, .quiet = true});
+  EXPECT_FALSE(result_.interrupted);
+  EXPECT_NE(read_file(run_ + "/log.txt").find("from step 3"), std::string::npos);
+  const Numbers resumed = saved("values"), first(drawn);
+  run_ = folder_.path("whole");
+  drawn.clear();
+  train_with({"train.steps=6"});
+  EXPECT_EQ(saved("values"), resumed);
+  EXPECT_EQ(drawn, first);
+}
+
+TEST_F(TrainerFormula, RemembersTheBestAndItsPatienceWhenItIsResumed) {
+  script_.worth = {5, 1, 2, 3, 4};  // the first is the best, and the fourth the third one without a new best
+  const std::vector<std::string> settings{"train.validate=1", "train.patience=3"};
+  train_with({"train.steps=2", settings[0], settings[1]});
+  const Numbers best = model();
+  train_with({"train.steps=100", settings[0], settings[1]}, {.resume = true, .quiet = true});
+  EXPECT_EQ(result_.step, 4);
+  EXPECT_EQ(result_.results.at("best_step"), 1);
+  EXPECT_EQ(model(), best);
+  EXPECT_EQ(script_.judged_at, best);
+}
+
+TEST_F(TrainerFormula, RefusesToResumeAsAnotherRunAndSaysWhatElseHasChanged) {
+  train_with({"train.steps=2"});
+  const TrainCall resume{.resume = true, .quiet = true};
+  for (const std::string other : {"train.seed=5", "train.accumulate=2", "train.optimiser=adam"}) {
+    const std::string said = refusal([&] { train_with({"train.steps=3", other}, resume); });
+    EXPECT_NE(said.find(other.substr(0, other.find('='))), std::string::npos) << other << ": " << said;
+    EXPECT_NE(said.find("--force"), std::string::npos) << other << ": " << said;
+  }
+  train_with({"train.steps=3", "train.lr=0.5"}, resume);
+  EXPECT_EQ(result_.step, 3);
+  EXPECT_NE(read_file(run_ + "/log.txt").find("changed: train.lr 0.25 -> 0.5"), std::string::npos);
+  Numbers w = script_.start;
+  for (int64_t step = 0; step < 3; ++step) w = moved(w, Mean(w, 0, {step}).gradient, step < 2 ? 0.25 : 0.5);
+  expect_near(saved("values"), w);
+}
+
+TEST_F(TrainerFormula, SaysWhereTheLossIsNoLongerFinite) {
+  script_.batches[1].center[2] = 1e200;
+  const std::string said = refusal([&] { train_with({"train.steps=5", "train.clip=3"}); });
+  for (const char* part : {"at step 2", "batch 1", "inf", "train.lr (now 0.25)", "train.clip (now 3)"})
+    EXPECT_NE(said.find(part), std::string::npos) << part << " is missing in: " << said;
 }
 
 TEST_F(TrainerFormula, LowersTheLearningRateOnAPlateau) {
