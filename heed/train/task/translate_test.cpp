@@ -5,17 +5,23 @@
 #include <gtest/gtest.h>
 
 #include "heed/data/recipe.h"
+#include "heed/train/run/testing_folder.h"
 #include "heed/train/task.h"
+#include "heed/train/trainer.h"
 
 namespace heed::testing {
 namespace {
 
-std::shared_ptr<Task> translate_task(const std::vector<std::string>& settings) {
+Settings translate_recipe(const std::string& first_lines, const std::vector<std::string>& settings) {
   std::vector<std::string> all{"data={train: grammar, grammar: {train: 60, dev: 5, test: 5}, tokenizer: words}",
                                "model={words: {width: 8}, features: {kind: recurrent, width: 8}, "
                                "query: {kind: bahdanau, state: 8, out: 8}, attention: additive + softmax}"};
   all.insert(all.end(), settings.begin(), settings.end());
-  return Task::Parts::make("translate", parse_recipe("train: {batch: 100}\n", "small", all), TaskPlace{});
+  return parse_recipe(first_lines + "train: {batch: 100}\n", "small", all);
+}
+
+std::shared_ptr<Task> translate_task(const std::vector<std::string>& settings) {
+  return Task::Parts::make("translate", translate_recipe("", settings), TaskPlace{});
 }
 
 double worth(const std::string& watch, double loss, double bleu) {
@@ -82,6 +88,22 @@ TEST(TranslateTask, SmoothsItsLabels) {
   const double uniform = plain.tokens * (plain.log_sum - plain.mean_score);
   EXPECT_NEAR(smooth.sum, 0.75 * plain.sum + 0.25 * uniform, 1e-4 * plain.sum);
   EXPECT_GT(std::fabs(smooth.sum - plain.sum), 1e-2 * plain.sum);
+}
+
+TEST(TranslateTask, RefusesToResumeWithOtherData) {
+  const Folder folder;
+  const std::string run = "run.dir=" + folder.path("run");
+  const std::string head = "task: translate\neval: {tokenize: none, beam: 1}\n";
+  train(translate_recipe(head, {run, "train.steps=1"}), {.quiet = true});
+  for (const std::string other : {"data.grammar.train=61", "data.grammar.dev=6"}) {
+    const std::string said = refusal([&] {
+      train(translate_recipe(head, {run, "train.steps=2", other}), {.resume = true, .quiet = true});
+    });
+    const std::string key = other.substr(0, other.find('='));
+    EXPECT_NE(said.find("recipe: " + key + " is " + other.substr(key.size() + 1) + ", but the run began with"),
+              std::string::npos)
+        << other << ": " << said;
+  }
 }
 
 }  // namespace
