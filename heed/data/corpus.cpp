@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "heed/base/check.h"
+#include "heed/base/excerpt.h"
+#include "heed/base/nearest.h"
+#include "heed/data/file.h"
 #include "heed/data/grammar.h"
 #include "heed/data/parallel_text.h"
 #include "heed/data/text_file.h"
@@ -27,9 +30,8 @@ std::vector<int64_t> residues(const Settings& split, const std::string& key, int
   return all;
 }
 
-TextPairs read_files(const CorpusOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep,
-                     int64_t* left_out = nullptr) {
-  if (files.empty()) return {};
+ParallelText read_files(const CorpusOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep,
+                        int64_t longest = 0) {
   TextOptions t;
   for (const auto& file : files) t.files.push_back(below(o.root, file));
   t.format = o.format;
@@ -37,13 +39,23 @@ TextPairs read_files(const CorpusOptions& o, const std::vector<std::string>& fil
   t.unescape = o.unescape;
   t.swap = o.swap;
   t.drop_empty = o.drop_empty;
+  t.longest = longest;
   if (o.modulo > 0) {
     t.modulo = o.modulo;
     t.keep_residues = keep;
   }
-  ParallelText text = read_parallel(t);
-  if (left_out != nullptr) *left_out += text.empty;
-  return {std::move(text.source), std::move(text.target), {}};
+  return read_parallel(t);
+}
+
+/// A set that a model is judged by: all of it, and where each pair was written.
+TextPairs read_judged(const CorpusOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep) {
+  if (files.empty()) return {};
+  ParallelText text = read_files(o, files, keep);
+  TextPairs pairs;
+  for (size_t i = 0; i < text.size(); ++i) pairs.origins.push_back(text.where(i));
+  pairs.source = std::move(text.source);
+  pairs.target = std::move(text.target);
+  return pairs;
 }
 
 /// Whatever neither dev nor test takes.
@@ -55,22 +67,6 @@ std::vector<int64_t> other_residues(const CorpusOptions& o) {
   for (int64_t r = 0; r < o.modulo; ++r)
     if (!in(o.dev_residues, r) && !in(o.test_residues, r)) rest.push_back(r);
   return rest;
-}
-
-int64_t words_in(const std::string& text) {
-  return static_cast<int64_t>(std::count(text.begin(), text.end(), ' ')) + 1;
-}
-
-/// Long sentences are left out of training only.
-void leave_out_long(TextPairs& all, int64_t longest) {
-  if (longest == 0) return;
-  TextPairs kept;
-  for (size_t i = 0; i < all.size(); ++i)
-    if (std::max(words_in(all.source[i]), words_in(all.target[i])) <= longest) {
-      kept.source.push_back(all.source[i]);
-      kept.target.push_back(all.target[i]);
-    }
-  all = std::move(kept);
 }
 
 /// Whether a link has the number of words of a side, which is its last word where words are counted from 1.
@@ -117,6 +113,10 @@ CorpusOptions read_corpus_options(const Settings& data) {
   o.root = data.text("root", "");
   o.train = data.texts("train");
   if (o.train.empty()) data.refuse("train", "is missing, expected one or two files, or the word grammar");
+  if (o.train.size() == 1 && !o.is_grammar() && o.train[0] != "-" && !exists(below(o.root, o.train[0])))
+    data.refuse("train", "is '", excerpt(o.train[0]), "'", suggestion(o.train[0], {"grammar"}),
+                ", but there is no file ", excerpt(below(o.root, o.train[0]), 200),
+                "; expected one or two files, or the word grammar");
   o.swap = data.flag("swap", false);
   if (o.is_grammar()) {
     const Settings grammar = data.at("grammar");
@@ -158,14 +158,12 @@ Corpus read_corpus(const CorpusOptions& o) {
     return {of_grammar(split.train, o.swap), of_grammar(split.dev, o.swap), of_grammar(split.test, o.swap), 0};
   }
   Corpus corpus;
-  corpus.train = read_files(o, o.train, other_residues(o), &corpus.left_out);
-  corpus.dev = read_files(o, o.dev, o.dev_residues);
-  corpus.test = read_files(o, o.test, o.test_residues);
-  const auto all = static_cast<int64_t>(corpus.train.size());
-  leave_out_long(corpus.train, o.longest);
-  corpus.left_out += all - static_cast<int64_t>(corpus.train.size());
-  check(corpus.train.size() > 0, "data: no pair of data.train has at most ", o.longest,
-        " words on both sides; raise data.longest");
+  ParallelText train = read_files(o, o.train, other_residues(o), o.longest);
+  corpus.left_out = train.empty + train.too_long;
+  corpus.train.source = std::move(train.source);
+  corpus.train.target = std::move(train.target);
+  corpus.dev = read_judged(o, o.dev, o.dev_residues);
+  corpus.test = read_judged(o, o.test, o.test_residues);
   if (!o.links.empty()) read_links(corpus.test, o);
   return corpus;
 }

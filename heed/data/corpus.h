@@ -19,7 +19,8 @@ namespace heed {
 
 struct TextPairs {
   std::vector<std::string> source, target;
-  std::vector<Links> links{};  // gold, for each pair; or none at all
+  std::vector<Links> links{};          // gold, for each pair; or none at all
+  std::vector<std::string> origins{};  // of dev and test: "dev.en:17 and dev.de:17"
   size_t size() const { return source.size(); }
 };
 
@@ -42,10 +43,12 @@ CorpusOptions read_corpus_options(const Settings& data);
 
 struct Corpus {
   TextPairs train, dev, test;
-  int64_t left_out = 0;  // pairs of the training text that were too long, or empty
+  int64_t left_out = 0;  // pairs of the training text with an empty side, or with more words than data.longest
 };
 
-/// Reads and checks all of it. test may be empty.
+/// Reads and checks all of it. test may be empty. Training pairs with more than `longest` words on a side are left out
+/// here, before a tokenizer learns from them: they have at least as many tokens. Those with more tokens are left out of
+/// the batches (BatchOptions::longest).
 Corpus read_corpus(const CorpusOptions& options);
 
 }  // namespace heed

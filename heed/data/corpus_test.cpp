@@ -51,6 +51,27 @@ TEST_F(CorpusFiles, LeaveLongPairsOutOfTrainingAlone) {
   EXPECT_EQ(corpus.dev.size(), 3U);
 }
 
+// Words stand between blanks of any script, not only between U+0020.
+TEST_F(CorpusFiles, CountWordsBetweenBlanksOfAnyKind) {
+  write("a.de", "eins\tzwei\u3000drei\ndrei\nvier f\xC3\xBCnf\n");
+  const Corpus corpus = corpus_of(data("longest: 2"));
+  EXPECT_EQ(corpus.train.size(), 1U);
+  EXPECT_EQ(corpus.left_out, 2);
+}
+
+TEST_F(CorpusFiles, KnowWhereThePairsOfDevAndTestWereWritten) {
+  const Corpus corpus = corpus_of(data("test: [a.en, a.de]"));
+  EXPECT_EQ(corpus.dev.origins.at(1), root_ + "/a.en:2 and " + root_ + "/a.de:2");
+  EXPECT_EQ(corpus.test.origins.size(), 3U);
+}
+
+TEST(Corpus, SuggestsTheGrammarWhereItsNameIsMisspelt) {
+  EXPECT_EQ(
+      refused("{train: grammer}"),
+      "recipe: data.train is 'grammer' (did you mean 'grammar'?), but there is no file grammer; expected one or two "
+      "files, or the word grammar [test:1]");
+}
+
 TEST_F(CorpusFiles, CanBeTurnedRoundWithTheirLinks) {
   write("links", "0-1\n0-0\n2-0\n");
   const Corpus corpus = corpus_of(data("test: [a.en, a.de], links: links, swap: true"));

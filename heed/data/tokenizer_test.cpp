@@ -57,6 +57,15 @@ TEST(Words, MayBeFew) {
   EXPECT_EQ(train_tokenizer("words(min_count=3)", {"a a a b b c"})->encode("a b c"), (Ids{4, 1, 1}));
 }
 
+TEST(Words, AreRefusedWhereNoneOccursOftenEnough) {
+  for (const char* kind : {"words", "characters"})
+    EXPECT_EQ(error_of([&] {
+                train_tokenizer(std::string(kind) + "(min_count=1000000)", {"a b", "a"});
+              }),
+              std::string("tokenizer/") + kind + ": min_count is 1000000, but none of " + (kind[0] == 'w' ? "2" : "3") +
+                  " different ones occurs so often; lower it");
+}
+
 // ---- characters ----
 
 TEST(Characters, KeepBlanks) {

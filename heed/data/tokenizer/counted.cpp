@@ -8,7 +8,7 @@
 namespace heed {
 
 Choice::Choice(const Options& options)
-    : vocabulary(options.integer("vocabulary", 0)), min_count(options.integer("min_count", 1)) {
+    : part(options.part()), vocabulary(options.integer("vocabulary", 0)), min_count(options.integer("min_count", 1)) {
   check(vocabulary == 0 || vocabulary > static_cast<int64_t>(kSpecialPieces.size()), options.part(), ": vocabulary is ",
         vocabulary, ", expected more than the 4 special pieces, or 0 for as many as there are");
   check(min_count >= 1, options.part(), ": min_count is ", min_count, ", expected 1 or more");
@@ -19,6 +19,8 @@ std::vector<std::string> Choice::pieces(const Counts& counts) const {
   for (const auto& [text, count] : counts) {
     if (count >= min_count) found.emplace_back(-count, text);
   }
+  check(!found.empty() || counts.empty(), part, ": min_count is ", min_count, ", but none of ", counts.size(),
+        " different ones occurs so often; lower it");
   std::sort(found.begin(), found.end());
   auto all = special_pieces();
   for (auto& [count, text] : found) {

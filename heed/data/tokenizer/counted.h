@@ -16,10 +16,11 @@ using Counts = std::map<std::string, int64_t>;
 
 /// The options vocabulary (how many pieces in all, the special ones among them; 0: as many as there are) and min_count.
 struct Choice {
+  std::string part;  // for messages: "tokenizer/words"
   int64_t vocabulary, min_count;
 
   explicit Choice(const Options& options);
-  /// The special pieces, then the most frequent ones; of equals the smaller text.
+  /// The special pieces, then the most frequent ones; of equals the smaller text. At least one of them, or an error.
   std::vector<std::string> pieces(const Counts& counts) const;
 };
 

@@ -23,11 +23,15 @@ struct Replacement {
   std::string from{}, to{};  // from is empty where there is none
 
   std::string operator()(std::string text) const {
-    if (from.empty()) return text;
-    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-      text.replace(at, from.size(), to);
+    size_t at = from.empty() ? std::string::npos : text.find(from);
+    if (at == std::string::npos) return text;
+    std::string replaced;  // a new text: replacing in place moves the rest of the line each time
+    size_t begin = 0;
+    for (; at != std::string::npos; at = text.find(from, begin)) {
+      replaced.append(text, begin, at - begin).append(to);
+      begin = at + from.size();
     }
-    return text;
+    return replaced.append(text, begin);
   }
 };
 
