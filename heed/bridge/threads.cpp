@@ -1,7 +1,10 @@
 #include "heed/bridge/threads.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <dlfcn.h>
+#include <omp.h>
 #include <sched.h>
 #include <thread>
 
@@ -32,6 +35,17 @@ std::string openblas_threads(int parallel) {
   return parallel == 0 ? "none" : parallel == 1 ? "pthread" : parallel == 2 ? "openmp" : "unknown";
 }
 
+/// Threads of a parallel region that asks for so many.
+int threads_given(int asked) {
+  int given = 1;
+#pragma omp parallel num_threads(asked)
+  {
+#pragma omp single
+    given = omp_get_num_threads();
+  }
+  return given;
+}
+
 }  // namespace
 
 int threads_from_affinity() {
@@ -41,10 +55,22 @@ int threads_from_affinity() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // more processors than the set can name
 }
 
-void use_threads(int threads) {
-  check(threads >= 1, "threads: ", threads, " came, expected at least 1");
-  at::set_num_threads(threads);
-  if (auto* set = loaded<void(int)>("openblas_set_num_threads")) set(threads);
+int default_threads() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  char* end = nullptr;
+  const int64_t given = text ? std::strtol(text, &end, 10) : 0;
+  const bool number = end != text && (*end == '\0' || *end == ',' || *end == ' ');  // libgomp warns of anything else
+  const int64_t wanted = text && number && given >= 1 ? given : threads_from_affinity();
+  return static_cast<int>(std::min<int64_t>(wanted, kMaxThreads));
+}
+
+int use_threads(int threads) {
+  check(threads >= 1 && threads <= kMaxThreads, "threads: got ", threads, ", expected 1 to ", kMaxThreads);
+  omp_set_dynamic(0);
+  const int given = std::min(threads, threads_given(threads));
+  at::set_num_threads(given);
+  if (auto* set = loaded<void(int)>("openblas_set_num_threads")) set(given);
+  return given;
 }
 
 // OpenBLAS may be there for LAPACK alone, while sgemm_ is another's: the file of sgemm_ decides.

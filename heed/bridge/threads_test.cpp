@@ -1,6 +1,9 @@
 #include "heed/bridge/threads.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <mutex>
+#include <omp.h>
 #include <sched.h>
 #include <set>
 #include <thread>
@@ -46,8 +49,41 @@ TEST_F(ThreadCount, HoldsForTorchsLoops) {
   EXPECT_EQ(seen.size(), 2U);
 }
 
-TEST_F(ThreadCount, IsAtLeastOne) {
+TEST_F(ThreadCount, HasBounds) {
   EXPECT_THROW(use_threads(0), Error);
+  EXPECT_THROW(use_threads(1000), Error);
+}
+
+TEST_F(ThreadCount, IsWhatOpenMpGives) {
+  const int levels = omp_get_max_active_levels();
+  omp_set_max_active_levels(0);  // every parallel region has one thread, as with OMP_THREAD_LIMIT=1
+  EXPECT_EQ(use_threads(2), 1);
+  EXPECT_EQ(at::get_num_threads(), 1);
+  omp_set_max_active_levels(levels);
+  EXPECT_EQ(use_threads(2), 2);
+}
+
+TEST_F(ThreadCount, DoesNotChangeWithTheLoadOfTheMachine) {
+  omp_set_dynamic(1);
+  use_threads(2);
+  EXPECT_EQ(omp_get_dynamic(), 0);
+}
+
+TEST_F(ThreadCount, FollowsTheEnvironmentUnlessItSaysNothing) {
+  const char* before = std::getenv("OMP_NUM_THREADS");
+  const std::string kept = before ? before : "";
+  const auto with = [](const char* text) {
+    ::setenv("OMP_NUM_THREADS", text, 1);
+    return default_threads();
+  };
+  EXPECT_EQ(with("3"), 3);
+  EXPECT_EQ(with("5,2"), 5);
+  EXPECT_EQ(with("100000"), kMaxThreads);
+  for (const char* nothing : {"", "0", "-2", "abc", "3x"})
+    EXPECT_EQ(with(nothing), std::min(threads_from_affinity(), kMaxThreads)) << nothing;
+  ::unsetenv("OMP_NUM_THREADS");
+  EXPECT_EQ(default_threads(), std::min(threads_from_affinity(), kMaxThreads));
+  if (before) ::setenv("OMP_NUM_THREADS", kept.c_str(), 1);
 }
 
 TEST(Blas, IsNamedAndWarnsUnlessItSharesTorchsThreads) {

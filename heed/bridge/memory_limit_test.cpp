@@ -1,0 +1,49 @@
+#include "heed/bridge/memory_limit.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+namespace heed {
+namespace {
+
+constexpr int64_t kMega = 1'000'000;  // floats: 4 MB
+
+TEST(MemoryLimit, RefusesATensorThatWouldGoBeyond) {
+  at::Tensor kept;
+  {
+    const MemoryLimit limit(10'000'000);
+    kept = at::ones({kMega});
+    try {
+      at::empty({1 << 20, 1 << 20});
+      FAIL() << "4 TB were allocated";
+    } catch (const MemoryLimitExceeded& error) {
+      EXPECT_EQ(error.needed, 4'000'000 + (uint64_t{1} << 42));
+      EXPECT_STREQ(error.what(), "tensors need at least 4.4 TB, expected at most 10 MB");
+    }
+    EXPECT_THROW(at::empty({2 * kMega}), Error);
+    EXPECT_EQ(kept.sum().item<double>(), 1e6);
+  }
+  const auto free = at::ones({4 * kMega});  // no limit any more
+  EXPECT_EQ(kept.add(1).sum().item<double>(), 2e6);
+}
+
+TEST(MemoryLimit, DoesNotCountWhatWasFreed) {
+  const MemoryLimit limit(10'000'000);
+  for (int i = 0; i < 10; ++i) EXPECT_NO_THROW(at::empty({kMega}));
+}
+
+TEST(MemoryLimit, HoldsInsideAnother) {
+  const MemoryLimit outer(10'000'000);
+  {
+    const MemoryLimit inner(100'000'000);
+    EXPECT_THROW(at::empty({4 * kMega}), Error);  // of the outer one
+  }
+  {
+    const MemoryLimit inner(1'000'000);
+    EXPECT_THROW(at::empty({kMega}), Error);
+  }
+  EXPECT_NO_THROW(at::empty({kMega}));
+}
+
+}  // namespace
+}  // namespace heed
