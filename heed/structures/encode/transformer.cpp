@@ -2,6 +2,7 @@
 
 #include "heed/attention/affine.h"
 #include "heed/structures/checks.h"
+#include "heed/structures/query/hops.h"
 
 namespace heed {
 
@@ -23,7 +24,7 @@ TransformerOptions completed(TransformerOptions o) {
 }
 
 void read_words(const Options& words, TransformerOptions& options) {
-  options.layers = words.integer("layers", options.layers);
+  options.layers = checked_repeats("transformer", "layers", words.integer("layers", options.layers));
   options.heads = words.integer("heads", options.heads);
   options.norm = words.choice("norm", {"pre", "post"}) == "pre" ? Norm::pre : Norm::post;
   const auto positions = words.choice("positions", {"none", "alibi", "rotary"});

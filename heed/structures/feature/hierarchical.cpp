@@ -12,6 +12,7 @@
 // rows of the axes in front side by side: [B S, 1, L].
 
 #include "heed/structures/encode/recurrent.h"
+#include "heed/structures/query/hops.h"
 #include "heed/structures/structure.h"
 
 namespace heed {
@@ -21,7 +22,7 @@ class Hierarchical final : public Structure {
  public:
   Hierarchical(const Options& words, const StructureOptions& options)
       : Structure(options, "self_attentive + softmax"), depth_(words.integer("depth", 2)) {
-    check(depth_ >= 1, "hierarchical: depth is ", depth_, ", expected at least 1");
+    checked_repeats("hierarchical", "depth", depth_);
     const auto encoder = words.choice("encoder", {"none", "gru", "lstm"});
     const int64_t D = width();
     check(encoder == "none" || D % 2 == 0, "hierarchical: features are ", D,

@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "heed/structures/encode/recurrent.h"
+#include "heed/structures/query/hops.h"
 #include "heed/structures/structure.h"
 
 namespace heed {
@@ -26,7 +27,7 @@ class MultiRepresentational final : public Structure {
   MultiRepresentational(const Options& words, const StructureOptions& options)
       : Structure(options, words.flag("gated") ? "sigmoid" : "softmax"),
         inputs_(words.integer("inputs", std::max<int64_t>(2, static_cast<int64_t>(options.features.size())))) {
-    check(inputs_ >= 1, "multi_representational: inputs is ", inputs_, ", expected at least 1");
+    checked_repeats("multi_representational", "inputs", inputs_);
     const bool context = words.choice("form", {"dme", "cdme"}) == "cdme";
     relu_ = words.choice("activation", {"none", "relu"}) == "relu";
     for (int64_t i = 0; i < inputs_; ++i) {

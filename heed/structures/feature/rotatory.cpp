@@ -10,6 +10,7 @@
 // is usual, a target at the edge of its sentence: its vector is 0, and with the paper's score 0 asks for the mean of
 // the target.
 
+#include "heed/structures/query/hops.h"
 #include "heed/structures/structure.h"
 
 namespace heed {
@@ -19,7 +20,7 @@ class Rotatory final : public Structure {
  public:
   Rotatory(const Options& words, const StructureOptions& options)
       : Structure(options, "activated_general + softmax"), hops_(words.integer("hops", 1)) {
-    check(hops_ > 0, "structure/rotatory: hops is ", hops_, ", expected at least 1");
+    checked_hops("structure/rotatory", hops_);
     const int64_t sets = words.flag("tied") ? 1 : hops_;
     const int64_t left = width_of(0), target = width_of(1), right = width_of(2);
     for (int64_t hop = 1; hop <= sets; ++hop) {

@@ -72,6 +72,15 @@ TEST(Rotatory, GivesTheMeansOfTheSidesWhereTheTargetIsEmpty) {
   EXPECT_TRUE(is_golden(out.context, {2. / 3, 2. / 3, -.4, .4, 0, 0, 0, 0}));
 }
 
+TEST(Rotatory, RefusesMoreHopsThanAnyoneWaitsFor) {
+  try {
+    structure("rotatory(hops=1000000)", {.features = {2}});
+    FAIL() << "a million modules were made";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "structure/rotatory: hops is 1000000, expected 1 to 256");
+  }
+}
+
 TEST(Rotatory, TakesInputsOfDifferentWidths) {
   for (const char* words : {"rotatory(hops=2)", "rotatory(hops=2, tied)"}) {
     auto made = in_double(words, {.features = {3, 2, 4}});

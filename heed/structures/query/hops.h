@@ -18,9 +18,16 @@ auto for_each_hop(int64_t hops, bool tied, Make make) {
   return all;
 }
 
+/// Modules of one kind in a structure at most: hops, layers, levels, inputs. More only take minutes to make.
+inline constexpr int64_t kMaxRepeats = 256;
+
+inline int64_t checked_repeats(const std::string& structure, const std::string& option, int64_t count) {
+  check(count >= 1 && count <= kMaxRepeats, structure, ": ", option, " is ", count, ", expected 1 to ", kMaxRepeats);
+  return count;
+}
+
 inline int64_t checked_hops(const std::string& structure, int64_t hops) {
-  check(hops >= 1, structure, ": hops is ", hops, ", expected at least 1");
-  return hops;
+  return checked_repeats(structure, "hops", hops);
 }
 
 }  // namespace heed

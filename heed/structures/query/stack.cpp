@@ -5,6 +5,7 @@
 // A layer is the structure self_attentive(features, norm). There is no feed-forward part here: the layers of a
 // Transformer have one.
 
+#include "heed/structures/query/hops.h"
 #include "heed/structures/structure.h"
 
 namespace heed {
@@ -13,8 +14,7 @@ namespace {
 class Stack final : public Structure {
  public:
   Stack(const Options& words, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
-    const int64_t layers = words.integer("layers", 2);
-    check(layers >= 1, "stack: layers is ", layers, ", expected at least 1");
+    const int64_t layers = checked_repeats("stack", "layers", words.integer("layers", 2));
     for (int64_t i = 1; i <= layers; ++i)
       layers_.push_back(nested("layer_" + std::to_string(i), "self_attentive(features, norm)", given));
   }
