@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "heed/base/excerpt.h"
+#include "heed/data/recipe.h"
+
 namespace heed {
 
 std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const std::string& usual) {
@@ -10,8 +13,11 @@ std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const 
   const auto named = std::find(kinds.begin(), kinds.end(), given);
   const bool is_name = named != kinds.end();
   if (!given.empty() && !is_name && given.find('+') == std::string::npos)
-    fail("recipe: model.attention is '", given, "'", suggestion(given, kinds),
+    fail("recipe: model.attention is '", excerpt(given), "'", suggestion(given, kinds),
          "; expected a mechanism such as 'additive + softmax', or one of ", joined(kinds));
+  for (const char* part : {"score", "align", "dim"})  // on the command line a part changes the words of the recipe
+    if (const auto origin = settings.origin(part); !given.empty() && !origin.empty() && origin != kCommandLine)
+      settings.refuse(part, "stands beside words: '", excerpt(given), "', expected one of the two");
   const auto first = is_name ? named : std::find(kinds.begin(), kinds.end(), "mechanism");
   std::rotate(kinds.begin(), first, first + 1);  // the default stands first
   const std::string words = given.empty() || is_name ? usual : given;

@@ -24,6 +24,9 @@
 
 namespace heed {
 
+/// The widest layer that a recipe may ask for. Whether it fits into memory depends on the rest (model_memory.h).
+inline constexpr int64_t kMaxWidth = 1 << 16;
+
 /// How queries look at features: what a query model needs to know to build its attention.
 struct Looking {
   std::string mechanism;    // "additive + softmax"

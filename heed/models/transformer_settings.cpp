@@ -4,6 +4,7 @@
 
 #include "heed/attention/positions.h"
 #include "heed/bridge/noise_scope.h"
+#include "heed/models/components.h"
 
 namespace heed {
 
@@ -12,7 +13,7 @@ TransformerOptions read_transformer(const Settings& s, int64_t width) {
   o.width = width;
   o.layers = s.integer("layers", 4, 1, 256);
   o.heads = s.integer("heads", 4, 1, 1024);
-  o.feed_forward = s.integer("feed_forward", 0, 0, 1 << 20);
+  o.feed_forward = s.integer("feed_forward", 0, 0, kMaxWidth);
   o.dropout = s.number("dropout", 0.1, 0, 0.99);
   o.norm = s.choice("norm", {"pre", "post"}) == "pre" ? Norm::pre : Norm::post;
   o.activation = s.choice("activation", {"relu", "gelu", "tanh"});

@@ -18,6 +18,7 @@
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
 #include "heed/data/saved_model.h"
+#include "heed/models/model_memory.h"
 #include "heed/train/early_stopping.h"
 #include "heed/train/flat_parameters.h"
 #include "heed/train/processes.h"
@@ -193,7 +194,10 @@ class Trainer {
   void make_task() {
     torch::manual_seed(options_.seed);
     const std::string name = recipe_.choice("task", Task::Parts::names());
-    task_ = Task::Parts::make(name, recipe_, TaskPlace{options_.folder, device_, call_.resume});
+    const int copies = (options_.optimiser_words.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.average > 0 ? 1 : 0);
+    task_ = within_memory(recipe_.at("model"), copies, "weights, gradients and optimizer", [&] {
+      return Task::Parts::make(name, recipe_, TaskPlace{options_.folder, device_, call_.resume});
+    });
     recipe_.refuse_unread();
     task_->model().to(device_);
   }

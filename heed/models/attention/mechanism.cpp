@@ -44,7 +44,7 @@ Looking read_looking(const Settings& s, const std::string& words) {
     s.refuse("structure", "is '", looking.structure, "'", suggestion(name, structures),
              ", expected a structure of one query and one input, such as multi_hop(hops=2)");
   looking.heads = s.integer("heads", 0, 0, 1024);
-  looking.hidden = s.integer("hidden", 0, 0, 1 << 20);
+  looking.hidden = s.integer("hidden", 0, 0, kMaxWidth);
   looking.dropout = s.number("dropout", 0, 0, 0.99);
   return looking;
 }

@@ -10,7 +10,7 @@ class RecurrentFeatures final : public FeatureModel {
   RecurrentFeatures(const Settings& s, int64_t in) {
     RecurrentOptions o;
     o.in = in;
-    o.out = s.integer("width", 512, 1, 1 << 20);
+    o.out = s.integer("width", 512, 1, kMaxWidth);
     o.layers = s.integer("layers", 1, 1, 64);
     o.cell = s.choice("cell", {"gru", "lstm"}) == "gru" ? Cell::gru : Cell::lstm;
     o.bidirectional = s.flag("bidirectional", true);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "heed/attention/mechanism.h"
+#include "heed/bridge/memory_limit.h"
 #include "heed/bridge/noise_scope.h"
 
 namespace heed {
@@ -29,7 +30,7 @@ Tensor Predicted::log_probabilities(int64_t batch) const {
 TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vocabularies) {
   const Settings words = model.at("words"), features = model.at("features", "kind"), query = model.at("query", "kind"),
                  attention = model.at("attention", "words"), output = model.at("output", "kind");
-  const int64_t width = words.integer("width", 256, 1, 1 << 20);
+  const int64_t width = words.integer("width", 256, 1, kMaxWidth);
   dropout_ = words.number("dropout", 0.1, 0, 0.99);
   const bool shared = words.flag("shared", false);
   if (shared && !vocabularies.joint)
@@ -50,6 +51,8 @@ TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vo
   const QueryOptions options{.embedding = width, .source = features_->width(), .looking = attention_->looking()};
   try {
     query_ = register_module("query", component<QueryModel>(query, "bahdanau", options));
+  } catch (const MemoryLimitExceeded&) {
+    throw;
   } catch (const Error& error) {
     const std::string what = error.what();
     if (what.rfind("recipe: ", 0) == 0) throw;

@@ -9,6 +9,7 @@
 #include "heed/data/parallel_text.h"
 #include "heed/data/recipe.h"
 #include "heed/data/saved_model.h"
+#include "heed/models/model_memory.h"
 
 namespace heed {
 namespace {
@@ -94,7 +95,9 @@ Translator Translator::load(const std::string& folder, at::Device device) {
   Languages languages = Languages::load(folder);
   languages.lower = settings.flag("lower", false);
   languages.unescape = settings.flag("unescape", false);
-  auto model = std::make_shared<TranslationModel>(settings.at("model"), languages.vocabularies());
+  auto model = within_memory(settings.at("model"), 1, "weights", [&] {
+    return std::make_shared<TranslationModel>(settings.at("model"), languages.vocabularies());
+  });
   model->to(device);
   load_model(*model, folder);
   model->eval();

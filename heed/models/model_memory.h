@@ -1,0 +1,31 @@
+// Whether a model fits into memory, said before it is made.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "heed/base/memory.h"
+#include "heed/base/settings.h"
+#include "heed/bridge/memory_limit.h"
+
+namespace heed {
+
+/// Refuses the largest size below `model`: "recipe: model.features.width is 65536, so the model would take at least 69
+/// GB for weights, gradients and optimizer, but 24 GB are free; lower it".
+[[noreturn]] void refuse_memory(const Settings& model, const std::string& kept_for, double needed, double free);
+
+/// What make() gives, unless the tensors it makes, times `copies`, need more memory than is free. model: the settings
+/// that make() reads; kept_for: what the copies are.
+template <typename Make>
+auto within_memory(const Settings& model, int copies, const std::string& kept_for, const Make& make) {
+  const uint64_t free = available_memory();
+  try {
+    const MemoryLimit limit(free / static_cast<uint64_t>(copies));
+    return make();
+  } catch (const MemoryLimitExceeded& error) {
+    refuse_memory(model, kept_for, static_cast<double>(error.needed) * copies, static_cast<double>(free));
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,68 @@
+#include "heed/models/model_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/data/recipe.h"
+#include "heed/models/translate/model.h"
+
+namespace heed {
+namespace {
+
+/// What making a model of these settings says, with so much memory free.
+std::string refusal_of_model(const std::string& model, const char* memory) {
+  ::setenv("HEED_MEMORY", memory, 1);
+  std::string said = "no error";
+  try {
+    const Settings settings = parse_recipe("model: " + model, "toy.yaml").at("model");
+    within_memory(settings, 4, "weights, gradients and optimizer", [&] {
+      return std::make_shared<TranslationModel>(settings, Vocabularies{8, 8, false});
+    });
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  ::unsetenv("HEED_MEMORY");
+  return said;
+}
+
+TEST(ModelMemory, RefusesTheLargestSizeOfAModelThatDoesNotFit) {
+  // A recurrent layer of two directions, 32768 in and 32768 in all: the first matrix alone has 49152 x 256 floats.
+  const std::string message = refusal_of_model("{features: {width: 32768}}", "100M");
+  EXPECT_EQ(message.rfind("recipe: model.features.width is 32768, so the model would take at least 20", 0), 0U)
+      << message;
+  EXPECT_NE(message.find(" MB for weights, gradients and optimizer, but 100 MB are free; lower it [toy.yaml:1]"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(refusal_of_model("{features: {width: 32}}", "100M"), "no error");
+}
+
+TEST(ModelMemory, CountsTheQueryModelToo) {
+  EXPECT_EQ(refusal_of_model("{features: {width: 8}, query: {state: 16384}}", "100M")
+                .rfind("recipe: model.query.state is 16384, so the model would take", 0),
+            0U);
+}
+
+TEST(ModelMemory, NeedsNoLimitBeyondTheWidestLayer) {
+  const std::string bound = "expected 1 <= width <= 65536 [toy.yaml:1]";
+  EXPECT_EQ(refusal_of_model("{words: {width: 1048576}}", "1G"), "recipe: model.words.width is 1048576, " + bound);
+  EXPECT_EQ(refusal_of_model("{features: {width: 1048576}}", "1G"),
+            "recipe: model.features.width is 1048576, " + bound);
+  EXPECT_EQ(refusal_of_model("{attention: {structure: multi_hop(hops=1000000)}}", "1G")
+                    .find("hops is 1000000, expected 1 to 256") != std::string::npos,
+            true);
+}
+
+TEST(AttentionSettings, AreAMechanismOrItsPartsButNotBoth) {
+  EXPECT_EQ(refusal_of_model("{attention: {words: additive + softmax, score: dot}}", "1G"),
+            "recipe: model.attention.score stands beside words: 'additive + softmax', expected one of the two "
+            "[toy.yaml:1]");
+  EXPECT_EQ(refusal_of_model("{attention: {words: additive + softmax, dropout: 0.1}}", "1G"), "no error");
+  EXPECT_EQ(refusal_of_model("{attention: {score: dot, align: softmax}, features: {width: 512}}", "1G"), "no error");
+  // On the command line a part changes what the recipe says.
+  const Settings changed = parse_recipe("model: {attention: additive + softmax, features: {width: 8}}", "toy.yaml",
+                                        {"model.attention.align=sparsemax"});
+  EXPECT_EQ(TranslationModel(changed.at("model"), Vocabularies{8, 8, false}).attention().looking().mechanism,
+            "additive + sparsemax");
+}
+
+}  // namespace
+}  // namespace heed
