@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "heed/base/check.h"
+#include "heed/base/excerpt.h"
 
 namespace heed {
 namespace {
@@ -39,7 +40,7 @@ class Reader {
     const std::string value = text(name);
     if (value.empty()) return std::nullopt;
     check(value.size() <= 7 && value.find_first_not_of("0123456789") == std::string::npos, "train/place: ", name, "='",
-          value, "', expected a whole number");
+          excerpt(value), "', expected a whole number");
     return std::stoi(value);
   }
 
@@ -55,7 +56,7 @@ class Reader {
 
 std::string shown(const Reader& reader, const std::string& name) {
   const std::string value = reader.text(name);
-  return value.empty() ? name + " is not set" : name + "=" + value;
+  return value.empty() ? name + " is not set" : name + "=" + excerpt(value);
 }
 
 /// Rank and size by these names, or nothing where this launcher was not at work.
@@ -129,11 +130,11 @@ std::string first_host(const std::string& hosts) {
       continue;
     }
     const size_t end = hosts.find(']', i), first = hosts.find_first_of(",-]", i);
-    check(end != std::string::npos, "train/place: the list of hosts '", hosts, "' has a [ without its ]");
+    check(end != std::string::npos, "train/place: the list of hosts '", excerpt(hosts), "' has a [ without its ]");
     host += hosts.substr(i + 1, first - i - 1);
     i = end;
   }
-  check(!host.empty(), "train/place: the list of hosts '", hosts, "' begins with none");
+  check(!host.empty(), "train/place: the list of hosts '", excerpt(hosts), "' begins with none");
   return host;
 }
 

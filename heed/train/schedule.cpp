@@ -69,7 +69,8 @@ class Falling : public Schedule {
     floor_ = options.number("floor", 0);
     check(total_ >= 0, asked_, ": total is ", total_, ", expected the steps of the run");
     check(0 <= floor_ && floor_ <= 1, asked_, ": floor is ", floor_, ", expected 0 <= floor <= 1");
-    check(total_ == 0 || total_ > warmup(), asked_, ": total is ", total_, ", expected more than warmup = ", warmup());
+    check(total_ == 0 || total_ > warmup(), asked_, ": total is ", total_, ", expected more than warmup = ", warmup(),
+          "; lower warmup, or train for more steps");
   }
 
  private:

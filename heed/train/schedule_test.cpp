@@ -128,7 +128,8 @@ TEST(Schedule, IsRefusedWithTheReason) {
             "plateau");
   EXPECT_EQ(said("inverse_sqrt(0)"), "schedule/inverse_sqrt: warmup is 0, expected 1 step or more");
   EXPECT_EQ(said("constant(warmup=-1)"), "schedule/constant: warmup is -1, expected 0 steps or more");
-  EXPECT_EQ(said("linear(100, 50)"), "schedule/linear: total is 50, expected more than warmup = 100");
+  EXPECT_EQ(said("linear(100, 50)"),
+            "schedule/linear: total is 50, expected more than warmup = 100; lower warmup, or train for more steps");
   EXPECT_EQ(said("linear(total=50, floor=2)"), "schedule/linear: floor is 2, expected 0 <= floor <= 1");
   EXPECT_EQ(said("plateau(2)"), "schedule/plateau: factor is 2, expected 0 < factor < 1");
   EXPECT_EQ(said("inverse_sqrt(warm=3)"),

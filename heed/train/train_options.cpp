@@ -1,7 +1,11 @@
 #include "heed/train/train_options.h"
 
+#include "heed/base/excerpt.h"
+
 namespace heed {
 namespace {
+
+constexpr double kMaxRate = 1000;  // of learning; weights are floats and do not survive more
 
 /// What `make` gives of a key's words; its refusal becomes one of the key.
 template <typename Make>
@@ -9,7 +13,26 @@ void check_words(const Settings& settings, const std::string& key, const std::st
   try {
     make();
   } catch (const Error& error) {
-    settings.refuse(key, "is '", words, "': ", error.what());
+    settings.refuse(key, "is '", excerpt(words), "': ", error.what());
+  }
+}
+
+/// A run's own name is the name of one folder below runs/; another place is asked for by run.dir.
+std::string read_name(const Settings& recipe) {
+  std::string name = recipe.text("name", "unnamed");
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
+    recipe.refuse("name", "is '", excerpt(name), "', expected a name without /; run.dir names another folder");
+  return name;
+}
+
+/// Refuses now, before any data is read, what cannot fit: a run of so many steps at most.
+void check_schedule(const Settings& train, const TrainOptions& o) {
+  const int64_t steps = o.steps > 0 ? o.steps : int64_t{1} << 40;
+  try {
+    Schedule::make(o.schedule_words, {.steps = steps});
+  } catch (const Error& error) {
+    if (o.steps == 0) train.refuse("schedule", "is '", excerpt(o.schedule_words), "': ", error.what());
+    train.refuse("schedule", "is '", excerpt(o.schedule_words), "' for ", o.steps, " steps: ", error.what());
   }
 }
 
@@ -18,17 +41,17 @@ void check_words(const Settings& settings, const std::string& key, const std::st
 TrainOptions read_train_options(const Settings& recipe) {
   const Settings t = recipe.at("train"), run = recipe.at("run");
   TrainOptions o;
-  o.folder = run.text("dir", "runs/" + recipe.text("name", "unnamed"));
+  o.folder = run.text("dir", "runs/" + read_name(recipe));
   o.epochs = t.integer("epochs", 20, 0, 1 << 20);
   o.steps = t.integer("steps", 0, 0, int64_t{1} << 40);
   if (o.epochs == 0 && o.steps == 0)
     t.refuse("epochs", "is 0 and train.steps too; expected one of them to say when to stop");
   o.seed = static_cast<uint64_t>(t.integer("seed", 1, 0, (int64_t{1} << 53) - 1));
-  o.lr = t.number("lr", 1e-3, above(0));
+  o.lr = t.number("lr", 1e-3, above(0), kMaxRate);
   o.optimiser_words = t.text("optimiser", "adam");
   check_words(t, "optimiser", o.optimiser_words, [&] { o.optimiser = Catalogue<Optimiser>::make(o.optimiser_words); });
   o.schedule_words = t.text("schedule", "constant");
-  check_words(t, "schedule", o.schedule_words, [&] { Schedule::make(o.schedule_words, {.steps = int64_t{1} << 40}); });
+  check_schedule(t, o);
   o.clip = t.number("clip", 1, 0);
   o.average = t.number("average", 0, 0, below(1));
   o.accumulate = t.integer("accumulate", 1, 1, 1 << 20);

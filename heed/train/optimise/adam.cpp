@@ -21,8 +21,8 @@ class Adam : public Optimiser {
         decay_(words.number("decay", decay)) {
     check(b1_ >= 0 && b1_ < 1 && b2_ >= 0 && b2_ < 1, words.part(), ": b1 and b2 are ", b1_, " and ", b2_,
           ", expected 0 <= b < 1");
-    check(epsilon_ > 0 && decay_ >= 0, words.part(), ": epsilon is ", epsilon_, " and decay ", decay_,
-          ", expected epsilon > 0 and decay >= 0");
+    check(epsilon_ > 0 && epsilon_ <= 1 && decay_ >= 0 && decay_ <= 1, words.part(), ": epsilon is ", epsilon_,
+          " and decay ", decay_, ", expected 0 < epsilon <= 1 and 0 <= decay <= 1");
   }
 
   void step(State& state, at::Tensor& values, const at::Tensor& slopes, double rate, int64_t number) const override {

@@ -14,6 +14,7 @@
 #include "heed/data/corpus.h"
 #include "heed/data/file.h"
 #include "heed/data/saved_model.h"
+#include "heed/data/max_tokens.h"
 #include "heed/metrics/alignment_error.h"
 #include "heed/metrics/bleu.h"
 #include "heed/metrics/by_length.h"
@@ -28,6 +29,8 @@ namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr const char* kRaiseLongest = "raise data.longest";
 
 /// Setting by setting as JSON: {"model": {"words": {"width": 256, ...}}}.
 Json as_json(const Setting& setting) {
@@ -149,7 +152,11 @@ class Translate final : public Task {
     hash_data();
     Languages languages = languages_for(settings_, corpus_.train, place);
     pairs_ = encoded_pairs(languages, corpus_.train);
-    batches_ = std::make_unique<Batches>(pairs_, BatchOptions{.tokens = settings_.batch, .seed = settings_.seed});
+    check_longest(recipe.at("data"));
+    check_lengths(languages, corpus_.dev);
+    check_lengths(languages, corpus_.test);
+    batches_ = std::make_unique<Batches>(
+        pairs_, BatchOptions{.tokens = settings_.batch, .longest = settings_.corpus.longest, .seed = settings_.seed});
     model_ = std::make_shared<TranslationModel>(model_settings_, languages.vocabularies());
     model_->to(device_);
     translator_ = std::make_unique<Translator>(model_, std::move(languages));
@@ -206,10 +213,12 @@ class Translate final : public Task {
     return settings_.watch == "bleu" && of("bleu") >= 1 ? of("bleu") : -of("loss");
   }
   std::string remarks() const override {
-    return corpus_.left_out == 0 ? ""
-                                 : "left out " + std::to_string(corpus_.left_out) + " of " +
-                                       std::to_string(corpus_.left_out + static_cast<int64_t>(corpus_.train.size())) +
-                                       " training pairs: empty, or longer than data.longest";
+    const int64_t left_out = corpus_.left_out + batches_->left_out();
+    if (left_out == 0) return "";
+    return "left out " + std::to_string(left_out) + " of " +
+           std::to_string(corpus_.left_out + static_cast<int64_t>(corpus_.train.size())) +
+           " training pairs: a side is empty or has more than data.longest = " +
+           std::to_string(settings_.corpus.longest) + " tokens";
   }
 
   void write_files(const std::string& folder) override {
@@ -239,6 +248,25 @@ class Translate final : public Task {
   Json data_hashes() const override { return data_hashes_; }
 
  private:
+  /// Some training pair must be short enough.
+  void check_longest(const Settings& data) const {
+    const auto longest = static_cast<size_t>(settings_.corpus.longest);
+    for (size_t i = 0; i < pairs_.source.size(); ++i)
+      if (longest == 0 || std::max(pairs_.source[i].size(), pairs_.target[i].size()) <= longest) return;
+    data.refuse("longest", "is ", longest, ", but none of ", pairs_.size(),
+                " training pairs has at most so many tokens on both sides; raise it");
+  }
+
+  /// Dev and test are judged whole, so a sentence that would take minutes is an error.
+  void check_lengths(const Languages& languages, const TextPairs& text) const {
+    if (settings_.corpus.longest == 0) return;
+    const int64_t max = std::max(settings_.corpus.longest, kMaxTokens);
+    for (size_t i = 0; i < text.origins.size(); ++i) {
+      check_length(*languages.source, text.source[i], text.origins[i], max, kRaiseLongest);
+      check_length(*languages.target, text.target[i], text.origins[i], max, kRaiseLongest);
+    }
+  }
+
   /// A run goes on with the model it began with; its keys may stand in any order.
   void check_same_model(const std::string& folder) const {
     const auto config = read_config(folder);
