@@ -192,6 +192,9 @@ function(heed_cli)
   if(tests AND HEED_TESTS)
     heed_test_program(cli heed ${tests})
     target_link_libraries(cli_test PRIVATE heed_commands)
+    add_dependencies(cli_test heed_cli)  # program_test.cpp runs it
+    set_property(SOURCE ${PROJECT_SOURCE_DIR}/apps/cli/program_test.cpp
+                 APPEND PROPERTY COMPILE_DEFINITIONS HEED_PROGRAM="$<TARGET_FILE:heed_cli>")
   endif()
 endfunction()
 

@@ -9,6 +9,7 @@
 #include "apps/cli/heat/heat_map.h"
 #include "apps/cli/heat/html.h"
 #include "apps/cli/heat/png/png.h"
+#include "apps/cli/lengths.h"
 #include "apps/cli/translation_maps.h"
 #include <nlohmann/json.hpp>
 
@@ -21,7 +22,7 @@ struct Arguments {
   std::string run, png, html, colours = "auto", device = "auto";
   std::vector<std::string> source, target;
   bool json = false;
-  int64_t beam = 5;
+  int64_t beam = 5, max_length = kMaxTokens;
 };
 
 void print_json(const std::vector<HeatMap>& maps) {
@@ -36,6 +37,8 @@ void run(const Arguments& a) {
   check(a.png.empty() || a.source.size() == 1, "attend: --png with ", a.source.size(),
         " sources; expected one, or --html, which holds many");
   Translator translator = Translator::load(a.run, device_of(a.device));
+  check_source_lengths(translator, a.source, {"--source", 1}, a.max_length);
+  check_target_lengths(translator, a.target, {"--target", 1}, a.max_length);
   const auto maps = translation_maps(translator, a.source, a.target, a.beam);
   if (!a.png.empty()) write_png(a.png, maps.front());
   if (!a.html.empty()) write_atomically(a.html, html_page("What " + a.run + " looks at", maps));
@@ -56,8 +59,9 @@ void add_attend(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--png", a->png, "Write a picture to this file");
   command->add_option("--html", a->html, "Write a page to this file; it opens offline");
-  command->add_option("--beam", a->beam, "Hypotheses at once")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->add_option("--beam", a->beam, "Hypotheses at once")->check(whole_number(1, 1000))->capture_default_str();
   command->add_flag("--json", a->json, "Words and weights for machines");
+  add_max_length_option(*command, a->max_length);
   add_colour_option(*command, a->colours);
   add_device_option(*command, a->device);
   command->callback([a] { run(*a); });

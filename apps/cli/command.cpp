@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "heed/base/excerpt.h"
+#include "heed/base/scalar.h"
+
 namespace heed::cli {
 namespace {
 
@@ -27,6 +30,26 @@ void Command::add_all(CLI::App& app) {
   for (const auto& placed : all) placed.add(app);
 }
 
+CLI::Validator whole_number(int64_t min, int64_t max) {
+  const std::string expected = "a whole number from " + std::to_string(min) + " to " + std::to_string(max);
+  return {[=](const std::string& text) -> std::string {
+            int64_t value = 0;
+            const bool fine = read_integer(text, value) && value >= min && value <= max;
+            return fine ? "" : "got '" + excerpt(text) + "', expected " + expected;
+          },
+          "INT in [" + std::to_string(min) + " - " + std::to_string(max) + "]", "whole number"};
+}
+
+CLI::Validator finite_number(double min, double max) {
+  const std::string range = written_number(min) + " to " + written_number(max);
+  return {[=](const std::string& text) -> std::string {
+            double value = 0;
+            const bool fine = read_number(text, value) && value >= min && value <= max;
+            return fine ? "" : "got '" + excerpt(text) + "', expected a number from " + range;
+          },
+          "NUMBER from " + range, "finite number"};
+}
+
 void add_colour_option(CLI::App& command, std::string& when) {
   command.add_option("--color", when, "When to colour the weights")
       ->check(CLI::IsMember({"auto", "always", "never"}))
@@ -35,6 +58,12 @@ void add_colour_option(CLI::App& command, std::string& when) {
 
 void add_device_option(CLI::App& command, std::string& device) {
   command.add_option("--device", device, "auto, cpu, cuda or cuda:1")->capture_default_str();
+}
+
+void add_max_length_option(CLI::App& command, int64_t& max) {
+  command.add_option("--max-length", max, "Tokens of a sentence at most; a longer one is an error")
+      ->check(whole_number(1, 1 << 20))
+      ->capture_default_str();
 }
 
 }  // namespace heed::cli

@@ -49,11 +49,11 @@ struct Learner {
 };
 
 bool learn(Learner& learner, const DemoOptions& options) {
-  auto overrides = options.overrides;
-  overrides.push_back("model.attention=" + learner.attention);
-  overrides.push_back("train.seed=" + std::to_string(options.seed));
-  overrides.push_back("run.dir=" + options.folder + "/" + learner.name);
-  learner.result = train(parse_recipe(kDemoRecipe, "demo", overrides), {.force = true, .quiet = options.quiet});
+  Settings recipe = parse_recipe(kDemoRecipe, "demo", options.overrides);
+  recipe.set("model.attention", learner.attention);
+  recipe.set("train.seed", std::to_string(options.seed));
+  recipe.set("run.dir", options.folder + "/" + learner.name);
+  learner.result = train(recipe, {.force = true, .quiet = options.quiet});
   return !learner.result.interrupted;
 }
 

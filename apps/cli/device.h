@@ -8,6 +8,7 @@
 #include <torch/types.h>
 
 #include "heed/base/check.h"
+#include "heed/base/excerpt.h"
 
 namespace heed::cli {
 
@@ -16,13 +17,14 @@ inline at::Device device_of(const std::string& word) {
   const bool cuda = torch::cuda::is_available();
   if (word == "auto") return cuda ? at::kCUDA : at::kCPU;
   if (word == "cpu") return at::kCPU;
-  check(word == "cuda" || word.rfind("cuda:", 0) == 0, "--device is '", word, "', expected auto, cpu, cuda or cuda:1");
-  check(cuda, "--device is '", word, "', but torch finds no GPU here; expected cpu or auto");
+  check(word == "cuda" || word.rfind("cuda:", 0) == 0, "--device is '", excerpt(word),
+        "', expected auto, cpu, cuda or cuda:1");
+  check(cuda, "--device is '", excerpt(word), "', but torch finds no GPU here; expected cpu or auto");
   const bool numbered = word.size() == 6 && word[5] >= '0' && word[5] <= '9';
-  check(word == "cuda" || numbered, "--device is '", word, "', expected auto, cpu, cuda or cuda:1");
+  check(word == "cuda" || numbered, "--device is '", excerpt(word), "', expected auto, cpu, cuda or cuda:1");
   const at::Device device(word);
-  check(device.index() < static_cast<int>(torch::cuda::device_count()), "--device is '", word, "', but there are ",
-        torch::cuda::device_count(), " GPUs here");
+  check(device.index() < static_cast<int>(torch::cuda::device_count()), "--device is '", excerpt(word),
+        "', but there are ", torch::cuda::device_count(), " GPUs here");
   return device;
 }
 

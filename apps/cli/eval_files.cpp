@@ -79,8 +79,23 @@ Corpus read_corpus(const EvalFilesOptions& options) {
   return corpus;
 }
 
+/// TER looks for phrases to move, again and again: its time grows with the cube of a line's length.
+void check_ter_lengths(const std::string& path, const Sentences& lines) {
+  constexpr size_t kMaxWords = 3000;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const size_t words = lines[i].size() <= kMaxWords ? 0 : split_words(lines[i]).size();
+    check(words <= kMaxWords, "eval: ", path, ":", i + 1, ": got ", words, " words, expected at most ", kMaxWords,
+          " for TER; break the line into sentences, or leave ter out of --metrics");
+  }
+}
+
 std::vector<Figure> figures(const EvalFilesOptions& options, const Corpus& corpus) {
   std::vector<Figure> all;
+  if (std::find(options.metrics.begin(), options.metrics.end(), "ter") != options.metrics.end()) {
+    check_ter_lengths(options.hypothesis, corpus.hypotheses);
+    for (size_t i = 0; i < corpus.references.size(); ++i)
+      check_ter_lengths(options.references[i], corpus.references[i]);
+  }
   for (const auto& metric : options.metrics) {
     if (metric == "bleu")
       all.push_back(bleu_figure(corpus.hypotheses, corpus.references, options.bleu));

@@ -1,7 +1,9 @@
 #include "apps/cli/eval_files.h"
 
+#include <fstream>
 #include <map>
 #include <sstream>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -175,6 +177,19 @@ TEST(EvalFiles, SaysWhichLineHasNoLinks) {
   EXPECT_NE(problem(o).find("eval: broken, line 1: base/links: '1_1' is no link"), std::string::npos) << problem(o);
 }
 
+TEST(EvalFiles, RefusesALineThatTerWouldSpendHoursOn) {
+  std::string words;
+  for (int i = 0; i < 20'000; ++i) words += "a ";
+  auto o = options("hyp", {"ref"});
+  o.read = [&](const std::string& path) { return std::vector<std::string>{"a", path == "ref" ? words : "a"}; };
+  EXPECT_EQ(
+      problem(o),
+      "eval: ref:2: got 20000 words, expected at most 3000 for TER; break the line into sentences, or leave ter out "
+      "of --metrics");
+  o.metrics = {"bleu", "chrf"};
+  EXPECT_EQ(problem(o), "no problem");
+}
+
 TEST(EvalFiles, SuggestsMetricsAndTokenizers) {
   auto o = options("hyp", {"ref.a"});
   o.metrics = {"blue"};
@@ -194,6 +209,18 @@ TEST(EvalFiles, DropsAByteOrderMark) {
   o.references = {folder.path("plain")};
   o.metrics = {"ter"};
   EXPECT_NE(printed(o).find(" = 0.00\n"), std::string::npos) << printed(o);
+}
+
+TEST(EvalFiles, ReadsLinesOfFiles) {
+  const std::string path = ::testing::TempDir() + "heed_eval_" + std::to_string(::getpid());
+  std::ofstream(path) << "The dog bit the man.\nIt was not unexpected.\n";
+  EvalFilesOptions o;
+  o.hypothesis = path;
+  o.references = {path};
+  EXPECT_NE(printed(o).find(" = 100.00 100.0/100.0/100.0/100.0"), std::string::npos) << printed(o);
+  o.references = {path + ".none"};
+  EXPECT_EQ(problem(o), "data/text: " + path + ".none: cannot be opened: No such file or directory");
+  ::unlink(path.c_str());
 }
 
 }  // namespace

@@ -24,18 +24,18 @@ struct Arguments {
 
 /// The recipe of a file, or of a run folder, which it then goes on in.
 Settings recipe_of(const Arguments& a) {
-  auto overrides = a.overrides;
   if (a.resume) RunFolder::finish_replacement(a.recipe);
   if (!is_folder(a.recipe)) {
-    Settings recipe = read_recipe(a.recipe, overrides);
+    Settings recipe = read_recipe(a.recipe, a.overrides);
     const std::string own = named_after(a.recipe);
     if (!recipe.has("name")) recipe.set("name", own);
     return recipe;
   }
   check(a.resume, "train: ", a.recipe, " is a folder; expected a recipe, or --resume ", a.recipe,
         " to go on with the run in it");
-  overrides.push_back("run.dir=" + a.recipe);
-  return read_recipe(a.recipe + "/recipe.yaml", overrides);
+  Settings recipe = read_recipe(a.recipe + "/recipe.yaml", a.overrides);
+  recipe.set("run.dir", a.recipe);  // as it is, whatever YAML would make of it
+  return recipe;
 }
 
 void run(const Arguments& a) {

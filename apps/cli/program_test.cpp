@@ -1,0 +1,458 @@
+// The program as a user runs it: exit codes, messages, signals, full disks, and what its options promise. Two tiny
+// translators, one for each direction, are trained once for all tests.
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "heed/data/testing.h"
+#include "heed/models/translate/translator.h"
+
+namespace heed::cli {
+namespace {
+
+using std::chrono::steady_clock;
+using testing::says;
+
+constexpr int kFailed = 1, kMisused = 2, kInterrupted = 128 + SIGINT;
+constexpr double kTimeout = 120;  // seconds; a busy machine is slow, a hang is longer
+
+struct Outcome {
+  int code = 0;  // 128 + signal where one ended it; -1: it hung
+  std::string out, err;
+};
+
+struct Start {
+  std::string input{};   // standard input
+  std::string output{};  // a file, such as /dev/full; "": as Outcome::out
+  std::vector<std::pair<std::string, std::string>> environment{};
+  int stdout_pipe = -1;  // a descriptor in place of a file
+  bool ignore_sigpipe = false;
+};
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream all;
+  all << file.rdbuf();
+  return all.str();
+}
+
+/// A running program; its standard streams are files in the folder.
+class Process {
+ public:
+  Process(const std::string& folder, const std::vector<std::string>& arguments, const Start& start = {})
+      : folder_(folder) {
+    std::ofstream(folder_ + "/stdin", std::ios::binary) << start.input;
+    std::vector<char*> words;
+    std::vector<std::string> all{HEED_PROGRAM};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    for (auto& word : all) words.push_back(word.data());
+    words.push_back(nullptr);
+    process_ = ::fork();
+    if (process_ > 0) return;
+    if (::chdir(folder_.c_str()) != 0) ::_exit(126);
+    redirect("stdin", O_RDONLY, STDIN_FILENO);
+    if (start.stdout_pipe >= 0) {
+      ::dup2(start.stdout_pipe, STDOUT_FILENO);
+    } else {
+      redirect(start.output.empty() ? "stdout" : start.output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
+    }
+    redirect("stderr", O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
+    std::signal(SIGPIPE, start.ignore_sigpipe ? SIG_IGN : SIG_DFL);
+    for (const char* name : {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "HEED_MEMORY"})
+      ::unsetenv(name);
+    for (const auto& [name, value] : start.environment) ::setenv(name.c_str(), value.c_str(), 1);
+    ::execv(words[0], words.data());
+    ::_exit(127);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() {
+    if (process_ > 0) {
+      ::kill(process_, SIGKILL);
+      ::waitpid(process_, nullptr, 0);
+    }
+  }
+
+  pid_t id() const { return process_; }
+  void send(int signal) const { ::kill(process_, signal); }
+
+  Outcome wait() {
+    int status = 0;
+    const auto began = steady_clock::now();
+    while (::waitpid(process_, &status, WNOHANG) == 0) {
+      if (std::chrono::duration<double>(steady_clock::now() - began).count() > kTimeout)
+        return {-1, contents(folder_ + "/stdout"), contents(folder_ + "/stderr")};
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    process_ = -1;
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents(folder_ + "/stdout"),
+            contents(folder_ + "/stderr")};
+  }
+
+  /// Until the file in the folder has something in it.
+  ::testing::AssertionResult wait_for(const std::string& name) const {
+    const auto began = steady_clock::now();
+    while (contents(folder_ + "/" + name).empty()) {
+      if (std::chrono::duration<double>(steady_clock::now() - began).count() > kTimeout)
+        return ::testing::AssertionFailure() << name << " stays empty; " << contents(folder_ + "/stderr");
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return ::testing::AssertionSuccess();
+  }
+
+ private:
+  static void redirect(const std::string& path, int how, int to) {
+    const int file = ::open(path.c_str(), how, 0666);
+    if (file < 0) ::_exit(125);
+    ::dup2(file, to);
+    ::close(file);
+  }
+
+  std::string folder_;
+  pid_t process_ = -1;
+};
+
+constexpr const char* kRecipe = R"(task: translate
+data: {train: grammar, grammar: {train: 300, dev: 4, test: 4}, tokenizer: words}
+model:
+  words: {width: 16, dropout: 0}
+  features: {kind: recurrent, width: 16}
+  query: {kind: bahdanau, state: 16, out: 16}
+  attention: additive + softmax
+train: {epochs: 0, steps: 40, batch: 600, lr: 0.01, validate: 1000, log: 1, checkpoint: 1000}
+eval: {tokenize: none, beam: 1}
+)";
+
+constexpr const char *kSource = "Tom chases Jerry\ntoday two angry cats chase the mouse in the garden\nMary sleeps\n",
+                     *kTarget = "汤姆 追逐 杰瑞\n今天 两 只 生气 的 猫 在 花园 追逐 老鼠\n玛丽 睡觉\n";
+
+class Program : public testing::FolderTest {
+ protected:
+  /// Owns the folder of the trained runs; gone with the last test.
+  struct Shared : testing::FolderTest {
+    using FolderTest::folder_;
+    void TestBody() override {}
+  };
+
+  static void SetUpTestSuite() {
+    shared_ = std::make_unique<Shared>();
+    std::ofstream(runs("toy.yaml")) << kRecipe;
+    for (const auto& [name, swap] : {std::pair{"there", "false"}, {"back", "true"}}) {
+      const Outcome trained =
+          Process(shared_->folder_, {"--threads", "1", "train", "toy.yaml", "--quiet", "run.dir=" + std::string(name),
+                                     "data.swap=" + std::string(swap)})
+              .wait();
+      ASSERT_EQ(trained.code, 0) << trained.err;
+    }
+  }
+  static void TearDownTestSuite() { shared_.reset(); }
+
+  static std::string runs(const std::string& name) { return shared_->folder_ + "/" + name; }
+  Outcome run(const std::vector<std::string>& arguments, const Start& start = {}) const {
+    std::vector<std::string> all{"--threads", "1"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return Process(folder_, all, start).wait();
+  }
+  Outcome run_bare(const std::vector<std::string>& arguments, const Start& start = {}) const {
+    return Process(folder_, arguments, start).wait();
+  }
+
+  static std::unique_ptr<Shared> shared_;
+};
+std::unique_ptr<Program::Shared> Program::shared_;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) all.push_back(line);
+  return all;
+}
+
+// ---- exit codes and messages ----
+
+TEST_F(Program, ExitsWithZeroWhenAllIsWell) {
+  EXPECT_EQ(run_bare({"--version"}).code, 0);
+  EXPECT_EQ(run_bare({"translate", "--help"}).code, 0);
+}
+
+TEST_F(Program, ExitsWithTwoWhenItIsMisused) {
+  struct Misuse {
+    std::vector<std::string> arguments;
+    std::string said;
+  };
+  const std::vector<Misuse> all{
+      {{}, "Usage: heed"},
+      {{"translte"}, "heed: no command called 'translte' (did you mean 'translate'?); known: "},
+      {{"\x1b[31mlist"}, "heed: no command called '\\x1b[31mlist'"},
+      {{"list", "--nosuch"}, "heed: The following argument was not expected: --nosuch"},
+      {{"translate"}, "heed: run is required"},
+      {{"--threads", "abc", "info"}, "heed: --threads: got 'abc', expected a whole number from 0 to 256\n"},
+      {{"--threads", "1000", "info"}, "heed: --threads: got '1000', expected a whole number from 0 to 256\n"},
+      {{"translate", "run", "--length-penalty", "nan"},
+       "heed: --length-penalty: got 'nan', expected a number from 0 to 10\n"},
+      {{"translate", "run", "--lines", "0"}, "heed: --lines: got '0', expected a whole number from 1 to 1048576\n"},
+      {{"align", "run", "a", "b", "--threshold", "nan"},
+       "heed: --threshold: got 'nan', expected a number from 0 to 1\n"}};
+  for (const auto& misuse : all) {
+    const Outcome outcome = run_bare(misuse.arguments);
+    EXPECT_EQ(outcome.code, kMisused) << misuse.said;
+    EXPECT_TRUE(says(outcome.err, {misuse.said}));
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+    EXPECT_LT(outcome.err.size(), misuse.arguments.empty() ? 4000U : 400U) << outcome.err;
+  }
+}
+
+TEST_F(Program, ExitsWithOneWhenItFails) {
+  const Outcome no_run = run({"translate", "none"});
+  EXPECT_EQ(no_run.code, kFailed);
+  EXPECT_TRUE(says(no_run.err, {"heed: translate: none is no folder"}));
+  const Outcome escapes = run({"train", runs("toy.yaml"), "train.lr=\x1b[31m" + std::string(50'000, 'x')});
+  EXPECT_EQ(escapes.code, kFailed);
+  EXPECT_TRUE(
+      says(escapes.err, {"heed: recipe: train.lr is '\\x1b[31mxxx", "... (50005 characters)', expected a number"}));
+  EXPECT_LT(escapes.err.size(), 400U);
+}
+
+// ---- output that cannot be written ----
+
+TEST_F(Program, NoticesAFullDisk) {
+  struct stat full {};
+  if (::stat("/dev/full", &full) != 0 || !S_ISCHR(full.st_mode)) GTEST_SKIP() << "no /dev/full here";
+  const std::string source = write("source", kSource), target = write("target", kTarget);
+  const std::vector<std::vector<std::string>> commands{
+      {"list", "softmax"},
+      {"translate", runs("there"), "--beam", "1"},
+      {"align", runs("there"), source, target},
+      {"attend", runs("there"), "--source", "Tom sleeps", "--json"},
+      {"eval", "--hypothesis", source, "--reference", source, "--metrics", "bleu"}};
+  for (const auto& command : commands) {
+    const Outcome outcome = run(command, {.input = "Tom sleeps\n", .output = "/dev/full"});
+    EXPECT_EQ(outcome.code, kFailed) << command.front();
+    EXPECT_TRUE(says(outcome.err, {"heed: ", "could not"})) << command.front();
+  }
+  const Outcome links = run({"translate", runs("there"), "--align", "/dev/full"}, {.input = "Tom sleeps\n"});
+  EXPECT_EQ(links.code, kFailed);
+  EXPECT_TRUE(says(links.err, {"/dev/full could not be written"}));
+}
+
+TEST_F(Program, EndsQuietlyWhenNobodyReadsItsOutput) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[0]);
+  const Outcome quiet = run({"list"}, {.stdout_pipe = ends[1]});
+  EXPECT_EQ(quiet.code, 128 + SIGPIPE);
+  EXPECT_EQ(quiet.err, "");
+  const Outcome ignored = run({"list"}, {.stdout_pipe = ends[1], .ignore_sigpipe = true});
+  EXPECT_EQ(ignored.code, kFailed);
+  EXPECT_TRUE(says(ignored.err, {"could not write all of the output"}));
+  ::close(ends[1]);
+}
+
+// ---- signals ----
+
+TEST_F(Program, StopsTrainingAtCtrlCAndSaysHowToGoOn) {
+  Process training(folder_, {"--threads", "1", "train", runs("toy.yaml"), "run.dir=long", "train.steps=1000000"});
+  ASSERT_TRUE(training.wait_for("long/metrics.jsonl"));
+  training.send(SIGINT);
+  const Outcome outcome = training.wait();
+  EXPECT_EQ(outcome.code, kInterrupted);
+  EXPECT_TRUE(says(outcome.err, {"stopped at step ", "train --resume long"}));
+  EXPECT_TRUE(exists(path("long/checkpoint.safetensors")));
+}
+
+TEST_F(Program, StopsTranslatingAtCtrlC) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const int keeps_it_open = ::open(path("pipe").c_str(), O_RDWR | O_CLOEXEC);
+  int out[2];
+  ASSERT_EQ(::pipe2(out, O_CLOEXEC), 0);
+  ASSERT_EQ(::write(keeps_it_open, "Tom sleeps\n", 11), 11);
+  // The program's own stdin is a file; a shell gives it the pipe.
+  const pid_t process = ::fork();
+  if (process == 0) {
+    ::dup2(keeps_it_open, STDIN_FILENO);
+    ::dup2(out[1], STDOUT_FILENO);
+    const std::string folder = runs("there");
+    ::execl(HEED_PROGRAM, HEED_PROGRAM, "--threads", "1", "translate", folder.c_str(), nullptr);
+    ::_exit(127);
+  }
+  char first = 0;
+  EXPECT_EQ(::read(out[0], &first, 1), 1);  // it translates, and waits for the next line
+  ::kill(process, SIGINT);
+  int status = 0;
+  ASSERT_EQ(::waitpid(process, &status, 0), process);
+  EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), kInterrupted);
+  for (const int file : {keeps_it_open, out[0], out[1]}) ::close(file);
+}
+
+// ---- what options promise ----
+
+TEST_F(Program, PrintsTheLogProbabilityOfATranslationAsItsScore) {
+  const Outcome outcome = run({"translate", runs("there"), "--scores", "--beam", "3"}, {.input = kSource});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  Translator translator = Translator::load(runs("there"), at::kCPU);
+  TranslateOptions options;
+  options.search.beam = 3;
+  const auto expected = translator.translate(lines_of(kSource), options);
+  const auto lines = lines_of(outcome.out);
+  ASSERT_EQ(lines.size(), expected.size());
+  double penalty = 0;  // how far the two readings of a score are apart
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const size_t tab = lines[i].find('\t');
+    ASSERT_NE(tab, std::string::npos) << lines[i];
+    EXPECT_EQ(lines[i].substr(tab + 1), expected[i].text);
+    EXPECT_NEAR(std::stod(lines[i]), expected[i].log_probability, 1e-3 * std::abs(expected[i].log_probability));
+    penalty = std::max(penalty, std::abs(expected[i].score / expected[i].log_probability - 1));
+  }
+  EXPECT_GT(penalty, 0.1);
+}
+
+TEST_F(Program, TurnsTheLinksOfTheOtherDirectionRound) {
+  const std::string source = write("source", kSource), target = write("target", kTarget);
+  const Outcome outcome =
+      run({"align", runs("there"), source, target, "--reverse", runs("back"), "--symmetry", "union"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto from = lines_of(kSource), to = lines_of(kTarget);
+  const auto forward = Translator::load(runs("there"), at::kCPU).score(from, to),
+             backward = Translator::load(runs("back"), at::kCPU).score(to, from);
+  const auto lines = lines_of(outcome.out);
+  ASSERT_EQ(lines.size(), from.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    std::set<std::pair<int64_t, int64_t>> expected, found;
+    for (const auto& link : strongest_links(forward[i].weights)) expected.emplace(link.source, link.target);
+    for (const auto& link : strongest_links(backward[i].weights)) expected.emplace(link.target, link.source);
+    for (const auto& link : parse_links(lines[i])) found.emplace(link.source, link.target);
+    EXPECT_EQ(found, expected) << lines[i];
+  }
+}
+
+TEST_F(Program, IgnoresCaseInBleuAndChrfWhereAskedTo) {
+  const std::string upper = write("upper", "TOM CHASES JERRY TODAY\n"),
+                    lower = write("lower", "tom chases jerry today\n");
+  const auto scores = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"eval", "--hypothesis", upper,       "--reference",
+                                       lower,  "--metrics",    "bleu,chrf", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const auto all = nlohmann::json::parse(outcome.out);
+    return std::pair{all["bleu"]["score"].get<double>(), all["chrf"]["score"].get<double>()};
+  };
+  const auto [bleu, chrf] = scores({"--lowercase"});
+  EXPECT_NEAR(bleu, 100, 1e-9);
+  EXPECT_NEAR(chrf, 100, 1e-9);
+  const auto [other_bleu, other_chrf] = scores({});
+  EXPECT_LT(other_bleu, 1);
+  EXPECT_LT(other_chrf, 1);
+}
+
+// ---- input ----
+
+TEST_F(Program, TranslatesWithAByteOrderMarkAsWithout) {
+  const Outcome plain = run({"translate", runs("there")}, {.input = "Tom chases Jerry\n"}),
+                marked = run({"translate", runs("there")}, {.input = "\xEF\xBB\xBFTom chases Jerry\n"});
+  EXPECT_EQ(plain.code, 0) << plain.err;
+  EXPECT_NE(plain.out, "\n");
+  EXPECT_EQ(marked.out, plain.out);
+}
+
+TEST_F(Program, MakesNothingOfNothing) {
+  const Outcome translated = run({"translate", runs("there")});
+  EXPECT_EQ(translated.code, 0) << translated.err;
+  EXPECT_EQ(translated.out, "");
+  const Outcome judged = run({"eval", "--hypothesis", write("empty", ""), "--reference", write("a", "a\n")});
+  EXPECT_EQ(judged.code, kFailed);
+  EXPECT_TRUE(says(judged.err, {"/empty: is empty, expected one sentence a line"}));
+}
+
+TEST_F(Program, RefusesALineThatItWouldSpendHoursOn) {
+  std::string words;
+  for (int i = 0; i < 20'000; ++i) words += "Tom ";
+  const std::string cure = ", expected at most 1024; break the line into sentences, or raise --max-length\n";
+  const Outcome translated = run({"translate", runs("there")}, {.input = "Tom sleeps\n" + words + "\n"});
+  EXPECT_EQ(translated.code, kFailed);
+  EXPECT_EQ(translated.err, "heed: standard input:2: got 20000 tokens" + cure);
+  EXPECT_EQ(lines_of(translated.out).size(), 1U);  // the line before it
+  const std::string long_file = write("long", words + "\n"), short_file = write("short", "Tom\n");
+  EXPECT_EQ(run({"align", runs("there"), short_file, long_file}).err,
+            "heed: " + long_file + ":1: got 20000 tokens" + cure);
+  EXPECT_EQ(run({"attend", runs("there"), "--source", words}).err, "heed: --source:1: got 20000 tokens" + cure);
+  const Outcome longer =
+      run({"translate", runs("there"), "--max-length", "2"}, {.input = "Tom sleeps\nTom chases Jerry\n"});
+  EXPECT_TRUE(says(longer.err, {"standard input:2: got 3 tokens, expected at most 2"}));
+}
+
+// ---- resources ----
+
+// OpenBLAS with more threads than OpenMP gives waits for the others for ever.
+TEST_F(Program, UsesNoMoreThreadsThanOpenMpGives) {
+  const Outcome outcome = run_bare({"--threads", "2", "train", runs("toy.yaml"), "run.dir=wide",
+                                    "model.features.width=512", "model.query.state=512", "train.steps=1", "--quiet"},
+                                   {.environment = {{"OMP_THREAD_LIMIT", "1"}}});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(says(outcome.err, {"heed: --threads is 2, but OpenMP gives 1"}));
+}
+
+// Threads that spin while they wait make everything slower on a machine with other work.
+TEST_F(Program, LetsTheThreadsOfATrainingSleepSoonUnlessToldOtherwise) {
+  const auto spin_count = [&](const std::string& threads, const Start& start) {
+    Process training(
+        folder_, {"--threads", threads, "train", runs("toy.yaml"), "run.dir=spin", "train.steps=1000000", "--force"},
+        start);
+    EXPECT_TRUE(training.wait_for("spin/metrics.jsonl"));
+    const std::string environment = contents("/proc/" + std::to_string(training.id()) + "/environ");
+    training.send(SIGKILL);
+    EXPECT_EQ(training.wait().code, 128 + SIGKILL);
+    const size_t found = environment.find("GOMP_SPINCOUNT=");
+    return found == std::string::npos ? "" : std::string(environment.c_str() + found);
+  };
+  EXPECT_EQ(spin_count("2", {}), "GOMP_SPINCOUNT=10000");
+  EXPECT_EQ(spin_count("2", {.environment = {{"OMP_WAIT_POLICY", "passive"}}}), "");
+  EXPECT_EQ(spin_count("1", {}), "");
+}
+
+TEST_F(Program, TakesThreadsFromItsOptionThenFromTheEnvironment) {
+  const auto threads = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = run_bare(arguments, {.environment = {{"OMP_NUM_THREADS", "3"}}});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out)["threads"].get<int>();
+  };
+  EXPECT_EQ(threads({"info", "--json"}), 3);
+  EXPECT_EQ(threads({"--threads", "2", "info", "--json"}), 2);
+}
+
+TEST_F(Program, RefusesAModelThatDoesNotFitIntoMemory) {
+  const Outcome outcome = run({"train", runs("toy.yaml"), "run.dir=huge", "model.features.width=65536", "--quiet"},
+                              {.environment = {{"HEED_MEMORY", "2G"}}});
+  EXPECT_EQ(outcome.code, kFailed);
+  EXPECT_TRUE(says(outcome.err, {"heed: recipe: model.features.width is 65536, so the model would take at least ",
+                                 " GB for weights, gradients and optimizer, but 2.0 GB are free; lower it"}));
+  EXPECT_FALSE(exists(path("huge")));
+}
+
+// ---- folders ----
+
+TEST_F(Program, GoesOnInAFolderWithAnyName) {
+  ASSERT_EQ(run({"train", runs("toy.yaml"), "run.dir=exp #2", "train.steps=2", "--quiet"}).code, 0);
+  ASSERT_TRUE(exists(path("exp #2/checkpoint.safetensors")));
+  const Outcome resumed = run({"train", "--resume", "exp #2", "train.steps=3", "--json", "--quiet"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(nlohmann::json::parse(resumed.out)["step"].get<int>(), 3);
+  EXPECT_FALSE(exists(path("exp")));
+}
+
+}  // namespace
+}  // namespace heed::cli
