@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "heed/attention/graph_steps.h"
+#include "heed/bridge/autocast.h"
 #include "heed/kernels/graph/edges.h"
 
 namespace heed {
@@ -161,8 +162,13 @@ void check_graph_alignment(const std::string& words) {
   alignment_of(words);
 }
 
-GraphAttended graph_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const GraphCall& given) {
+GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, const Tensor& given_values,
+                           const GraphCall& given) {
   GraphCall call = given;
+  EdgeScore score = given_score;
+  for (Tensor* x : {&score.receiver, &score.sender, &score.to_scores}) *x = full(*x);
+  const Tensor values = full(given_values);
+  const FullPrecision precision;
   const auto [name, alignment] = alignment_of(call.alignment);
   check_inputs(graph, score, values);
   const int64_t H = values.size(1), D = values.size(2);

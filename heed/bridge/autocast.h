@@ -8,7 +8,7 @@
 
 namespace heed {
 
-/// Autocast to bfloat16 on this thread while it lives.
+/// Autocast to bfloat16 on this thread while it lives; then what was set before applies again. Not `on`: no effect.
 class Autocast {
  public:
   Autocast(at::Device device, bool on);
@@ -18,7 +18,8 @@ class Autocast {
 
  private:
   at::DeviceType type_;
-  bool on_;
+  bool on_, enabled_before_ = false;
+  at::ScalarType dtype_before_ = at::kBFloat16;
 };
 
 /// No autocast while it lives. full() comes before it: inside, nothing is known of autocast.
@@ -26,6 +27,29 @@ class FullPrecision {
  private:
   c10::impl::ExcludeDispatchKeyGuard guard_{
       c10::DispatchKeySet({c10::DispatchKey::AutocastCPU, c10::DispatchKey::AutocastCUDA})};
+};
+
+/// Whether autocast applies on a thread, by device. Taken in forward and applied in backward, which may run inside
+/// another autocast scope or on another thread: what backward computes again has the types it had.
+class AutocastState {
+ public:
+  /// Of this thread, now.
+  AutocastState();
+
+  /// Applies a state while it lives.
+  class Guard {
+   public:
+    explicit Guard(const AutocastState& state);
+    ~Guard();
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+
+   private:
+    c10::impl::LocalDispatchKeySet before_;
+  };
+
+ private:
+  c10::DispatchKeySet excluded_;
 };
 
 /// x in float where autocast made it a half type; anything else as it is.

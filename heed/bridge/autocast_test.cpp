@@ -22,6 +22,34 @@ TEST(Autocast, MakesProductsBfloat16WhileItLives) {
   EXPECT_EQ(product().scalar_type(), at::kFloat);
 }
 
+TEST(Autocast, RestoresWhatWasSetBefore) {
+  const Autocast outer(at::kCPU, true);
+  {
+    const Autocast inner(at::kCPU, true);
+    EXPECT_EQ(product().scalar_type(), at::kBFloat16);
+  }
+  EXPECT_EQ(product().scalar_type(), at::kBFloat16);
+}
+
+TEST(AutocastState, IsAppliedInsideAnotherScopeAndThenRestored) {
+  const AutocastState off;
+  const Autocast autocast(at::kCPU, true);
+  const AutocastState on;
+  {
+    const AutocastState::Guard guard(off);
+    EXPECT_EQ(product().scalar_type(), at::kFloat);
+    const AutocastState::Guard again(on);
+    EXPECT_EQ(product().scalar_type(), at::kBFloat16);
+  }
+  EXPECT_EQ(product().scalar_type(), at::kBFloat16);
+  const FullPrecision precision;
+  const AutocastState none;  // FullPrecision is part of the state
+  const AutocastState::Guard guard(on);
+  EXPECT_EQ(product().scalar_type(), at::kBFloat16);
+  const AutocastState::Guard back(none);
+  EXPECT_EQ(product().scalar_type(), at::kFloat);
+}
+
 TEST(Autocast, LeavesHalfTypesAloneThatItDidNotMake) {
   EXPECT_EQ(full(at::ones({2}, at::kBFloat16)).scalar_type(), at::kBFloat16);
   EXPECT_FALSE(full({}).defined());

@@ -2,6 +2,8 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "heed/bridge/autocast.h"
+
 namespace heed {
 namespace {
 
@@ -38,6 +40,7 @@ struct Held : torch::CustomClassHolder {
   Held(c10::intrusive_ptr<OwnBackward> s, Slots i) : step(std::move(s)), in(std::move(i)) {}
   c10::intrusive_ptr<OwnBackward> step;
   Slots in, out;
+  AutocastState autocast;  // of forward: backward computes in the same types
 };
 
 /// All slots are defined in here.
@@ -60,6 +63,7 @@ struct Node : torch::autograd::Function<Node> {
   static Tensors backward(AutogradContext* context, const Tensors& slopes) {
     const auto held = c10::static_intrusive_pointer_cast<Held>(context->saved_data["held"].toCapsule());
     const Tensors inputs = context->get_saved_variables();
+    const AutocastState::Guard same_types(held->autocast);
     std::vector<bool> wanted;
     for (size_t i = 0; i < inputs.size(); ++i)
       wanted.push_back(inputs[i].requires_grad() && context->needs_input_grad(i));

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include "heed/bridge/autocast.h"
+
 namespace heed {
 namespace {
 
@@ -49,6 +51,34 @@ TEST(Recompute, RunsAStepOnceWhereNoGradientIsNeeded) {
   const auto leaf = at::ones({1}).requires_grad_();
   recompute(counted, {leaf})[0].backward();
   EXPECT_EQ(runs, 3);  // once plainly, once forward, once in backward
+}
+
+// loss.backward() may be called inside an autocast scope, or after one that forward was in.
+TEST(Recompute, RunsBackwardInTheTypesOfForward) {
+  std::vector<at::ScalarType> types;
+  const Step linear = [&](const Tensors& x) {
+    Tensors y{at::linear(x[0], x[1])};
+    types.push_back(y[0].scalar_type());
+    return y;
+  };
+  const auto x = at::randn({2, 3}).requires_grad_(), w = at::randn({4, 3}).requires_grad_();
+  const auto expected = torch::autograd::grad({at::linear(x, w).sum()}, {x, w});
+  const auto out = recompute(linear, {x, w})[0].sum();
+  {
+    const Autocast autocast(at::kCPU, true);
+    const auto found = torch::autograd::grad({out}, {x, w});
+    for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(found[i].equal(expected[i])) << i;
+    recompute(linear, {x, w})[0].sum().backward();
+  }
+  EXPECT_EQ(types, (std::vector<at::ScalarType>{at::kFloat, at::kFloat, at::kBFloat16, at::kBFloat16}));
+  types.clear();
+  at::Tensor half;
+  {
+    const Autocast autocast(at::kCPU, true);
+    half = recompute(linear, {x, w})[0].sum();
+  }
+  half.backward();
+  EXPECT_EQ(types, (std::vector<at::ScalarType>{at::kBFloat16, at::kBFloat16}));
 }
 
 TEST(Recompute, NoticesAnInputThatWasChangedInPlace) {

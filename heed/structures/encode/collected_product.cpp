@@ -28,6 +28,7 @@ struct Gathers : torch::autograd::Function<Gathers> {
     return {weight.detach(), bias.detach()};
   }
   static variable_list backward(AutogradContext* context, const variable_list& slopes) {
+    const AutocastState::Guard same_types(collected_of(context)->autocast);
     const auto [x, dy] = collected_of(context)->taken();
     Tensor weight = slopes[0], bias = slopes[1];  // from steps that gave their own part
     if (dy.defined() && context->needs_input_grad(0)) weight = sum_of(weight, at::mm(dy.t(), x));
@@ -53,6 +54,7 @@ struct ProductStep : torch::autograd::Function<ProductStep> {
     const auto& dy = slopes[0];
     variable_list found(5);
     if (!dy.defined()) return found;
+    const AutocastState::Guard same_types(collected_of(context)->autocast);
     const auto saved = context->get_saved_variables();
     const auto &x = saved[0], &weight = saved[1];
     const auto kind = static_cast<Added>(context->saved_data["kind"].toInt());

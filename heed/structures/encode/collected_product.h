@@ -13,6 +13,8 @@
 
 #include <torch/types.h>
 
+#include "heed/bridge/autocast.h"
+
 namespace heed {
 
 using at::Tensor;
@@ -21,6 +23,7 @@ using at::Tensor;
 /// one before left there.
 struct Collected : torch::CustomClassHolder {
   std::vector<Tensor> inputs, slopes;  // [B, in], [B, out]; undefined: nothing came
+  AutocastState autocast;              // of forward: backward computes in the same types
 
   size_t next_step() {
     inputs.emplace_back();

@@ -89,6 +89,17 @@ TEST_P(EveryProduct, ForgetsWhatItHasGathered) {
   expect_slopes(slopes(chain_loss(out), chain.leaves()), slopes(chain_loss(plain), chain.leaves()));
 }
 
+TEST_P(EveryProduct, StaysInItsTypeInsideAnAutocastScope) {
+  Chain chain{GetParam()};
+  for (Tensor* x : {&chain.weight, &chain.bias, &chain.rows, &chain.first})
+    *x = x->detach().to(at::kFloat).requires_grad_();
+  const auto out = chain_loss(chain.collected());
+  const auto outside = torch::autograd::grad({out}, chain.leaves(), {}, /*retain_graph=*/true);
+  const Autocast autocast(at::kCPU, true);
+  const auto inside = torch::autograd::grad({out}, chain.leaves());
+  for (size_t i = 0; i < inside.size(); ++i) EXPECT_TRUE(same_bits(inside[i], outside[i])) << i;
+}
+
 TEST(CollectedProduct, LeavesFrozenWeightsAlone) {
   Chain chain{ProductForm::bias};
   chain.weight.requires_grad_(false);

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "heed/attention/testing.h"
+#include "heed/bridge/autocast.h"
 #include "heed/data/safetensors.h"
 
 namespace heed::testing {
@@ -245,6 +246,21 @@ TEST(GraphAttention, RefusesNodesOfAnotherTypeThanItsParameters) {
             "gat: nodes is BFloat16 on cpu, the parameters are Float on cpu; expected one type on one device");
   layer->to(at::kBFloat16);
   EXPECT_EQ(said(at::kBFloat16), "graph: values is BFloat16, expected float or double");
+}
+
+TEST(Gat, StaysInFloatInsideAnAutocastScope) {
+  for (const auto version : {GatVersion::v1, GatVersion::v2}) {
+    at::manual_seed(4);
+    GraphAttention layer(GraphAttentionOptions{.in = 4, .out = 3, .heads = 2, .version = version});
+    const auto nodes = at::randn({3, 4});
+    const auto plain = layer->forward(nodes, fan()).context;
+    const Autocast autocast(at::kCPU, true);
+    const auto context = layer->forward(nodes, fan()).context;
+    EXPECT_EQ(context.scalar_type(), at::kFloat);
+    EXPECT_TRUE(close(context, plain, 0.05));  // the projections are bfloat16, attention is not
+    context.sum().backward();
+    EXPECT_TRUE(layer->named_parameters()["values"].grad().isfinite().all().item<bool>());
+  }
 }
 
 }  // namespace
