@@ -151,7 +151,9 @@ TEST_P(GraphKernel, HasTheSlopesOfTheDefinition) {
     expect_near(run.d_values, slopes_of(c, &Numbers::values), 1e-11, "values");
     Computed<float> small(c);
     small.forward().backward();
+    expect_near(small.d_receiver, slopes_of(c, &Numbers::receiver), 1e-4, "receiver in float");
     expect_near(small.d_sender, slopes_of(c, &Numbers::sender), 1e-4, "sender in float");
+    expect_near(small.d_to_scores, slopes_of(c, &Numbers::to_scores), 1e-4, "to_scores in float");
     expect_near(small.d_values, slopes_of(c, &Numbers::values), 1e-4, "values in float");
   }
 }

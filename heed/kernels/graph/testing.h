@@ -111,13 +111,15 @@ inline Case make_case(int64_t nodes, int64_t edges, int64_t heads, int64_t width
   return c;
 }
 
-/// Node 0 sends to every leaf and receives from every leaf: more edges of one node than a block holds.
+/// Node 0 sends to every leaf and receives from every leaf: more edges of one node than a block holds. Each leaf sends
+/// to the next one too, so that it has a choice and its scores a gradient.
 inline Case make_star(int64_t leaves, int64_t width, int64_t score_width) {
-  Case c = make_case(leaves + 1, 2 * leaves, 1, width, score_width);
+  Case c = make_case(leaves + 1, 3 * leaves, 1, width, score_width);
   for (int64_t leaf = 1; leaf <= leaves; ++leaf) {
-    const auto e = static_cast<size_t>(2 * leaf - 2);
+    const auto e = static_cast<size_t>(3 * leaf - 3);
     c.from[e] = c.to[e + 1] = 0;
-    c.to[e] = c.from[e + 1] = leaf;
+    c.to[e] = c.from[e + 1] = c.from[e + 2] = leaf;
+    c.to[e + 2] = leaf % leaves + 1;
   }
   return c;
 }
