@@ -4,6 +4,7 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/testing.h"
+#include "heed/bridge/autocast.h"
 #include "heed/kernels/fused/fused.h"
 
 namespace heed::testing {
@@ -53,9 +54,10 @@ void expect_same(const Case& c, const Found& ours, const Found& expected, double
 
 TEST_P(EveryKernel, HasTheSlopesOfTheComposedPath) {
   bool sample = false;
+  PerHead which = PerHead::even;
   for (const auto& mask : kMasks) {
     SCOPED_TRACE(mask + (sample ? ", sampled" : ", decided"));
-    auto c = make_case(words(), mask);
+    auto c = make_case(words(), mask, {}, /*biased=*/true, kDouble, which = next(which));
     c.call.want = what_kernels_differentiate(c.mechanism);
     c.call.noise.sample = sample;
     c.call.noise.dropout = sample ? 0.2 : 0;
@@ -83,21 +85,11 @@ TEST_P(EveryKernel, AgreesBeyondOneTile) {
 }
 
 TEST_P(EveryKernel, AgreesInFloatOnEveryInstructionSet) {
-  const auto moved = [](const Case& c) {  // the same numbers, in double
-    auto wide = c;
-    const auto leaf = [](const Tensor& x) { return x.defined() ? x.detach().to(at::kDouble).requires_grad_() : x; };
-    for (const auto& [name, tensor] : c.parameters) wide.parameters.set(name, leaf(tensor));
-    for (Tensor* x : {&wide.query, &wide.keys, &wide.values, &wide.call.bias.full, &wide.call.bias.per_key,
-                      &wide.call.bias.relative, &wide.call.bias.alibi})
-      *x = leaf(*x);
-    return wide;
-  };
   const auto floats = at::TensorOptions().dtype(at::kFloat);
   for (const bool many : {false, true}) {
     auto c = many ? long_case(words(), floats) : make_case(words(), "keep", {}, /*biased=*/true, floats);
     c.call.want = what_kernels_differentiate(c.mechanism);
-    const auto wide = moved(c);
-    const auto expected = run(wide, Path::composed);
+    const auto expected = run(in_double(c), Path::composed);
     for (const auto& set : fused::instruction_sets()) {
       SCOPED_TRACE(set + (many ? ", many" : ", few"));
       fused::use_instruction_set(set);
@@ -213,16 +205,106 @@ TEST(Fused, CanBeDifferentiatedMoreThanOnce) {
   EXPECT_TRUE(same_bits(torch::autograd::grad({loss}, {x})[0], first));
 }
 
-// An offset that queries and keys have in common does not cost the distance its digits.
-TEST(Fused, MeasuresDistancesFarFromTheOrigin) {
-  at::manual_seed(8);
-  const auto q = at::randn({1, 4, 3}) + 300, k = at::randn({1, 6, 3}) + 300, v = at::randn({1, 6, 2});
-  const auto context = [&](Path path, at::ScalarType type) {
+/// euclidean + softmax on points of deviation 1, and `padding` keys that nobody may attend.
+struct Points {
+  Tensor query, keys, values;
+  int64_t padding = 0;
+
+  Attended attended(Path path, at::ScalarType type, const std::string& words = "euclidean + softmax") const {
     Call call;
     call.path = path;
-    return attend(q.to(type), k.to(type), v.to(type), Mechanism::parse("euclidean + softmax"), {}, call).context;
+    if (padding > 0) call.mask.key_count = at::full({query.size(0)}, keys.size(1) - padding, at::kLong);
+    return attend(query.to(type), keys.to(type), values.to(type), Mechanism::parse(words), {}, call);
+  }
+  /// The largest error of the fused path in float, over the largest number of the context.
+  double error() const {
+    const auto expected = attended(Path::composed, at::kDouble).context;
+    return largest(attended(Path::fused, at::kFloat).context.to(at::kDouble) - expected) / largest(expected);
+  }
+};
+
+/// `shift` is added to every second point, `others` to the rest.
+Points make_points(double shift, double others, int64_t padding, int64_t queries = 40, int64_t width = 8) {
+  at::manual_seed(8);
+  const auto points = [&](int64_t count) {
+    const auto second = (at::arange(count) % 2).view({1, -1, 1}).to(at::kFloat);
+    return at::randn({2, count, width}) + second * shift + (1 - second) * others;
   };
-  EXPECT_TRUE(close(context(Path::fused, at::kFloat), context(Path::composed, at::kDouble), 2e-5));
+  Points p{points(queries), points(300), at::randn({2, 300, 4}), padding};
+  p.keys = at::constant_pad_nd(p.keys, {0, 0, 0, padding});
+  p.values = at::constant_pad_nd(p.values, {0, 0, 0, padding});
+  return p;
+}
+
+// A common offset, clusters far apart and padding cost a distance none of its digits.
+TEST(Fused, MeasuresDistancesFarFromTheOrigin) {
+  for (const int64_t queries : {2, 40})
+    for (const int64_t width : {3, 8, 64}) {
+      SCOPED_TRACE(std::to_string(queries) + " queries, width " + std::to_string(width));
+      EXPECT_LE(make_points(1000, -1000, 0, queries, width).error(), 1e-5) << "clusters";
+      for (const int64_t padding : {0, 8, 1000})
+        for (const double offset : {0.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6})
+          EXPECT_LE(make_points(offset, offset, padding, queries, width).error(), 1e-5)
+              << "offset " << offset << ", padding " << padding;
+    }
+}
+
+TEST(Fused, MeasuresDistancesOfOutliers) {
+  for (const double deviations : {3.0, 30.0, 300.0, 3e4}) {
+    Points p = make_points(0, 0, 0);
+    p.keys.select(1, 5).fill_(deviations);
+    p.query.select(1, 7).fill_(-deviations);
+    EXPECT_LE(p.error(), 1e-5) << deviations;
+    const Plan plan = p.attended(Path::fastest, at::kFloat).plan;
+    EXPECT_EQ(plan.path, Path::fused) << plan.words();
+    EXPECT_NE(plan.kernel.find("squared_distance x softmax"), std::string::npos) << plan.kernel;
+  }
+}
+
+TEST(Fused, GivesTheSameDistancesHoweverLongThePadding) {
+  for (const std::string words : {"euclidean + softmax", "euclidean(root) + softmax"})
+    for (const int64_t queries : {2, 40}) {
+      const auto context = [&](int64_t padding) {
+        return make_points(1000, 1000, padding, queries).attended(Path::fused, at::kFloat, words).context;
+      };
+      for (const int64_t padding : {8, 1000}) EXPECT_TRUE(same_bits(context(padding), context(0))) << words << padding;
+    }
+}
+
+// The nearest neighbors of a point are itself and those of its cluster, whose distances are known.
+TEST(Fused, HasTheGradientOfDistancesBetweenFarClusters) {
+  const Points p = make_points(1000, -1000, 8);
+  for (const std::string words : {"euclidean + softmax", "euclidean(root) + softmax"}) {
+    const auto found = [&](Path path, at::ScalarType type) {
+      Points own = p;
+      std::vector<Tensor> leaves;
+      for (Tensor* x : {&own.query, &own.keys, &own.values})
+        leaves.push_back(*x = x->detach().to(type).clone().requires_grad_());
+      const auto context = own.attended(path, type, words).context;
+      return gradients((context * waves(context)).sum(), leaves);
+    };
+    const auto ours = found(Path::fused, at::kFloat), expected = found(Path::composed, at::kDouble);
+    for (size_t i = 0; i < ours.size(); ++i)
+      EXPECT_TRUE(close(ours[i], expected[i], 2e-5 * largest(expected[i]))) << words << ", " << i;
+  }
+}
+
+// loss.backward() inside an autocast scope: what backward computes again stays in float.
+TEST(Autocast, DoesNotReachTheBackwardOfAttention) {
+  for (const std::string words : {"dot + softmax", "scaled_dot + entmax(1.5)", "euclidean + sigmoid"})
+    for (const Path path : {Path::composed, Path::fused})
+      for (const bool weights : {false, true}) {  // fused: slopes of weights take the composed path
+        SCOPED_TRACE(words + ", " + heed::words(path) + (weights ? ", of weights too" : ""));
+        auto c = make_case(words, "keep", {}, /*biased=*/false, at::TensorOptions().dtype(at::kFloat));
+        c.call.path = path;
+        c.call.want.weights = weights;
+        const auto found = [&](bool autocast) {
+          const Autocast scope(at::kCPU, autocast);
+          return gradients(loss_of(c.run()), c.tensors());
+        };
+        const auto inside = found(true), outside = found(false);
+        for (size_t i = 0; i < inside.size(); ++i) EXPECT_TRUE(same_bits(inside[i], outside[i])) << i;
+      }
 }
 
 class EveryMemory : public ::testing::TestWithParam<std::tuple<std::string, int64_t>> {

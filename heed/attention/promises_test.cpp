@@ -32,8 +32,9 @@ class EveryMechanism : public ::testing::TestWithParam<OnPath> {
   Path path() const { return GetParam().path; }
   bool defined() const { return reference::missing(parse_mechanism(words())).empty(); }
 
-  Case make(const std::string& mask = "none", const Lengths& n = {}, bool biased = true) const {
-    Case c = make_case(words(), mask, n, biased);
+  Case make(const std::string& mask = "none", const Lengths& n = {}, bool biased = true,
+            PerHead which = PerHead::even) const {
+    Case c = make_case(words(), mask, n, biased, kDouble, which);
     c.call.path = path();
     return c;
   }
@@ -44,6 +45,8 @@ class EveryMechanism : public ::testing::TestWithParam<OnPath> {
 };
 /// What concerns blocks, and what a fused call leaves to the composed path.
 class EveryComposition : public EveryMechanism {};
+/// What concerns the arithmetic of kernels.
+class EveryFusion : public EveryMechanism {};
 
 const auto path_test_name = [](const ::testing::TestParamInfo<OnPath>& info) { return name_of(info.param.words); };
 INSTANTIATE_TEST_SUITE_P(Composed, EveryMechanism, ::testing::ValuesIn(on(Path::composed, every_mechanism())),
@@ -51,6 +54,8 @@ INSTANTIATE_TEST_SUITE_P(Composed, EveryMechanism, ::testing::ValuesIn(on(Path::
 INSTANTIATE_TEST_SUITE_P(Fused, EveryMechanism, ::testing::ValuesIn(on(Path::fused, every_mechanism_with_a_kernel())),
                          path_test_name);
 INSTANTIATE_TEST_SUITE_P(Composed, EveryComposition, ::testing::ValuesIn(on(Path::composed, every_mechanism())),
+                         path_test_name);
+INSTANTIATE_TEST_SUITE_P(Fused, EveryFusion, ::testing::ValuesIn(on(Path::fused, every_mechanism_with_a_kernel())),
                          path_test_name);
 
 /// Bool [B, H, Lq, Lk, 1] of a whole case.
@@ -66,10 +71,12 @@ Tensor with_width(const Case& c, const Tensor& x) {
 
 TEST_P(EveryMechanism, AgreesWithTheDefinition) {
   if (!defined()) GTEST_SKIP() << "no definition in kernels/reference";
+  PerHead which = PerHead::even;
   for (const auto& mask : kMasks) {
+    which = next(which);
     for (const bool sample : {true, false}) {
       SCOPED_TRACE(mask + (sample ? ", sampled" : ", decided"));
-      auto c = make(mask);
+      auto c = make(mask, {}, /*biased=*/true, which = next(which));
       c.call.noise.sample = sample;
       c.call.noise.dropout = sample ? 0.3 : 0;
       c.call.want = all();
@@ -110,7 +117,7 @@ TEST_P(EveryMechanism, AgreesWithTheDefinitionWhereverTheQueriesStand) {
 
 TEST_P(EveryComposition, AgreesWithTheDefinitionInFloat) {
   if (!defined()) GTEST_SKIP() << "no definition in kernels/reference";
-  auto c = make_case(words(), "keep", {}, /*biased=*/true, at::TensorOptions().dtype(at::kFloat));
+  auto c = make_case(words(), "keep", {}, /*biased=*/true, at::TensorOptions().dtype(at::kFloat), PerHead::odd);
   c.call.want = everything(c.mechanism);
   const auto composed = c.run();
   EXPECT_EQ(composed.context.scalar_type(), at::kFloat);
@@ -145,9 +152,9 @@ double slope_by_definition(const Case& c, const std::string& name, const Tensor&
 
 TEST_P(EveryMechanism, HasTheGradientOfTheDefinition) {
   if (!defined()) GTEST_SKIP() << "no definition in kernels/reference";
-  for (const auto& mask : {"none", "all"}) {
+  for (const auto& [mask, which] : {std::pair{"none", PerHead::even}, {"all", PerHead::odd}}) {
     SCOPED_TRACE(mask);
-    auto c = make(mask);
+    auto c = make(mask, {}, /*biased=*/true, which);
     c.call.noise.dropout = 0.2;
     c.call.want = path() == Path::fused ? what_kernels_differentiate(c.mechanism) : all();
     const auto found = gradients(loss(c.run()), c.tensors());
@@ -162,7 +169,7 @@ TEST_P(EveryMechanism, HasTheGradientOfTheDefinition) {
 }
 
 TEST_P(EveryComposition, HasTheGradientOfCentralDifferences) {
-  auto c = make_case(words(), "keep");
+  auto c = make_case(words(), "keep", {}, /*biased=*/true, kDouble, PerHead::odd);
   c.call.want = everything(c.mechanism);
   c.call.want.entropy = false;  // the curvature of a ln a has no bound at 0: the complex step has to do
   const bool surrogate = words().find("straight_through") != std::string::npos;
@@ -186,7 +193,7 @@ TEST_P(EveryComposition, HasTheGradientOfCentralDifferences) {
 
 TEST_P(EveryMechanism, GivesTheSameOnTheStoredPathToTheSecondDerivative) {
   const auto second = [&](Path which) {
-    auto c = make("keep", {2, 2, 1, 3, 5});
+    auto c = make("keep", {2, 2, 1, 3, 5}, /*biased=*/true, PerHead::odd);
     c.call.path = which;
     c.call.want = all();
     const auto first = gradients(loss_of(c.run()), c.tensors(), /*create_graph=*/true);
@@ -387,20 +394,22 @@ TEST_P(EveryComposition, GivesTheSameInBlocksOfAnySize) {
 }
 
 TEST_P(EveryMechanism, SharesKeysAmongHeadsAsIfTheyWereRepeated) {
-  auto shared = make("keep", {2, 4, 2, 5, 7});
-  shared.call.want = all();
-  auto repeated = shared;
-  repeated.keys = shared.keys.detach().repeat_interleave(2, 1).requires_grad_();
-  repeated.values = shared.values.detach().repeat_interleave(2, 1).requires_grad_();
-  const auto a = shared.run(), b = repeated.run();
-  EXPECT_TRUE(close(a.context, b.context, 1e-12));
-  EXPECT_TRUE(close(a.weights, b.weights, 1e-12));
-  const auto found = gradients(loss(a), {shared.keys, shared.values}),
-             expected = gradients(loss(b), {repeated.keys, repeated.values});
-  for (size_t i = 0; i < 2; ++i)
-    if (expected[i].defined()) {
-      EXPECT_TRUE(close(found[i], expected[i].unflatten(1, {2, 2}).sum(2))) << i;
-    }
+  for (const PerHead which : kPerHead) {
+    auto shared = make("keep", {2, 4, 2, 5, 7}, /*biased=*/true, which);
+    shared.call.want = all();
+    auto repeated = shared;
+    repeated.keys = shared.keys.detach().repeat_interleave(2, 1).requires_grad_();
+    repeated.values = shared.values.detach().repeat_interleave(2, 1).requires_grad_();
+    const auto a = shared.run(), b = repeated.run();
+    EXPECT_TRUE(close(a.context, b.context, 1e-12));
+    EXPECT_TRUE(close(a.weights, b.weights, 1e-12));
+    const auto found = gradients(loss(a), {shared.keys, shared.values}),
+               expected = gradients(loss(b), {repeated.keys, repeated.values});
+    for (size_t i = 0; i < 2; ++i)
+      if (expected[i].defined()) {
+        EXPECT_TRUE(close(found[i], expected[i].unflatten(1, {2, 2}).sum(2))) << i;
+      }
+  }
 }
 
 TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
@@ -422,6 +431,9 @@ TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
   if (!negative) {  // all of the weight is among the 9 largest of 7
     EXPECT_TRUE(close(a.top_weights.sum(3), all.sum(3), 1e-12));
   }
+  const auto there = a.top_keys >= 0;
+  EXPECT_TRUE(close(all.gather(3, a.top_keys.clamp_min(0)).masked_fill(there.logical_not(), 0.0), a.top_weights, 0));
+  EXPECT_TRUE(there.sum(3).equal((all != 0).sum(3)));                // as many as there are weights
   const bool drawn = parse_mechanism(words()).align.name == "hard";  // its log-weights are those of softmax
   for (int64_t i = 0; i < 4 && a.link_log_weights.defined() && !drawn; ++i) {
     const auto l = c.call.want.links[i];
@@ -460,6 +472,98 @@ TEST_P(EveryMechanism, CanBeCalledFromSeveralThreadsAtOnce) {
     });
   for (auto& thread : threads) thread.join();
   for (const auto& x : found) EXPECT_TRUE(same_bits(x, expected));
+}
+
+/// One number for how far apart the scores of a row are, among its larger ones: the mean deviation of the upper
+/// quarter.
+double spread_of_scores(const Case& c) {
+  const at::NoGradGuard no_grad;
+  Case scored = c;
+  scored.mechanism = Mechanism::parse(c.mechanism.parts().score.words() + " + identity");
+  scored.parameters = {};
+  for (const auto& [name, tensor] : c.parameters)
+    if (name.rfind("score.", 0) == 0) scored.parameters.set(name, tensor);
+  const int64_t keys = c.keys.size(2);
+  scored.values = at::eye(keys, c.values.options()).expand({c.keys.size(0), c.keys.size(1), keys, keys});
+  scored.call.mask = {};
+  scored.call.path = Path::composed;
+  return std::get<0>(scored.run().context.topk(keys / 4)).std(-1).mean().item<double>();
+}
+
+/// The largest error of each row of a context, [B, H, Lq].
+Tensor row_errors(const Tensor& context, const Tensor& expected) {
+  return (context.detach().to(at::kDouble) - expected.detach()).abs().amax(-1);
+}
+
+/// Float on a kernel is as close to double as float on the composed path, up to a factor, wherever the data lies. What
+/// a mechanism cannot know in float (dot products of long vectors) is so allowed for, a cancellation of the kernel's
+/// own is not.
+TEST_P(EveryFusion, KeepsItsDigitsFarFromTheOrigin) {
+  const auto floats = at::TensorOptions().dtype(at::kFloat);
+  for (const std::string where : {"offset", "offset and padding", "clusters"}) {
+    SCOPED_TRACE(where);
+    auto c = make_case(words(), "none", {2, 2, 1, 9, 40}, /*biased=*/false, floats, PerHead::odd);
+    c.call.noise.sample = false;
+    {
+      const at::NoGradGuard no_grad;
+      for (auto& x : {c.query, c.keys}) {
+        const auto second = (at::arange(x.size(2)) % 2).view({-1, 1}).to(at::kFloat);
+        x.add_(where == "clusters" ? second * 2000 - 1000 : at::full_like(second, 1000));
+      }
+    }
+    if (where == "offset and padding") {
+      c.call.mask.key_count = at::full({2}, 40, at::kLong);
+      c.keys = at::constant_pad_nd(c.keys.detach(), {0, 0, 0, 60});
+      c.values = at::constant_pad_nd(c.values.detach(), {0, 0, 0, 60});
+    }
+    auto wide = in_double(c);
+    const bool single = c.mechanism.dimensionality() == Dimensionality::single;
+    if (single) c.call.scale = wide.call.scale = std::min(2 / std::max(spread_of_scores(wide), 1e-9), 100.0);
+    const at::NoGradGuard no_grad;
+    const auto expected = wide.run().context;
+    const double size = largest(expected);
+    const auto composed = c.run().context;
+    c.call.path = Path::fused;
+    const auto fused = c.run().context;
+    // Rows that turn on the last digits of the input say nothing: a key more or less, another best key.
+    auto turns = at::zeros({2, 2, 9}, at::kBool);
+    for (int i = 0; i < 4; ++i) {
+      auto moved = wide;
+      for (Tensor* x : {&moved.query, &moved.keys})
+        *x = *x * (1 + 4 * std::numeric_limits<float>::epsilon() * at::randn_like(*x));
+      turns = turns.logical_or(row_errors(moved.run().context, expected) > 0.01 * size);
+    }
+    EXPECT_LT(turns.to(at::kDouble).mean().item<double>(), 0.5);
+    const double theirs = largest(row_errors(composed, expected).masked_fill(turns, 0.0));
+    const double ours = largest(row_errors(fused, expected).masked_fill(turns, 0.0));
+    EXPECT_LE(ours, 8 * theirs + 2e-6 * size) << "scale " << c.call.scale;
+  }
+}
+
+/// local_p with a predicted position of 0, or of S, one past the last key.
+TEST(LocalP, StaysInsideWhereItsPositionSaturates) {
+  for (const std::string words :
+       {"dot + local_p(2)", "dot + local_p(2, renorm)", "dot + local_p(2, score_gauss)", "dot + local_p(0)"})
+    for (const std::string mask : {"none", "all"})
+      for (const double to_place : {100.0, -100.0})
+        for (const Path path : {Path::composed, Path::fused}) {
+          SCOPED_TRACE(words + ", mask " + mask + ", " + std::to_string(to_place) + ", " + heed::words(path));
+          auto c = make_case(words, mask, {2, 2, 2, 5, 7}, /*biased=*/false);
+          const at::NoGradGuard no_grad;
+          c.query.abs_();
+          for (const auto& [name, tensor] : c.parameters) Tensor(tensor).fill_(name == "align.to_place" ? to_place : 1);
+          c.call.want.weights = true;
+          c.call.path = Path::reference;
+          const auto expected = c.run();
+          c.call.path = path;
+          const auto found = c.run();
+          EXPECT_TRUE(close(found.weights, expected.weights));
+          EXPECT_TRUE(close(found.context, expected.context));
+          if (mask != "none") continue;
+          const int64_t reach = words.find("(0)") == std::string::npos ? 2 : 0, center = to_place > 0 ? 6 : 0;
+          const auto inside = (at::arange(7) - center).abs() <= reach;
+          EXPECT_TRUE((found.weights > 0).equal(inside.expand_as(found.weights)));
+        }
 }
 
 TEST(TheCatalogue, HasEveryWordOfTheSurvey) {

@@ -118,15 +118,23 @@ inline Mask make_mask(const std::string& kind, const Lengths& n) {
   return mask;
 }
 
-/// Half of the parameters have one set for each head. A block has 3 queries of one batch row, so that there are
-/// several.
+/// Which parameters of a mechanism have one set for each head: every other one, in one of two ways, so that a mechanism
+/// with a single parameter has it in both forms.
+enum class PerHead { even, odd };  // the second, fourth ...;  the first, third ...
+inline constexpr PerHead kPerHead[] = {PerHead::even, PerHead::odd};
+
+inline PerHead next(PerHead which) {
+  return which == PerHead::even ? PerHead::odd : PerHead::even;
+}
+
+/// A block has 3 queries of one batch row, so that there are several.
 inline Case make_case(const std::string& words, const std::string& mask = "none", const Lengths& n = {},
-                      bool biased = true, const at::TensorOptions& options = kDouble) {
+                      bool biased = true, const at::TensorOptions& options = kDouble, PerHead which = PerHead::even) {
   at::manual_seed(7);
   Case c;
   c.mechanism = Mechanism::parse(words);
   const auto leaf = [&](const Tensor& x) { return x.to(options).requires_grad_(); };
-  bool per_head = false;
+  bool per_head = which == PerHead::odd;
   for (const auto& spec : c.mechanism.parameters({kWidth, kWidth, kValues, kHidden})) {
     auto shape = spec.shape;
     if (per_head) shape.insert(shape.begin(), n.heads);
@@ -152,6 +160,17 @@ inline Case make_case(const std::string& words, const std::string& mask = "none"
   c.call.block_bytes = 1;
   c.call.block_bytes = 3 * why(c.query, c.keys, c.values, c.mechanism, c.parameters, c.call).bytes;
   return c;
+}
+
+/// The same numbers in double.
+inline Case in_double(const Case& c) {
+  Case wide = c;
+  const auto leaf = [](const Tensor& x) { return x.defined() ? x.detach().to(at::kDouble).requires_grad_() : x; };
+  for (const auto& [name, tensor] : c.parameters) wide.parameters.set(name, leaf(tensor));
+  for (Tensor* x : {&wide.query, &wide.keys, &wide.values, &wide.call.bias.full, &wide.call.bias.per_key,
+                    &wide.call.bias.relative, &wide.call.bias.alibi})
+    *x = leaf(*x);
+  return wide;
 }
 
 /// Whether weights, entropy and what is made of them can be wanted: kernels for every channel bring context and lse.
