@@ -27,6 +27,7 @@ struct Noise {
   uint64_t seed = 0;      // 0: one from torch's generator, reported in the plan
   uint64_t stream = 0;    // which use of that seed: layer, step; below 2^30
   int64_t first_row = 0;  // batch row 0 is this one of the global batch
+  int64_t rows_each = 1;  // rows that each row of the global batch has become; first_row counts them, a scope does not
   Tensor uniforms{};      // [B, Lq, Lk] or [B, H, Lq, Lk] (+ [W] if multi) in (0, 1), in place of ours
 };
 
@@ -36,7 +37,7 @@ inline void follow_scope(Noise& noise) {
   if (scope == nullptr || noise.seed != 0 || noise.stream != 0) return;
   noise.seed = scope->seed();
   noise.stream = scope->next_use();
-  noise.first_row += scope->first_row();
+  noise.first_row += scope->first_row() * noise.rows_each;
 }
 
 /// What to bring besides the context. What an alignment does not have is refused, not invented.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "heed/bridge/noise_scope.h"
 #include "heed/data/safetensors.h"
 #include "heed/structures/testing.h"
 
@@ -151,6 +152,40 @@ TEST_P(EveryStructure, DrawsForABatchRowWhatItDrawsAlone) {
   EXPECT_FALSE(same_bits(c.run().context, together.context));
 }
 
+/// Batch rows from ... from + rows - 1.
+Given share_of(const Given& given, int64_t from, int64_t rows) {
+  Given part = given;
+  for (auto& f : part.features) {
+    f.rows = f.rows.narrow(0, from, rows);
+    if (f.keep.defined()) f.keep = f.keep.narrow(0, from, rows);
+  }
+  if (part.query.defined()) part.query = part.query.narrow(0, from, rows);
+  return part;
+}
+
+/// What a batch draws in a scope of noise, whole and in two shares, as two processes have them.
+void expect_scoped_draws(const StructureCase& c) {
+  c.structure->train();
+  Given given = c.given;
+  given.call.noise.seed = 0;  // the scope has one
+  given.call.noise.dropout = 0.3;
+  const auto context = [&](uint64_t step, int64_t from, int64_t rows) {
+    const NoiseScope scope(11, step, from);
+    return c.structure->forward(share_of(given, from, rows)).context;
+  };
+  const auto whole = context(5, 0, 3);
+  EXPECT_TRUE(same_bits(context(5, 0, 3), whole));
+  bool drawn = false;  // few numbers may come out alike in one other step, not in ten
+  for (uint64_t step = 6; step < 16 && !drawn; ++step) drawn = !same_bits(context(step, 0, 3), whole);
+  EXPECT_TRUE(drawn);
+  EXPECT_TRUE(close(context(5, 0, 1), whole.narrow(0, 0, 1), 1e-11)) << "row 0";
+  EXPECT_TRUE(close(context(5, 1, 2), whole.narrow(0, 1, 2), 1e-11)) << "rows 1 and 2";
+}
+
+TEST_P(EveryStructure, DrawsInAScopeForSharesOfABatchWhatTheWholeDraws) {
+  expect_scoped_draws(make());
+}
+
 TEST_P(EveryStructure, GivesTheSameHoweverLongThePadding) {
   const auto c = make();
   const auto out = c.run();
@@ -190,11 +225,23 @@ TEST_P(EveryStructure, HasTheGradientOfCentralDifferences) {
 
 TEST_P(EveryStructure, GivesTheSameOnEveryPath) {
   auto c = make();
+  const auto inside = (c.structure->own_scores() ? "dot + " : "") + c.structure->inside();
+  std::vector<Path> others{Path::composed, Path::fastest};  // double: fastest is not fused
+  if (no_kernel(Mechanism::parse(inside), {}, at::empty({0})).empty()) others.push_back(Path::fused);
   c.given.call.path = Path::stored;
   const auto stored = c.run();
-  for (const Path path : {Path::composed, Path::fastest}) {
+  const auto expected = gradients(loss_of(stored), c.tensors());
+  for (const Path path : others) {
+    SCOPED_TRACE(words(path));
     c.given.call.path = path;
-    EXPECT_TRUE(close(c.run().context, stored.context, 1e-11)) << words(path);
+    const auto out = c.run();
+    EXPECT_TRUE(close(out.context, stored.context, 1e-11));
+    const auto found = gradients(loss_of(out), c.tensors());
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (!found[i].defined() && !expected[i].defined()) continue;
+      const auto filled = [&](const Tensor& x) { return x.defined() ? x : at::zeros_like(c.tensors()[i]); };
+      EXPECT_TRUE(close(filled(found[i]), filled(expected[i]), 1e-9)) << c.leaves()[i].first;
+    }
   }
 }
 
@@ -272,6 +319,27 @@ TEST_P(EveryStructure, RefusesInputsThatDoNotFit) {
   Given masked = c.given;
   masked.call.mask.key_count = at::ones({3}, at::kLong);
   EXPECT_THROW(c.structure->forward(masked), Error);
+}
+
+class EveryDrawingStructure : public EveryStructure {};
+
+/// Every structure with alignments that draw keys, and one with a policy, which graphs refuse.
+std::vector<Inside> every_structure_that_draws() {
+  std::vector<Inside> all;
+  for (const auto& words : every_structure()) {
+    const auto made = structure(words, {.features = {kFeatureWidth}});
+    for (const std::string align : {"hard", "gumbel_softmax", "straight_through", "reinforced"}) {
+      if (align == "reinforced" && made->takes().edges) continue;
+      all.push_back({words, made->own_scores() ? align : "additive + " + align});
+    }
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryDrawingStructure, ::testing::ValuesIn(every_structure_that_draws()),
+                         structure_test_name);
+
+TEST_P(EveryDrawingStructure, DrawsInAScopeForSharesOfABatchWhatTheWholeDraws) {
+  expect_scoped_draws(make());
 }
 
 TEST(StructureCatalogue, DescribesEveryStructure) {

@@ -21,6 +21,14 @@ inline Call nth_use(const Call& call, uint64_t n) {
   return own;
 }
 
+/// The call where each batch row has become `each` rows, one after the other.
+inline Call with_rows_split(const Call& call, int64_t each) {
+  Call own = call;
+  own.noise.first_row *= each;
+  own.noise.rows_each *= each;
+  return own;
+}
+
 /// What came of each use, by name, in order.
 using Steps = std::vector<std::pair<std::string, Attended>>;
 

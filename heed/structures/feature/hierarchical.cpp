@@ -62,9 +62,7 @@ class Hierarchical final : public Structure {
     for (size_t axis = 0; axis + 1 < places.size(); ++axis) rows *= places[axis];
     Features flat{level.rows.reshape({rows, L, D}), {}};
     if (level.keep.defined()) flat.keep = level.keep.reshape({rows, L});
-    Call own = call;
-    if (B > 0) own.noise.first_row *= rows / B;
-    Features next{pool(out, {}, flat, own).view(places), {}};
+    Features next{pool(out, {}, flat, B > 0 ? with_rows_split(call, rows / B) : call).view(places), {}};
     if (level.keep.defined()) next.keep = level.keep.any(-1);
     if (L == 0)
       next.keep = at::zeros(next.rows.sizes().slice(0, places.size() - 1), level.rows.options().dtype(at::kBool));

@@ -61,10 +61,8 @@ class MultiRepresentational final : public Structure {
     const auto query = beside({to_scores_, score_bias_}).expand({B * L, 1, keys.size(-1)});
     Features tokens{keys.reshape({B * L, inputs_, keys.size(-1)}), {}};
     if (all.keep.defined()) tokens.keep = all.keep.reshape({B * L, inputs_});
-    Call call = in.call;
-    call.noise.first_row *= L;
     const auto values = all.rows.reshape({B * L, inputs_, width()});
-    const auto chosen = choose_(out, query, tokens, call, values).view({B, L, width()});
+    const auto chosen = choose_(out, query, tokens, with_rows_split(in.call, L), values).view({B, L, width()});
     out.context = relu_ ? at::relu(chosen) : chosen;
     if (all.keep.defined()) out.keep = all.keep.any(-1);
     return out;

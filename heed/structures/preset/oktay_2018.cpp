@@ -31,9 +31,8 @@ class AttentionGate final : public Structure {
     Arranged out;
     const Features each{apart(features.rows),
                         features.keep.defined() ? features.keep.flatten().unsqueeze(1) : Tensor()};
-    Call call = in.call;
+    Call call = with_rows_split(in.call, features.length());
     call.bias.full = bias_.view({1, 1, 1});
-    call.noise.first_row *= features.length();
     out.context = gate_(out, apart(signal.rows), each, call).view(features.rows.sizes());  // [B, L, D]
     out.keep = features.keep;
     return out;
