@@ -10,6 +10,12 @@ Tensor by_row(const Tensor& x) {
   return x.dim() == 1 ? x : x.flatten(1).sum(1);
 }
 
+/// [B, (H,) Lq, (W)] -> [B, Lq]
+Tensor by_query(const Tensor& x, int64_t query_axis) {
+  const auto queries = query_axis == 2 ? x.sum(1) : x;
+  return queries.dim() == 3 ? queries.sum(2) : queries;
+}
+
 }  // namespace
 
 Reinforce::Reinforce(ReinforceOptions options) : options_(options), baseline_(options.baseline) {
@@ -17,12 +23,24 @@ Reinforce::Reinforce(ReinforceOptions options) : options_(options), baseline_(op
         ", expected 0 to 1");
 }
 
-Tensor Reinforce::loss(const Attended& attended, const Tensor& reward) {
+Tensor Reinforce::loss(const Attended& attended, const Tensor& reward, const Tensor& terms) {
   const Tensor& log_probability = attended.log_probability;
   check(log_probability.defined(), "reinforce: nothing was drawn; it is for hard and reinforced alignments");
   check(attended.plan.sampled, "reinforce: the call decided and did not sample; set noise.sample, or train()");
-  check(reward.defined() && reward.dim() == 1 && reward.size(0) == log_probability.size(0), "reinforce: reward is ",
-        shape_of(reward), ", expected [", log_probability.size(0), "], one for each batch row");
+  const bool policy = attended.selected_share.defined();  // one choice for all queries
+  const int64_t batch = log_probability.size(0),
+                query_axis = attended.context.defined() ? attended.context.dim() - 2 : 1;
+  const bool by_element = reward.defined() && reward.dim() == 1 && reward.size(0) == batch;
+  const bool each_query = !policy && reward.defined() && reward.dim() == 2 && log_probability.dim() > query_axis &&
+                          reward.size(0) == batch && reward.size(1) == log_probability.size(query_axis);
+  check(by_element || each_query, "reinforce: got a reward of ", shape_of(reward), ", expected [", batch,
+        "], one for each batch element",
+        policy || log_probability.dim() <= query_axis
+            ? ""
+            : ", or [" + std::to_string(batch) + ", " + std::to_string(log_probability.size(query_axis)) +
+                  "], one for each query");
+  check(!terms.defined() || terms.sizes() == reward.sizes(), "reinforce: got terms of ", shape_of(terms),
+        ", expected the shape of the reward, ", shape_of(reward));
   check_like("reinforce: reward", reward, log_probability);
   check(options_.entropy_weight == 0 || attended.entropy.defined(), "reinforce: entropy_weight is ",
         options_.entropy_weight, ", but the call did not want entropy; set want.entropy");
@@ -32,9 +50,13 @@ Tensor Reinforce::loss(const Attended& attended, const Tensor& reward) {
   if (options_.selection_cost != 0)
     gain = gain - options_.selection_cost * by_row(attended.selected_share.detach()) /
                       static_cast<double>(attended.selected_share.numel() / gain.numel());
-  auto each = options_.reward_weight * (gain - baseline_) * by_row(log_probability);
+  const auto count = terms.defined() ? terms.detach().to(gain.scalar_type()) : at::ones_like(gain);
+  const auto advantage = gain - baseline_ * count;
+  const auto log_p = each_query ? by_query(log_probability, query_axis) : by_row(log_probability);
+  auto each = options_.reward_weight * by_row(advantage * log_p);  // [B]
   if (options_.entropy_weight != 0) each = each + options_.entropy_weight * by_row(attended.entropy);
-  baseline_ = options_.momentum * baseline_ + (1 - options_.momentum) * gain.mean().item<double>();
+  const double mean = (gain.sum() / count.sum().clamp_min(1e-30)).item<double>();
+  baseline_ = options_.momentum * baseline_ + (1 - options_.momentum) * mean;
   return -each.mean();
 }
 

@@ -115,6 +115,47 @@ TEST(Reinforce, ChargesForWhatWasSelected) {
   EXPECT_NEAR(reinforce.baseline(), -1.21, 1e-12);
 }
 
+/// Two batch elements, two queries, log p = [[-1, -2], [-3, -4]].
+Attended drawn_by_two_queries() {
+  Attended a;
+  a.context = at::zeros({2, 2, 1}, kDouble);
+  a.log_probability = at::tensor({-1.0, -2.0, -3.0, -4.0}, kDouble).view({2, 2});
+  a.plan.sampled = true;
+  return a;
+}
+
+// Rewards [[5, 7], [11, 13]], baseline 1: -(1/2) ((4 * -1 + 6 * -2) + (10 * -3 + 12 * -4)) = 47.
+TEST(Reinforce, CreditsEveryQueryWithItsOwnReward) {
+  const auto reward = at::tensor({5.0, 7.0, 11.0, 13.0}, kDouble).view({2, 2});
+  Reinforce reinforce({.momentum = 0.5, .baseline = 1});
+  EXPECT_NEAR(reinforce.loss(drawn_by_two_queries(), reward).item<double>(), 47, 1e-12);
+  EXPECT_NEAR(reinforce.baseline(), 0.5 * 1 + 0.5 * 9, 1e-12);  // the mean reward is 9
+
+  auto with_heads = drawn_by_two_queries();  // a head more: log p of both heads are summed
+  with_heads.context = at::zeros({2, 2, 2, 1}, kDouble);
+  with_heads.log_probability = at::stack({with_heads.log_probability, with_heads.log_probability}, 1);
+  EXPECT_NEAR(Reinforce({.baseline = 1}).loss(with_heads, reward).item<double>(), 2 * 47, 1e-12);
+}
+
+// A reward of 6 that sums 3 terms is as good as a reward of 2 that is one term: with a baseline of 2 neither counts,
+// and a query without terms (padding) never does. The baseline becomes the mean of a term, (6 + 2) / 4.
+TEST(Reinforce, ComparesSumsWithAsManyBaselines) {
+  const auto reward = at::tensor({6.0, 2.0, 0.0, 0.0}, kDouble).view({2, 2});
+  const auto terms = at::tensor({3.0, 1.0, 0.0, 0.0}, kDouble).view({2, 2});
+  Reinforce reinforce({.momentum = 0, .baseline = 2});
+  EXPECT_EQ(reinforce.loss(drawn_by_two_queries(), reward, terms).item<double>(), 0);
+  EXPECT_NEAR(reinforce.baseline(), 2, 1e-12);
+  EXPECT_THROW(reinforce.loss(drawn_by_two_queries(), reward, terms.flatten()), Error);
+  EXPECT_THROW(reinforce.loss(drawn_by_two_queries(), reward.narrow(1, 0, 1)), Error);
+}
+
+// A policy chooses once for all queries, so a reward for each query has no choice to credit.
+TEST(Reinforce, RefusesRewardsByQueryForAPolicy) {
+  auto a = drawn_by_two_queries();
+  a.selected_share = at::ones({2, 2}, kDouble);
+  EXPECT_THROW(Reinforce().loss(a, at::zeros({2, 2}, kDouble)), Error);
+}
+
 TEST(Reinforce, SaysWhatItNeeds) {
   auto c = three_keys("softmax");
   Reinforce reinforce;

@@ -23,7 +23,7 @@ class Reinforced final : public Alignment {
     return {{"from_keys", {s.hidden, 3 * s.keys}},
             {"bias", {s.hidden}, kZeros},
             {"to_logit", {1, s.hidden}},
-            {"logit_bias", {1}, kZeros}};
+            {"logit_bias", {1}, {Initial::constant, getenv("HEED_LOGIT") ? atof(getenv("HEED_LOGIT")) : 0.0}}};
   }
 
   Tensor prepare_keys(const Parameters& p, const Tensor& keys, const Tensor& reachable) const override {

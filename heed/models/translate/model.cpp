@@ -22,8 +22,12 @@ std::string usual_features(const std::string& query) {
 
 }  // namespace
 
+Tensor Predicted::target_log_probabilities() const {
+  return at::log_softmax(logits.to(at::kFloat), -1).gather(1, wanted.unsqueeze(1)).squeeze(1);
+}
+
 Tensor Predicted::log_probabilities(int64_t batch) const {
-  const auto log_p = at::log_softmax(logits.to(at::kFloat), -1).gather(1, wanted.unsqueeze(1)).squeeze(1);  // [n]
+  const auto log_p = target_log_probabilities();  // [n]
   return at::zeros({batch}, log_p.options().dtype(at::kDouble)).index_add(0, row, log_p.to(at::kDouble));
 }
 
@@ -97,6 +101,7 @@ Predicted TranslationModel::predict(const PairBatch& batch, const Call& given) {
   out.logits = output_->logits(outputs.flatten(0, 1).index_select(0, real));
   out.wanted = batch.target_out.flatten().index_select(0, real);
   out.row = real.div(batch.target_in.size(1), "floor");
+  out.position = real - out.row * batch.target_in.size(1);
   return out;
 }
 

@@ -24,13 +24,16 @@ struct Vocabularies {
 
 /// What the model says of a batch.
 struct Predicted {
-  Tensor logits;  // [n, words]: of real targets only, row by row
-  Tensor wanted;  // [n]: the words there
-  Tensor row;     // [n]: the batch row of each
+  Tensor logits;    // [n, words]: of real targets only, row by row
+  Tensor wanted;    // [n]: the words there
+  Tensor row;       // [n]: the batch row of each
+  Tensor position;  // [n]: its position in that row
   Answered answered;
 
   /// Of each row, all its targets together [B]; double.
   Tensor log_probabilities(int64_t batch) const;
+  /// Of each target [n]; float.
+  Tensor target_log_probabilities() const;
 };
 
 class TranslationModel : public torch::nn::Module {

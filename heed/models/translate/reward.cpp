@@ -3,6 +3,16 @@
 #include "heed/attention/mechanism.h"
 
 namespace heed {
+namespace {
+
+/// sum_{t >= i} gamma^(t - i) x_t for each i, [B, T].
+Tensor discounted_sums(const Tensor& x, double gamma) {
+  auto sums = x.clone();
+  for (int64_t i = x.size(1) - 2; i >= 0; --i) sums.select(1, i).add_(sums.select(1, i + 1), gamma);
+  return sums;
+}
+
+}  // namespace
 
 std::unique_ptr<RewardLoss> RewardLoss::for_model(const TranslationModel& model, double weight) {
   const Mechanism mechanism = Mechanism::parse(model.attention().looking().mechanism);
@@ -12,8 +22,21 @@ std::unique_ptr<RewardLoss> RewardLoss::for_model(const TranslationModel& model,
 
 Tensor RewardLoss::operator()(const Predicted& predicted, int64_t rows) {
   const Attended& attended = step_of(predicted.answered.steps, step_, "translate");
-  const Tensor reward = predicted.log_probabilities(rows).detach().to(attended.context.scalar_type());  // [B]
-  return reinforce_.loss(attended, reward) * rows;  // its own is a mean over rows
+  const auto log_p = predicted.target_log_probabilities().detach();
+  const int64_t steps = predicted.position.max().item<int64_t>() + 1;
+  const auto grid = [&](const Tensor& values) {  // [B, T], 0 beyond the end of a target
+    return at::zeros({rows, steps}, values.options()).index_put({predicted.row, predicted.position}, values);
+  };
+  auto reward = grid(log_p), terms = grid(at::ones_like(log_p));
+  const char* gamma_text = getenv("HEED_GAMMA");
+  const double gamma = gamma_text ? atof(gamma_text) : 1;
+  if (attended.selected_share.defined() || gamma < 0) {
+    reward = reward.sum(1), terms = terms.sum(1);
+    if (gamma < -1) terms = at::ones_like(terms);  // as before
+  } else {
+    reward = discounted_sums(reward, gamma), terms = discounted_sums(terms, gamma);
+  }
+  return reinforce_.loss(attended, reward.to(attended.context.scalar_type()), terms) * rows;  // its own is a mean over rows
 }
 
 }  // namespace heed

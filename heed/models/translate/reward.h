@@ -22,7 +22,7 @@ class RewardLoss {
   void set_baseline(double baseline) { reinforce_.set_baseline(baseline); }
 
  private:
-  RewardLoss(std::string step, double weight) : step_(std::move(step)), reinforce_({.reward_weight = weight}) {}
+  RewardLoss(std::string step, double weight) : step_(std::move(step)), reinforce_({.reward_weight = weight, .entropy_weight = getenv("HEED_ENT") ? atof(getenv("HEED_ENT")) : 0}) {}
   std::string step_;
   Reinforce reinforce_;
 };

@@ -173,7 +173,9 @@ class Translate final : public Task {
     const NoiseScope noise(settings_.seed,
                            static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch),
                            batch.first_row);
-    const Predicted predicted = model_->predict(batch);
+    Call call;
+    call.want.entropy = reward_ && getenv("HEED_ENT") != nullptr;
+    const Predicted predicted = model_->predict(batch, call);
     const auto logits = predicted.logits.to(at::kFloat);
     Loss loss;
     loss.count = predicted.wanted.size(0);
