@@ -114,6 +114,16 @@ Parameters AttentionImpl::own(const Sizes& sizes) const {
   return some;
 }
 
+void AttentionImpl::set_soft(bool soft) {
+  soft_.reset();
+  if (!soft) return;
+  const std::string spec = options_.mechanism.words();
+  check(options_.mechanism.parts().align.name == "hard", "attention: got soft weights for ", spec,
+        ", expected the alignment hard, which draws from softmax");
+  const std::string drawn = " + hard";
+  soft_ = Mechanism::parse(std::string(spec).replace(spec.rfind(drawn), drawn.size(), " + softmax"));
+}
+
 Call AttentionImpl::with_noise(const Call& call) {
   Call noisy = call;
   if (!is_training()) return noisy;
@@ -160,23 +170,23 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   if (query.defined() && o.query > 0) check_width("query", query, o.query);
   const auto first_query = [&](int64_t Lq) { return first_place(call.mask, {0, 0, Lq, keys.size(1)}); };
   if (!o.projects())
-    return attend(turned(query, query.defined() ? first_query(query.size(1)) : 0), turned(keys, 0), values, o.mechanism,
+    return attend(turned(query, query.defined() ? first_query(query.size(1)) : 0), turned(keys, 0), values, mechanism(),
                   own(head_), call);
 
   // Padding is zeroed before the heads' projections, so that a NaN there cannot reach their gradients.
   call.mask.keep = with_head_axis(call.mask.keep);
   Tensor q = query, k = keys, v = values;
   check(q.defined() || o.query == 0, "attention: query is undefined, expected [B, Lq, ", o.query, "]");
-  const int64_t Lq = q.defined() ? q.size(1) : o.mechanism.score().own_queries();
+  const int64_t Lq = q.defined() ? q.size(1) : mechanism().score().own_queries();
   check(v.size(1) == k.size(1) && v.size(0) == k.size(0) && (!q.defined() || q.size(0) == k.size(0)),
         "attention: query is ", shape_of(q), ", keys ", shape_of(k), ", values ", shape_of(v),
         "; expected the same batch size, and one value for each key");
   check_like("attention: values", v, k);
   if (q.defined()) check_like("attention: keys", k, q);
-  if (call.mask.any() || o.mechanism.score().most_keys() < k.size(1)) {
+  if (call.mask.any() || mechanism().score().most_keys() < k.size(1)) {
     const CallSizes sizes{keys.size(0), o.heads, Lq, keys.size(1), head_.width()};
-    call = check_extras(call, o.mechanism, sizes, keys);
-    const Reach found = reach(call.mask, {0, 0, Lq, keys.size(1), o.mechanism.score().most_keys()}, keys.device());
+    call = check_extras(call, mechanism(), sizes, keys);
+    const Reach found = reach(call.mask, {0, 0, Lq, keys.size(1), mechanism().score().most_keys()}, keys.device());
     if (q.defined()) q = without_unreached(q.unsqueeze(1), found.rows).squeeze(1);
     k = without_unreached(k.unsqueeze(1), found.keys).squeeze(1);
     v = without_unreached(v.unsqueeze(1), found.values).squeeze(1);
@@ -184,7 +194,7 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   const Tensor heads =
       q.defined() ? split(q, "query", o.heads) : at::empty({keys.size(0), o.heads, Lq, 0}, keys.options());
   return finish(attend(turned(heads, first_query(Lq)), turned(split(k, "keys", o.key_heads), 0),
-                       split(v, "values", o.key_heads), o.mechanism, own(head_), call));
+                       split(v, "values", o.key_heads), mechanism(), own(head_), call));
 }
 
 AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor& values, const Mask& given,
@@ -292,18 +302,18 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
         "attention: the reference path starts from unprojected keys; call forward(query, keys, values)");
   const auto& values = memory.values.rows();
   const int64_t B = values.size(0), Lk = memory.length();
-  const int64_t Lq = query.defined() ? query.size(-2) : o.mechanism.score().own_queries();
+  const int64_t Lq = query.defined() ? query.size(-2) : mechanism().score().own_queries();
   check(query.defined() || Lq > 0, "attention: query is undefined, expected [", B, ", Lq, ", o.query, "]");
   auto q = query.defined() ? query : at::empty({B, Lq, 0}, values.options());
   check(q.dim() == 3 && q.size(0) == B && (!query.defined() || q.size(2) == o.query), "attention: query is ",
         shape_of(q), ", expected [", B, ", Lq, ", o.query, "]");
   check_like("attention: the memory", values, q);
-  call = check_extras(call, o.mechanism, {B, o.heads, Lq, Lk, head_.width()}, q);
+  call = check_extras(call, mechanism(), {B, o.heads, Lq, Lk, head_.width()}, q);
   const Tensor own_count = memory.key_count, call_count = call.mask.key_count;
   if (memory.keep.defined()) call.mask.keep = both(call.mask.keep, memory.keep.rows().transpose(-1, -2));
 
   Prepared prepared;
-  const Place whole{0, 0, Lq, Lk, o.mechanism.score().most_keys()};
+  const Place whole{0, 0, Lq, Lk, mechanism().score().most_keys()};
   prepared.reach = reach(call.mask, whole, q.device());
   if (own_count.defined())  // S as it would be had the keys come with the call
     prepared.reach.key_count =
@@ -315,8 +325,8 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
         query.defined() && o.query > 0 ? split(heads.squeeze(1), "query", o.heads) : heads.expand({B, o.heads, Lq, 0});
   heads = turned(heads, first_place(call.mask, whole));
   const auto parameters = own(head_);
-  prepared.query = o.mechanism.score().prepare_query(parameters.of("score"), heads);
-  prepared.align_query = o.mechanism.align().prepare_query(parameters.of("align"), heads);
+  prepared.query = mechanism().score().prepare_query(parameters.of("score"), heads);
+  prepared.align_query = mechanism().align().prepare_query(parameters.of("align"), heads);
   // What only this call masks is zeroed here, behind the projections: it cannot reach the answer. What the memory masks
   // was zeroed before them.
   const bool masked = given.mask.any() || whole.most_keys < Lk;
@@ -327,10 +337,10 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   prepared.reach.keys = reachable(memory);  // a policy chooses among the keys of the memory, once for all calls
   const bool empty = B == 0 || Lq == 0 || Lk == 0;
   const Checked c{heads, prepared.keys, values, parameters, call, head_, o.projects()};
-  const Plan plan = plan_of(c, o.mechanism, prepared.keys);
-  Attended result = empty ? empty_answer(c, o.mechanism) : run_plan(plan, prepared, o.mechanism, parameters, call);
+  const Plan plan = plan_of(c, mechanism(), prepared.keys);
+  Attended result = empty ? empty_answer(c, mechanism()) : run_plan(plan, prepared, mechanism(), parameters, call);
   result.plan = plan;
-  return finish(without_axes(result, o.mechanism, o.projects()));
+  return finish(without_axes(result, mechanism(), o.projects()));
 }
 
 }  // namespace heed

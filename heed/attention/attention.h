@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 
 #include <torch/nn/cloneable.h>
 #include <torch/nn/pimpl.h>
@@ -54,6 +55,10 @@ class AttentionImpl : public torch::nn::Cloneable<AttentionImpl> {
   Memory append(const Memory& memory, const Tensor& keys, const Tensor& values, const Mask& mask = {});
   Attended forward(const Tensor& query, const Memory& memory, const Call& call = {});
 
+  /// For `hard`: while true, calls use the softmax weights that it draws from, and draw nothing. Xu et al. (2015) train
+  /// with these in half of the cases, since only they have a gradient of their own. Refused for other alignments.
+  void set_soft(bool soft);
+
   /// By the names that attend() and files use.
   Parameters named() const;
   const AttentionOptions& options() const { return options_; }
@@ -69,7 +74,10 @@ class AttentionImpl : public torch::nn::Cloneable<AttentionImpl> {
   Tensor split(const Tensor& x, const std::string& weight, int64_t heads) const;
   Attended finish(Attended attended) const;
 
+  const Mechanism& mechanism() const { return soft_ ? *soft_ : options_.mechanism; }
+
   AttentionOptions options_;
+  std::optional<Mechanism> soft_;             // set_soft()
   Sizes head_;                                // what one head sees
   std::shared_ptr<torch::nn::Module> heads_;  // heads.*, by their bare names; a copy's is filled after reset()
   /// Counts calls, from any thread; a copy of a module goes on counting by itself.

@@ -8,12 +8,18 @@
 // The subset is one for all queries of a call and has no gradient: the policy learns by reward, through
 // log p(z) = sum_j log(pi_j or 1 - pi_j) (see Reinforce). If it selects nothing that a query may attend
 // the row is 0; with fallback that row attends softly to all it may.
+//
+// The policy starts by selecting nearly all keys, pi = sigmoid(2) = 0.88, and learns what to leave out. Started at 1/2
+// it hides half of the input from a model that has not learned to use it yet, and the reward cannot tell what was
+// missing.
 
 #include "heed/attention/activation.h"
 #include "heed/attention/align.h"
 
 namespace heed {
 namespace {
+
+constexpr double kFirstLogit = 2;
 
 class Reinforced final : public Alignment {
  public:
@@ -23,7 +29,7 @@ class Reinforced final : public Alignment {
     return {{"from_keys", {s.hidden, 3 * s.keys}},
             {"bias", {s.hidden}, kZeros},
             {"to_logit", {1, s.hidden}},
-            {"logit_bias", {1}, {Initial::constant, getenv("HEED_LOGIT") ? atof(getenv("HEED_LOGIT")) : 0.0}}};
+            {"logit_bias", {1}, {Initial::constant, kFirstLogit}}};
   }
 
   Tensor prepare_keys(const Parameters& p, const Tensor& keys, const Tensor& reachable) const override {

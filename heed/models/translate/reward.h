@@ -1,9 +1,16 @@
-// Learning by reward, for attention that draws (hard, reinforced): the reward of a sentence is its log-probability.
+// Learning by reward, for attention that draws (hard, reinforced).
+//
+// The choice that `hard` makes for a target word is rewarded with the log-probability of that word, the choice of a
+// policy (reinforced) with that of the whole sentence; both are compared with the mean log-probability of a word so
+// far, times the number of words. On a share of the batches `hard` uses softmax weights (Xu et al., 2015, section 4.1:
+// half of them): these learn by the likelihood itself, and the draws of the other batches start from what they learned.
 
 #pragma once
 
 #include <memory>
+#include <vector>
 
+#include "heed/attention/attention.h"
 #include "heed/attention/reinforce.h"
 #include "heed/models/translate/model.h"
 
@@ -11,10 +18,18 @@ namespace heed {
 
 class RewardLoss {
  public:
-  /// Nothing, where the model's alignment does not draw.
-  static std::unique_ptr<RewardLoss> for_model(const TranslationModel& model, double weight);
+  struct RewardOptions {
+    double weight = 0.1;
+    double soft_share = 0.5;  // of the batches
+  };
 
-  /// To be added to a loss that is summed over the targets of a batch of so many rows.
+  /// Nothing, where the model's alignment does not draw.
+  static std::unique_ptr<RewardLoss> for_model(const TranslationModel& model, const RewardOptions& options);
+
+  /// Whether this batch of an epoch is one for softmax weights: evenly spread, soft_share of all.
+  bool is_soft(int64_t batch) const;
+
+  /// To be added to a loss that is summed over the targets of a batch of so many rows, which was not soft.
   Tensor operator()(const Predicted& predicted, int64_t rows);
 
   /// All that it remembers.
@@ -22,9 +37,25 @@ class RewardLoss {
   void set_baseline(double baseline) { reinforce_.set_baseline(baseline); }
 
  private:
-  RewardLoss(std::string step, double weight) : step_(std::move(step)), reinforce_({.reward_weight = weight, .entropy_weight = getenv("HEED_ENT") ? atof(getenv("HEED_ENT")) : 0}) {}
+  RewardLoss(std::string step, const RewardOptions& options, bool by_policy)
+      : step_(std::move(step)),
+        soft_share_(by_policy ? 0 : options.soft_share),
+        reinforce_({.reward_weight = options.weight}) {}
   std::string step_;
+  double soft_share_;
   Reinforce reinforce_;
+};
+
+/// While it lives, every `hard` attention of the model uses softmax weights; does nothing where `soft` is false.
+class SoftAttention {
+ public:
+  SoftAttention(torch::nn::Module& model, bool soft);
+  SoftAttention(const SoftAttention&) = delete;
+  SoftAttention& operator=(const SoftAttention&) = delete;
+  ~SoftAttention();
+
+ private:
+  std::vector<AttentionImpl*> softened_;
 };
 
 }  // namespace heed

@@ -60,7 +60,8 @@ struct TranslateSettings {
   bool joint = false;
   uint64_t seed = 1;
   int64_t batch = 0;
-  double smoothing = 0, reward = 0;
+  double smoothing = 0;
+  RewardLoss::RewardOptions reward;
   std::string tokenize, watch;
   TranslateOptions greedy, best;
 };
@@ -85,7 +86,8 @@ TranslateSettings read_settings(const Settings& recipe) {
   s.seed = static_cast<uint64_t>(train.integer("seed", 1, 0, (int64_t{1} << 53) - 1));
   s.batch = train.integer("batch", 2000, 1, 1 << 24);
   s.smoothing = train.number("smoothing", 0, 0, below(1));
-  s.reward = train.number("reward", 0.1, 0);
+  s.reward.weight = train.number("reward", 0.1, 0);
+  s.reward.soft_share = train.number("soft_share", 0.5, 0, 1);
   s.tokenize = eval.choice("tokenize", {"13a", "none", "zh", "char", "intl"});
   s.watch = eval.choice("watch", {"bleu", "loss"});
   s.best.search.beam = eval.integer("beam", 5, 1, 1000);
@@ -173,16 +175,17 @@ class Translate final : public Task {
     const NoiseScope noise(settings_.seed,
                            static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch),
                            batch.first_row);
-    Call call;
-    call.want.entropy = reward_ && getenv("HEED_ENT") != nullptr;
-    const Predicted predicted = model_->predict(batch, call);
+    check(!reward_ || share.world == 1,
+          "recipe: model.attention draws and learns by reward, whose baseline one process ",
+          "keeps; train with one process");
+    const bool soft = reward_ && reward_->is_soft(share.batch);
+    const SoftAttention softened(*model_, soft);
+    const Predicted predicted = model_->predict(batch);
     const auto logits = predicted.logits.to(at::kFloat);
     Loss loss;
     loss.count = predicted.wanted.size(0);
     loss.sum = at::cross_entropy_loss(logits, predicted.wanted, {}, at::Reduction::Sum, -100, settings_.smoothing);
-    if (reward_) {
-      check(share.world == 1, "recipe: model.attention draws and learns by reward, whose baseline one process keeps; ",
-            "train with one process");
+    if (reward_ && !soft) {
       loss.shown = loss.sum.detach();
       loss.sum = loss.sum + (*reward_)(predicted, static_cast<int64_t>(batch.rows.size()));
     }
