@@ -2,9 +2,10 @@
 //
 //   a_j = p_j 1[p_j >= theta],  p = softmax(e)          renorm: divided by what is left
 //
-// Which keys survive is constant. Without renorm a dropped score still acts through the normaliser;
-// with it, the weights are softmax over the survivors. If none survives the row is empty; keep_best
-// lets the best key stay.
+// Which keys survive is constant. Without renorm a dropped score still acts through the normalizer; with it, the
+// weights are softmax over the survivors. The best key stays even below theta. With keep_best=false a row of more than
+// 1 / theta equal scores is empty: context and gradient are 0, and a model whose scores start out equal never leaves
+// that state.
 
 #include "heed/attention/align.h"
 
@@ -14,7 +15,9 @@ namespace {
 class Threshold final : public Alignment {
  public:
   explicit Threshold(const Options& options)
-      : theta_(options.number("theta", 0.1)), renorm_(options.flag("renorm")), keep_best_(options.flag("keep_best")) {
+      : theta_(options.number("theta", 0.01)),
+        renorm_(options.flag("renorm")),
+        keep_best_(options.flag("keep_best", true)) {
     check(theta_ >= 0 && theta_ < 1, "alignment/threshold: theta is ", theta_, ", expected 0 <= theta < 1");
   }
 
@@ -44,7 +47,7 @@ const Catalogue<Alignment>::Entry threshold_entry{
      .paper = "the filter some texts call hard",
      .cost = "Lq Lk",
      .choose = "softmax without its tail",
-     .variants = {"threshold(0.2, renorm)", "threshold(0.4, keep_best)"}}};
+     .variants = {"threshold(0.2, renorm)", "threshold(0.4)", "threshold(0.4, keep_best=false)"}}};
 
 }  // namespace
 }  // namespace heed

@@ -285,7 +285,7 @@ struct Case {
     if (name == "threshold") {
       p.theta = static_cast<Real>(options.number("theta", 0.1));
       p.renorm = options.flag("renorm");
-      p.keep_best = options.flag("keep_best");
+      p.keep_best = options.flag("keep_best", true);
     } else if (name == "top_k") {
       p.k = options.integer("k", 8);
       p.renorm = options.flag("renorm");

@@ -208,7 +208,9 @@ template <typename Real>
 class Threshold final : public Alignment<Real> {
  public:
   explicit Threshold(const Options& options)
-      : theta_(options.number("theta", 0.1)), renorm_(options.flag("renorm")), keep_best_(options.flag("keep_best")) {
+      : theta_(options.number("theta", 0.01)),
+        renorm_(options.flag("renorm")),
+        keep_best_(options.flag("keep_best", true)) {
     check(theta_ >= 0 && theta_ < 1, "alignment/threshold: theta is ", theta_, ", expected a number in [0, 1)");
   }
   typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true}; }

@@ -141,10 +141,10 @@ TEST(Threshold, KeepsWhatIsExactlyAtIt) {
 }
 
 TEST(Threshold, MayLeaveNothingUnlessToldToKeepTheBest) {
-  EXPECT_EQ(attend(over("threshold(.9)", {0, 1, 0})).weights.data, (Numbers{0, 0, 0}));
-  EXPECT_EQ(attend(over("threshold(.9, keep_best, renorm)", {0, 1, 0})).weights.data, (Numbers{0, 1, 0}));
+  EXPECT_EQ(attend(over("threshold(.9, keep_best=false)", {0, 1, 0})).weights.data, (Numbers{0, 0, 0}));
+  EXPECT_EQ(attend(over("threshold(.9, renorm)", {0, 1, 0})).weights.data, (Numbers{0, 1, 0}));
   const double a = std::exp(1.) / (2 + std::exp(1.));
-  EXPECT_NEAR(attend(over("threshold(.9, keep_best)", {0, 1, 0})).weights.data[1], a, 1e-15);
+  EXPECT_NEAR(attend(over("threshold(.9)", {0, 1, 0})).weights.data[1], a, 1e-15);
 }
 
 // The distance is negated: the key that is the query itself wins, though its dot product loses.

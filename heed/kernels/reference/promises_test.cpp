@@ -26,7 +26,7 @@ std::vector<std::string> scores() {
 
 std::vector<std::string> alignments() {
   auto all = align_words();
-  all.insert(all.end(), {"threshold(.2)", "threshold(.3, renorm, keep_best)", "top_k(2)", "top_k(2, renorm)",
+  all.insert(all.end(), {"threshold(.2, keep_best=false)", "threshold(.3, renorm)", "top_k(2)", "top_k(2, renorm)",
                          "local_m(1)", "local_m(1, clamp)", "local_p(2)", "local_p(2, renorm)",
                          "local_p(2, score_gauss)", "local_p(0)", "reinforced(fallback)", "reinforced(relu)",
                          "gumbel_softmax(.5)", "straight_through(2)", "entmax(1.2)", "entmax(2)", "entmax(learned)"});
@@ -258,7 +258,7 @@ TEST(EveryMechanism, TreatsAScoreOfMinusInfinityAsMasked) {
 // D6: of equals the first.
 TEST(Ties, GoToTheLowestIndex) {
   for (const std::string alignment :
-       {"hard", "gumbel_softmax", "straight_through", "top_k(1, renorm)", "threshold(.9, renorm, keep_best)"}) {
+       {"hard", "gumbel_softmax", "straight_through", "top_k(1, renorm)", "threshold(.9, renorm)"}) {
     auto problem = problem_of("dot + " + alignment, {1, 1, 1, 1, 4, {2, 2, 1, 1}});
     problem.keys.data.assign(8, 1);
     problem.keep = {{1, 1, 1, 4}, {0, 1, 1, 1}};
