@@ -70,6 +70,7 @@ class Process {
       redirect(start.output.empty() ? "stdout" : start.output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
     }
     redirect("stderr", O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
+    std::signal(SIGINT, SIG_DFL);  // a shell's background jobs ignore it
     std::signal(SIGPIPE, start.ignore_sigpipe ? SIG_IGN : SIG_DFL);
     for (const char* name : {"OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "HEED_MEMORY"})
       ::unsetenv(name);
@@ -280,9 +281,9 @@ TEST_F(Program, StopsTranslatingAtCtrlC) {
   int out[2];
   ASSERT_EQ(::pipe2(out, O_CLOEXEC), 0);
   ASSERT_EQ(::write(keeps_it_open, "Tom sleeps\n", 11), 11);
-  // The program's own stdin is a file; a shell gives it the pipe.
   const pid_t process = ::fork();
   if (process == 0) {
+    std::signal(SIGINT, SIG_DFL);  // a shell's background jobs ignore it
     ::dup2(keeps_it_open, STDIN_FILENO);
     ::dup2(out[1], STDOUT_FILENO);
     const std::string folder = runs("there");
