@@ -283,5 +283,25 @@ TEST(Module, TakesAMaskForNoQueries) {
   EXPECT_EQ(context.sizes(), (std::vector<int64_t>{2, 0, 4}));
 }
 
+TEST(Attention, RefusesSoftWeightsForOtherAlignmentsThanHard) {
+  Attention attention(
+      AttentionOptions{.query = 4, .keys = 4, .values = 4, .mechanism = Mechanism::parse("dot + sparsemax")});
+  EXPECT_THROW(attention->set_soft(true), Error);
+  attention->set_soft(false);  // nothing to undo
+}
+
+// 200 equal scores of 0.005 each, below the default theta: the first key stays, and its score has a gradient. Without
+// it the row is empty, and so is its gradient.
+TEST(Threshold, LearnsFromScoresThatAreAllAlike) {
+  const auto query = at::zeros({1, 1, 4}, kDouble).requires_grad_();
+  const auto keys = at::randn({1, 200, 4}, kDouble);
+  const auto gradient = [&](const std::string& spec) {
+    const auto context = attend(query, keys, keys, Mechanism::parse(spec)).context;
+    return gradients(context.square().sum(), {query})[0].abs().sum().item<double>();
+  };
+  EXPECT_GT(gradient("dot + threshold"), 1e-6);
+  EXPECT_EQ(gradient("dot + threshold(keep_best=false)"), 0);
+}
+
 }  // namespace
 }  // namespace heed::testing
