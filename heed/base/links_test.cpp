@@ -3,6 +3,7 @@
 #include "heed/base/links.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>

@@ -172,7 +172,8 @@ TEST(Batches, RefuseWhatMakesNoSense) {
   EXPECT_TRUE(says(error_of([&] { batches.rows(0, 99); }), {"batch 99 of epoch 0 came"}));
 }
 
-// Widths 4, 4, 3, 3, 3 with the end: 2 * 4 are within 9, then 3 * 3. A batch that kept the width of the one before would hold 2.
+// Widths 4, 4, 3, 3, 3 with the end: 2 * 4 are within 9, then 3 * 3. A batch that kept the width of the one before
+// would hold 2.
 TEST(Batches, ForgetTheWidthOfTheBatchBefore) {
   const IdPairs corpus{{{4, 4, 4}, {4, 4, 4}, {4, 4}, {4, 4}, {4, 4}}, {}};
   EXPECT_EQ(batches_by_length(corpus, 9), (std::vector<Rows>{{0, 1}, {2, 3, 4}}));
