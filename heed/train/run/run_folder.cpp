@@ -357,6 +357,8 @@ void RunFolder::publish() {
     ::unlink((target_ + "/" + kLock).c_str());
     if (::rename(staging_.c_str(), target_.c_str()) != 0) refuse_rename(errno);
   } else {
+    check(replaced_lock_ != nullptr, "train: ", shown_, " was free when this start began and now holds '",
+          files_in(target_).back(), "'; move it away, or name another folder with run.dir=...");
     replace();
   }
   published_ = true;

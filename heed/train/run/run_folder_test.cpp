@@ -89,6 +89,18 @@ TEST(RunFolder, IsRefusedWhereForeignFilesAre) {
   EXPECT_EQ(Folder::names(x), Names{"thesis.tex"});
 }
 
+TEST(RunFolder, ReplacesNothingThatAppearedMeanwhile) {
+  const Folder folder;
+  const std::string x = folder.path("x");
+  const auto run = RunFolder::create(x, false);
+  put_run(run->path(), "new");
+  make_folders(x);
+  put(x + "/thesis.tex", "precious");
+  const std::string said = refusal([&] { run->publish(); });
+  EXPECT_TRUE(holds(said, "'thesis.tex'")) << said;
+  EXPECT_EQ(Folder::names(x), Names{"thesis.tex"});
+}
+
 TEST(RunFolder, MayBeAnEmptyFolderAndKeepsItsPermissions) {
   const Folder folder;
   const std::string x = folder.path("x");
