@@ -273,10 +273,10 @@ TEST(DamagedRun, IsRefusedOrAsItWas) {
     const Outcome before = outcome;
     if (name != "checkpoint.safetensors")
       expect_refusal_or(
-          translation, [&] { return translation_by(run); }, run + "/" + name, what, outcome);
+          translation, [&] { return translation_by(run); }, name, what, outcome);
     if (name != "model.safetensors")
       expect_refusal_or(
-          weights, [&] { return resumed(run); }, run + "/" + name, what, outcome);
+          weights, [&] { return resumed(run); }, name, what, outcome);
     const bool same = changed == bytes;
     EXPECT_TRUE(!same || outcome.refused == before.refused) << what << " changes nothing, but was refused";
   }
