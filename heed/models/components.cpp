@@ -15,8 +15,10 @@ std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const 
   if (!given.empty() && !is_name && given.find('+') == std::string::npos)
     fail("recipe: model.attention is '", excerpt(given), "'", suggestion(given, kinds),
          "; expected a mechanism such as 'additive + softmax', or one of ", joined(kinds));
+  const bool in_recipe = settings.origin("words") != kCommandLine;
   for (const char* part : {"score", "align", "dim"})  // on the command line a part changes the words of the recipe
-    if (const auto origin = settings.origin(part); !given.empty() && !origin.empty() && origin != kCommandLine)
+    if (const auto origin = settings.origin(part);
+        !given.empty() && !origin.empty() && !(in_recipe && origin == kCommandLine))
       settings.refuse(part, "stands beside words: '", excerpt(given), "', expected one of the two");
   const auto first = is_name ? named : std::find(kinds.begin(), kinds.end(), "mechanism");
   std::rotate(kinds.begin(), first, first + 1);  // the default stands first

@@ -57,6 +57,9 @@ TEST(AttentionSettings, AreAMechanismOrItsPartsButNotBoth) {
             "[toy.yaml:1]");
   EXPECT_EQ(refusal_of_model("{attention: {words: additive + softmax, dropout: 0.1}}", "1G"), "no error");
   EXPECT_EQ(refusal_of_model("{attention: {score: dot, align: softmax}, features: {width: 512}}", "1G"), "no error");
+  const Settings both = parse_recipe("model: {features: {width: 8}}", "toy.yaml",
+                                     {"model.attention={words: additive + softmax, align: sparsemax}"});
+  EXPECT_THROW(TranslationModel(both.at("model"), Vocabularies{8, 8, false}), Error);
   // On the command line a part changes what the recipe says.
   const Settings changed = parse_recipe("model: {attention: additive + softmax, features: {width: 8}}", "toy.yaml",
                                         {"model.attention.align=sparsemax"});
