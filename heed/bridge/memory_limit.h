@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
 #include "heed/base/check.h"
 
@@ -27,7 +26,7 @@ class MemoryLimit {
 
  private:
   struct Allocator;
-  std::shared_ptr<Allocator> allocator_;
+  Allocator* allocator_;  // never deleted: tensors that were made here keep its address
 };
 
 }  // namespace heed
