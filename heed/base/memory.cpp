@@ -16,17 +16,26 @@ namespace {
 constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
 
 /// The number in a file of the control group; kUnknown where there is none, or "max".
-uint64_t number_in(const char* path) {
+uint64_t number_in(const std::string& path) {
   uint64_t value = 0;
   std::ifstream file(path);
   return file >> value ? value : kUnknown;
 }
 
-uint64_t left_in_group(const char* limit_path, const char* used_path) {
-  const uint64_t limit = number_in(limit_path), used = number_in(used_path);
+}  // namespace
+
+uint64_t left_in_group(const std::string& folder, const std::string& limit_name, const std::string& used_name) {
+  const uint64_t limit = number_in(folder + limit_name), used = number_in(folder + used_name);
   if (limit == kUnknown || used == kUnknown) return kUnknown;
-  return limit > used ? limit - used : 0;
+  uint64_t cached = 0, value = 0;  // pages of files, which the kernel gives up when memory is needed
+  std::ifstream statistics(folder + "memory.stat");
+  for (std::string name; statistics >> name >> value;)
+    if (name == "active_file" || name == "inactive_file") cached += value;
+  const uint64_t held = used > cached ? used - cached : 0;
+  return limit > held ? limit - held : 0;
 }
+
+namespace {
 
 uint64_t available_on_machine() {
   std::ifstream file("/proc/meminfo");
@@ -53,9 +62,8 @@ uint64_t parse_memory(const std::string& text) {
 
 uint64_t available_memory() {
   if (const char* given = std::getenv("HEED_MEMORY"); given != nullptr && *given != '\0') return parse_memory(given);
-  return std::min(
-      {available_on_machine(), left_in_group("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-       left_in_group("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes")});
+  return std::min({available_on_machine(), left_in_group("/sys/fs/cgroup/", "memory.max", "memory.current"),
+                   left_in_group("/sys/fs/cgroup/memory/", "memory.limit_in_bytes", "memory.usage_in_bytes")});
 }
 
 }  // namespace heed

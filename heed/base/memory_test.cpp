@@ -1,6 +1,10 @@
 #include "heed/base/memory.h"
 
 #include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -24,6 +28,21 @@ TEST(AvailableMemory, IsASizeInBytesMegabytesOrGigabytes) {
   EXPECT_EQ(parse_memory("500M"), 500'000'000U);
   for (const char* wrong : {"", "G", "-1G", "0", "nan", "1e30G", "12 G", "much"})
     EXPECT_THROW(parse_memory(wrong), Error) << wrong;
+}
+
+// 1000 of 1500 bytes are used, of which 600 are cached pages of files: 1500 - 400 can be had. A group without a limit
+// has the word max in its file.
+TEST(LeftInGroup, DoesNotCountCachedFilesAsUsed) {
+  const std::string folder = ::testing::TempDir() + "heed_group_" + std::to_string(::getpid()) + "_";
+  const auto write = [&](const std::string& name, const std::string& text) { std::ofstream(folder + name) << text; };
+  write("memory.max", "1500\n");
+  write("memory.current", "1000\n");
+  EXPECT_EQ(left_in_group(folder, "memory.max", "memory.current"), 500U);
+  write("memory.stat", "anon 400\nfile 600\ninactive_file 350\nactive_file 250\nslab 7\n");
+  EXPECT_EQ(left_in_group(folder, "memory.max", "memory.current"), 1100U);
+  write("memory.max", "max\n");
+  EXPECT_EQ(left_in_group(folder, "memory.max", "memory.current"), std::numeric_limits<uint64_t>::max());
+  for (const char* name : {"memory.max", "memory.current", "memory.stat"}) ::unlink((folder + name).c_str());
 }
 
 }  // namespace
