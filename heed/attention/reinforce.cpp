@@ -16,6 +16,14 @@ Tensor by_query(const Tensor& x, int64_t query_axis) {
   return queries.dim() == 3 ? queries.sum(2) : queries;
 }
 
+/// Of log p. A module that projects its heads joins them in the context, while log p keeps one for each head.
+int64_t query_axis_of(const Attended& attended, const Tensor& reward) {
+  const Tensor& log_p = attended.log_probability;
+  if (attended.context.defined() && attended.context.dim() == 4) return 2;
+  const bool by_query = reward.defined() && reward.dim() == 2;
+  return by_query && log_p.dim() == 3 && log_p.size(1) != reward.size(1) && log_p.size(2) == reward.size(1) ? 2 : 1;
+}
+
 }  // namespace
 
 Reinforce::Reinforce(ReinforceOptions options) : options_(options), baseline_(options.baseline) {
@@ -28,8 +36,7 @@ Tensor Reinforce::loss(const Attended& attended, const Tensor& reward, const Ten
   check(log_probability.defined(), "reinforce: nothing was drawn; it is for hard and reinforced alignments");
   check(attended.plan.sampled, "reinforce: the call decided and did not sample; set noise.sample, or train()");
   const bool policy = attended.selected_share.defined();  // one choice for all queries
-  const int64_t batch = log_probability.size(0),
-                query_axis = attended.context.defined() ? attended.context.dim() - 2 : 1;
+  const int64_t batch = log_probability.size(0), query_axis = query_axis_of(attended, reward);
   const bool by_element = reward.defined() && reward.dim() == 1 && reward.size(0) == batch;
   const bool each_query = !policy && reward.defined() && reward.dim() == 2 && log_probability.dim() > query_axis &&
                           reward.size(0) == batch && reward.size(1) == log_probability.size(query_axis);

@@ -10,7 +10,14 @@ std::unique_ptr<RewardLoss> RewardLoss::for_model(const TranslationModel& model,
   const Mechanism mechanism = Mechanism::parse(model.attention().looking().mechanism);
   const Offers offers = mechanism.align().offers();
   if (!offers.log_probability) return nullptr;
-  return std::unique_ptr<RewardLoss>(new RewardLoss(model.aligning_step(), options, offers.policy));
+  const bool multi_dimensional = mechanism.dimensionality() != Dimensionality::single;
+  return std::unique_ptr<RewardLoss>(new RewardLoss(model.aligning_step(), options, offers.policy, multi_dimensional));
+}
+
+/// log p [B, (H,) T, (W)] of choices -> [B, T]: heads and channels choose independently.
+Tensor RewardLoss::by_word(const Tensor& log_p) const {
+  const auto words = multi_dimensional_ ? log_p.sum(-1) : log_p;
+  return words.dim() == 3 ? words.sum(1) : words;
 }
 
 bool RewardLoss::is_soft(int64_t batch) const {
@@ -19,7 +26,7 @@ bool RewardLoss::is_soft(int64_t batch) const {
 }
 
 Tensor RewardLoss::operator()(const Predicted& predicted, int64_t rows) {
-  const Attended& attended = step_of(predicted.answered.steps, step_, "translate");
+  Attended attended = step_of(predicted.answered.steps, step_, "translate");
   const auto log_p = predicted.target_log_probabilities().detach().to(attended.context.scalar_type());
   const int64_t steps = attended.context.size(-2);
   const auto by_position = [&](const Tensor& values) {  // [B, T], 0 beyond the end of a target
@@ -29,6 +36,8 @@ Tensor RewardLoss::operator()(const Predicted& predicted, int64_t rows) {
   if (attended.selected_share.defined()) {  // one choice for all words
     reward = reward.sum(1);
     words = words.sum(1);
+  } else {
+    attended.log_probability = by_word(attended.log_probability);
   }
   return reinforce_.loss(attended, reward, words) * rows;  // its own is a mean over rows
 }

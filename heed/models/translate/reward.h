@@ -37,12 +37,16 @@ class RewardLoss {
   void set_baseline(double baseline) { reinforce_.set_baseline(baseline); }
 
  private:
-  RewardLoss(std::string step, const RewardOptions& options, bool by_policy)
+  RewardLoss(std::string step, const RewardOptions& options, bool by_policy, bool multi_dimensional)
       : step_(std::move(step)),
         soft_share_(by_policy ? 0 : options.soft_share),
+        multi_dimensional_(multi_dimensional),
         reinforce_({.reward_weight = options.weight}) {}
+  Tensor by_word(const Tensor& log_p) const;
+
   std::string step_;
   double soft_share_;
+  bool multi_dimensional_;
   Reinforce reinforce_;
 };
 

@@ -61,6 +61,23 @@ TEST(RewardLoss, RewardsEveryChoiceOfHardWithItsWord) {
   EXPECT_NEAR(reward->baseline(), 0.1 * log_p.mean().item<double>(), 1e-5);
 }
 
+// Heads choose independently, so the log-probabilities of their choices are summed; there are as many heads as steps.
+TEST(RewardLoss, RewardsTheChoicesOfEveryHead) {
+  const auto model = model_with("{score: additive, align: hard, heads: 4, hidden: 8}");
+  model->train();
+  const auto reward = RewardLoss::for_model(*model, {.weight = 1});
+  const Predicted predicted = model->predict(two_pairs());
+  const Attended& drawn = step_of(predicted.answered.steps, model->aligning_step(), "test");
+  ASSERT_EQ(drawn.log_probability.sizes(), at::IntArrayRef({2, 4, 4}));
+  const auto log_p = predicted.target_log_probabilities();
+  double expected = 0;
+  for (int64_t i = 0; i < log_p.size(0); ++i) {
+    const auto row = predicted.row[i].item<int64_t>(), position = predicted.position[i].item<int64_t>();
+    expected -= log_p[i].item<double>() * drawn.log_probability[row].select(1, position).sum().item<double>();
+  }
+  EXPECT_NEAR((*reward)(predicted, 2).item<double>(), expected, 1e-4 * std::abs(expected));
+}
+
 // A policy chooses once for a sentence: sums of words, compared with as many baselines.
 TEST(RewardLoss, RewardsAPolicyWithItsSentence) {
   const auto model = model_with("additive + reinforced");
