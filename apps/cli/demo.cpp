@@ -114,7 +114,8 @@ bool run_demo(std::ostream& out, const DemoOptions& options) {
   out << "\nWritten: " << options.folder << "/index.html (open it in a browser), " << run << ", "
       << learners.back().result.folder << "\nGo on:\n  echo 'Tom chases two clever cats' | heed translate " << run
       << "\n  heed attend " << run << " --source 'Jerry gives a book to Uncle Sam' --png map.png\n"
-      << "  heed train recipes/demo.yaml model.attention='general + entmax(1.5)'\n";
+      << "  heed train recipes/demo.yaml model.attention='general + entmax(1.5)' run.dir=" << options.folder
+      << "-general\n";
   return true;
 }
 

@@ -1,5 +1,6 @@
 // The program heed: parses the command line and calls.
 
+#include <array>
 #include <cstdlib>
 #include <iostream>
 #include <new>
@@ -7,6 +8,7 @@
 
 #include "apps/cli/command.h"
 #include <c10/util/Exception.h>
+#include <climits>
 
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
@@ -68,6 +70,10 @@ bool should_sleep_soon(const CLI::App& app, int threads) {
 /// on a busy machine everything takes several times as long. libgomp reads how long to spin when it is loaded, so the
 /// program starts itself again, as the same process. Results do not depend on it.
 void sleep_soon_while_waiting(char** argv) {
+  const auto name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  std::array<char, PATH_MAX> self{};
+  if (::readlink("/proc/self/exe", self.data(), self.size() - 1) < 0 || name(self.data()) != name(argv[0]))
+    return;                                // started by a loader or under another name: it would start something else
   ::setenv("GOMP_SPINCOUNT", "10000", 1);  // below a millisecond: longer than the gaps inside a training step
   ::execv("/proc/self/exe", argv);         // where that fails, all goes on as it is
 }

@@ -70,7 +70,7 @@ class UnpackedFile {
 
   unsigned char input(size_t i) const { return static_cast<unsigned char>(input_[i]); }
 
-  /// Reads behind what is there; false at the end of the file.
+  /// Reads after what is there; false at the end of the file.
   bool fill() {
     ssize_t got = 0;
     do got = ::read(descriptor_, input_.data() + filled_, input_.size() - filled_);

@@ -19,7 +19,7 @@ std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const 
   for (const char* part : {"score", "align", "dim"})  // on the command line a part changes the words of the recipe
     if (const auto origin = settings.origin(part);
         !given.empty() && !origin.empty() && !(in_recipe && origin == kCommandLine))
-      settings.refuse(part, "stands beside words: '", excerpt(given), "', expected one of the two");
+      settings.refuse(part, "is given together with words: '", excerpt(given), "', expected one of the two");
   const auto first = is_name ? named : std::find(kinds.begin(), kinds.end(), "mechanism");
   std::rotate(kinds.begin(), first, first + 1);  // the default stands first
   const std::string words = given.empty() || is_name ? usual : given;

@@ -53,7 +53,7 @@ TEST(ModelMemory, NeedsNoLimitBeyondTheWidestLayer) {
 
 TEST(AttentionSettings, AreAMechanismOrItsPartsButNotBoth) {
   EXPECT_EQ(refusal_of_model("{attention: {words: additive + softmax, score: dot}}", "1G"),
-            "recipe: model.attention.score stands beside words: 'additive + softmax', expected one of the two "
+            "recipe: model.attention.score is given together with words: 'additive + softmax', expected one of the two "
             "[toy.yaml:1]");
   EXPECT_EQ(refusal_of_model("{attention: {words: additive + softmax, dropout: 0.1}}", "1G"), "no error");
   EXPECT_EQ(refusal_of_model("{attention: {score: dot, align: softmax}, features: {width: 512}}", "1G"), "no error");

@@ -13,6 +13,7 @@
 #include <torch/cuda.h>
 #include <torch/utils.h>
 
+#include "heed/base/shell.h"
 #include "heed/base/version.h"
 #include "heed/bridge/autocast.h"
 #include "heed/data/file.h"
@@ -194,8 +195,10 @@ class Trainer {
   void make_task() {
     torch::manual_seed(options_.seed);
     const std::string name = recipe_.choice("task", Task::Parts::names());
-    const int copies = (options_.optimiser_words.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.average > 0 ? 1 : 0);
-    task_ = within_memory(recipe_.at("model"), copies, "weights, gradients and optimizer", [&] {
+    const bool gpu = device_.is_cuda();  // the model is made in the memory of the machine, and only made there
+    const int copies =
+        gpu ? 1 : (options_.optimiser_words.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.average > 0 ? 1 : 0);
+    task_ = within_memory(recipe_.at("model"), copies, gpu ? "weights" : "weights, gradients and optimizer", [&] {
       return Task::Parts::make(name, recipe_, TaskPlace{options_.folder, device_, call_.resume});
     });
     recipe_.refuse_unread();
@@ -255,10 +258,13 @@ class Trainer {
   void check_same_data() {
     const StateFields before = saved_->state.object("data");
     const Json now = task_->data_hashes();
-    for (const auto& [name, hash] : now.items())
+    for (const auto& [name, hash] : now.items()) {
+      check(before.content().contains(name), "train: the recipe has ", name, ", which the run in ", options_.folder,
+            " was not started with; go on with the recipe of the run, or start over with --force");
       check(before.text(name) == hash, "train: ", name, " has other text than the run in ", options_.folder,
             " was started with (md5 ", hash.get<std::string>(), ", expected ", before.text(name),
             "); restore it, or start over with --force");
+    }
     check(now.size() == before.content().size(), "train: ", options_.folder, " was started with ",
           before.content().size(), " texts, this start has ", now.size(), "; restore them, or start over with --force");
   }
@@ -291,7 +297,8 @@ class Trainer {
   }
 
   std::string resume_command() const {
-    return "heed --threads " + std::to_string(at::get_num_threads()) + " train --resume " + options_.folder;
+    return "heed --threads " + std::to_string(at::get_num_threads()) + " train --resume " +
+           quoted_for_shell(options_.folder);
   }
 
   /// A pass, the sum over processes, a step of the optimiser.

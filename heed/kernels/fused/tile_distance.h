@@ -229,9 +229,9 @@ class DistanceTile final : public PlainTile<V> {
         Reg all = V::load(to_keys + j * width + f);
 #pragma GCC unroll 4
         for (int r = 0; r < R; ++r) {
-          const Reg apart = V::sub(x[r], y), slope = V::set1(by[j][r]);
-          sum[r] = V::fnma(slope, apart, sum[r]);
-          all = V::fma(slope, apart, all);
+          const Reg apart = V::sub(x[r], y), factor = V::set1(by[j][r]);
+          sum[r] = V::fnma(factor, apart, sum[r]);
+          all = V::fma(factor, apart, all);
         }
         V::store(to_keys + j * width + f, all);
       }
