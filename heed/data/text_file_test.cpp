@@ -118,7 +118,9 @@ TEST_F(TextFile, IsRefusedWhenSomethingElseFollowsItsGzipData) {
                                    "or pack it again");
   EXPECT_TRUE(says(message("\x1F"), {"cut short"}));
   EXPECT_TRUE(says(message("\x1Fx"), {"is damaged"}));
-  EXPECT_TRUE(says(message(std::string(600, '\0') + "x"), {"not gzip data follows"}));
+  std::string zeros(600, '\0');
+  zeros.push_back('x');
+  EXPECT_TRUE(says(message(zeros), {"not gzip data follows"}));
   EXPECT_EQ(read_lines(write("b.gz", whole + std::string(200'000, '\0'))), (Lines{"eins", "zwei"}));  // a tape's end
 }
 
