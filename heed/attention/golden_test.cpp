@@ -42,7 +42,12 @@ Case case_of(const reference::Problem<double>& p, const at::TensorOptions& optio
   c.call.bias = {leaf(p.bias), leaf(p.per_key), leaf(p.relative), leaf(p.alibi)};
   c.call.scale = p.scale;
   c.call.soft_cap = p.soft_cap;
-  c.call.noise = {p.sample, p.dropout, p.seed, p.stream, p.first_row, to_tensor(p.uniforms, options)};
+  c.call.noise = {.sample = p.sample,
+                  .dropout = p.dropout,
+                  .seed = p.seed,
+                  .stream = p.stream,
+                  .first_row = p.first_row,
+                  .uniforms = to_tensor(p.uniforms, options)};
   return c;
 }
 

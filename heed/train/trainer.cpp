@@ -261,8 +261,8 @@ class Trainer {
     for (const auto& [name, hash] : now.items()) {
       check(before.content().contains(name), "train: the recipe has ", name, ", which the run in ", options_.folder,
             " was not started with; go on with the recipe of the run, or start over with --force");
-      check(before.text(name) == hash, "train: ", name, " has other text than the run in ", options_.folder,
-            " was started with (md5 ", hash.get<std::string>(), ", expected ", before.text(name),
+      check(before.text(name) == hash.get<std::string>(), "train: ", name, " has other text than the run in ",
+            options_.folder, " was started with (md5 ", hash.get<std::string>(), ", expected ", before.text(name),
             "); restore it, or start over with --force");
     }
     check(now.size() == before.content().size(), "train: ", options_.folder, " was started with ",
