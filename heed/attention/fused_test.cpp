@@ -216,10 +216,10 @@ struct Points {
     if (padding > 0) call.mask.key_count = at::full({query.size(0)}, keys.size(1) - padding, at::kLong);
     return attend(query.to(type), keys.to(type), values.to(type), Mechanism::parse(words), {}, call);
   }
-  /// The largest error of the fused path in float, over the largest number of the context.
-  double error() const {
+  /// The largest error of a path in float, over the largest number of the context.
+  double error(Path path = Path::fused) const {
     const auto expected = attended(Path::composed, at::kDouble).context;
-    return largest(attended(Path::fused, at::kFloat).context.to(at::kDouble) - expected) / largest(expected);
+    return largest(attended(path, at::kFloat).context.to(at::kDouble) - expected) / largest(expected);
   }
 };
 
@@ -254,7 +254,8 @@ TEST(Fused, MeasuresDistancesOfOutliers) {
     Points p = make_points(0, 0, 0);
     p.keys.select(1, 5).fill_(deviations);
     p.query.select(1, 7).fill_(-deviations);
-    EXPECT_LE(p.error(), 1e-5) << deviations;
+    // Scores of a query that far off are huge, and float rounds them on every path.
+    EXPECT_LE(p.error(), std::max(1e-5, 2 * p.error(Path::composed))) << deviations;
     const Plan plan = p.attended(Path::fastest, at::kFloat).plan;
     EXPECT_EQ(plan.path, Path::fused) << plan.words();
     EXPECT_NE(plan.kernel.find("squared_distance x softmax"), std::string::npos) << plan.kernel;
