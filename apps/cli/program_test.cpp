@@ -340,6 +340,41 @@ TEST_F(Program, TurnsTheLinksOfTheOtherDirectionRound) {
   }
 }
 
+// A pair is linked where the product of its two weights is the largest of its target word and of its source word. So
+// no word has two links, and of 5 and of 6 target words at most as many are linked as there are source words: 3 and 2.
+TEST_F(Program, LinksWordsThatPreferEachOtherInTheProductOfBothDirections) {
+  const std::vector<std::string> from{"Tom chases Jerry", "Mary sleeps"},
+      to{"今天 汤姆 在 追逐 杰瑞", "今天 玛丽 在 花园 睡觉 老鼠"};
+  const std::string source = write("source", from[0] + "\n" + from[1] + "\n"),
+                    target = write("target", to[0] + "\n" + to[1] + "\n");
+  const Outcome outcome =
+      run({"align", runs("there"), source, target, "--reverse", runs("back"), "--symmetry", "product"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto forward = Translator::load(runs("there"), at::kCPU).score(from, to),
+             backward = Translator::load(runs("back"), at::kCPU).score(to, from);
+  const auto lines = lines_of(outcome.out);
+  ASSERT_EQ(lines.size(), from.size());
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto &there = forward[i].weights, &back = backward[i].weights;  // [target][source], [source][target]
+    ASSERT_GT(there.size(), back.size());
+    std::set<std::pair<int64_t, int64_t>> expected, found;
+    for (size_t t = 0; t < there.size(); ++t)
+      for (size_t s = 0; s < back.size(); ++s) {
+        const double product = there[t][s] * back[s][t];
+        bool largest = product > 0;
+        for (size_t other = 0; other < back.size(); ++other)
+          largest = largest && (other == s || there[t][other] * back[other][t] < product);
+        for (size_t other = 0; other < there.size(); ++other)
+          largest = largest && (other == t || there[other][s] * back[s][other] < product);
+        if (largest) expected.emplace(static_cast<int64_t>(s), static_cast<int64_t>(t));
+      }
+    for (const auto& link : parse_links(lines[i])) found.emplace(link.source, link.target);
+    EXPECT_EQ(found, expected) << lines[i];
+    EXPECT_GE(found.size(), 1U);  // the largest product of all is always such a pair
+    EXPECT_LE(found.size(), back.size()) << lines[i];
+  }
+}
+
 TEST_F(Program, IgnoresCaseInBleuAndChrfWhereAskedTo) {
   const std::string upper = write("upper", "TOM CHASES JERRY TODAY\n"),
                     lower = write("lower", "tom chases jerry today\n");
@@ -453,6 +488,19 @@ TEST_F(Program, GoesOnInAFolderWithAnyName) {
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(nlohmann::json::parse(resumed.out)["step"].get<int>(), 3);
   EXPECT_FALSE(exists(path("exp")));
+}
+
+// The run of 40 steps was made in the folder "there" of another directory, which its recipe.yaml names.
+TEST_F(Program, GoesOnWhereAFolderWasCopiedTo) {
+  ASSERT_EQ(std::system(("cp -r '" + runs("there") + "' '" + path("moved") + "'").c_str()), 0);
+  const Outcome resumed = run({"train", "--resume", "moved", "train.steps=41", "--json", "--quiet"});
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  const auto results = nlohmann::json::parse(resumed.out);
+  EXPECT_EQ(results["step"].get<int>(), 41);
+  EXPECT_EQ(results["run"].get<std::string>(), "moved");
+  EXPECT_EQ(nlohmann::json::parse(contents(path("moved/results.json")))["step"].get<int>(), 41);
+  EXPECT_FALSE(exists(path("there")));
+  EXPECT_EQ(nlohmann::json::parse(contents(runs("there/results.json")))["step"].get<int>(), 40);
 }
 
 }  // namespace

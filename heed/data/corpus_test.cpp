@@ -93,6 +93,22 @@ TEST_F(CorpusFiles, NoticeLinksThatAreCountedFromOne) {
   EXPECT_EQ(corpus_of(data(test)).test.links[1], parse_links("1-1"));
 }
 
+// md5 of the source modulo 4, by Python's hashlib: "one two" 0, "nine ten" 1, "three" 0, "seven" 2, "four five six" 3,
+// "two" 1. Dev has the residue 1, test 2, train the others: every pair is in one of them, none in two.
+TEST_F(CorpusFiles, FallIntoThreePartsThatHaveNoPairInCommon) {
+  write("all.en", "one two\nnine ten\nthree\nseven\nfour five six\ntwo\n");
+  write("all.de", "eins zwei\nneun zehn\ndrei\nsieben\nvier fünf sechs\nzwei\n");
+  const Corpus corpus =
+      corpus_of("{root: " + root_ + ", train: [all.en, all.de], split: {modulo: 4, dev: [1], test: [2]}}");
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(corpus.train.source, (Lines{"one two", "three", "four five six"}));
+  EXPECT_EQ(corpus.dev.source, (Lines{"nine ten", "two"}));
+  EXPECT_EQ(corpus.test.source, (Lines{"seven"}));
+  EXPECT_EQ(corpus.train.target, (Lines{"eins zwei", "drei", "vier fünf sechs"}));
+  EXPECT_EQ(corpus.dev.target, (Lines{"neun zehn", "zwei"}));
+  EXPECT_EQ(corpus.test.target, (Lines{"sieben"}));
+}
+
 TEST_F(CorpusFiles, SayWhatIsMissing) {
   EXPECT_NE(refused("{root: " + root_ + ", dev: [a.en, a.de]}").find("data.train"), std::string::npos);
   EXPECT_NE(refused("{root: " + root_ + ", train: [a.en, a.de]}").find("data.dev"), std::string::npos);

@@ -485,6 +485,27 @@ TEST_F(SafetensorsTest, WritesThroughALink) {
   EXPECT_EQ(load_safetensors(path("real")).tensors.count("new"), 1U);
 }
 
+// ---- checksums ----
+
+// Two tensors of one shape. "bias" renamed to "base" leaves the order of the names and every byte of the data as they
+// were; "bias" and "gain" exchanged give each the numbers of the other.
+TEST_F(SafetensorsTest, RefusesTensorsUnderOtherNamesByTheChecksum) {
+  save_checked(path(), {{"bias", torch::tensor({1.0F, 2.0F})}, {"gain", torch::tensor({3.0F, 4.0F})}}, {{"step", "7"}});
+  const std::string whole = read_bytes(path());
+  const auto verdict = [&](const std::string& first, const std::string& second) {
+    std::string bytes = whole;
+    bytes.replace(whole.find("\"bias\":"), 6, '"' + first + '"');
+    bytes.replace(whole.find("\"gain\":"), 6, '"' + second + '"');
+    write(bytes);
+    return error_of([&] { verify_checksum(load_safetensors(path()), path()); });
+  };
+  ASSERT_NE(whole.find("\"bias\":"), std::string::npos);
+  ASSERT_NE(whole.find("\"gain\":"), std::string::npos);
+  EXPECT_EQ(verdict("bias", "gain"), "no error");
+  EXPECT_TRUE(says(verdict("base", "gain"), {path(), "the checksum of its content is crc32:", "the file is damaged"}));
+  EXPECT_TRUE(says(verdict("gain", "bias"), {path(), "the checksum of its content is crc32:", "the file is damaged"}));
+}
+
 // ---- modules ----
 
 struct Inner : torch::nn::Module {

@@ -126,6 +126,18 @@ TEST(Bpe, StopsAtTheVocabularyOrWhenPairsAreRare) {
                    {"tokenizer/bpe: vocabulary is 10, but the text has ", " pieces before the first merge"}));
 }
 
+// The word a is the piece a</w>. Inside a</w>b the mark is four letters, and merges write the same text once more:
+// / w, then /w >, then < /w>, then a </w>; each pair occurs twice, the smaller text goes first, and what follows occurs
+// once. Characters: / < > a a</w> b</w> c</w> w; with 4 special pieces and 3 new ones there are 15.
+TEST(Bpe, HasAPieceOnceThatIsMadeInTwoWays) {
+  const auto spec = Catalogue<TokenizerTrainer>::make("bpe")->learn({"a a</w>b a</w>c"});
+  const TokenizerSpec::Merges expected = {{"/", "w"}, {"/w", ">"}, {"<", "/w>"}, {"a", "</w>"}};
+  EXPECT_EQ(spec.merges, expected);
+  EXPECT_EQ(spec.pieces.size(), 15U);
+  EXPECT_EQ(std::count(spec.pieces.begin(), spec.pieces.end(), "a</w>"), 1);
+  EXPECT_EQ(std::set<std::string>(spec.pieces.begin(), spec.pieces.end()).size(), spec.pieces.size());
+}
+
 /// The definition: count all pairs anew for every merge.
 TokenizerSpec::Merges merges_by_counting_anew(const Lines& words, size_t merges) {
   std::vector<Lines> split;

@@ -44,6 +44,14 @@ TEST(Ter, ShiftsNoFurtherAndNoMoreThanTercom) {
   }
 }
 
+// Both words stand in the reference, in order: 118 of its 120 words are inserted. A row of the table is 60 columns
+// further than the row before, more than twice the usual beam of 25.
+TEST(Ter, OfTwoWordsAgainstManyCountsTheInsertions) {
+  const Ter found = ter({"w40 w80"}, {{numbered_words("w", 120)}});
+  EXPECT_EQ(found.edits, 118);
+  EXPECT_NEAR(found.score, 100.0 * 118 / 120, 1e-12);
+}
+
 // Two edits for the nearer of two references, of 2 and 4 words: 2 / 3.
 TEST(Ter, TakesTheFewestEditsAndTheMeanLength) {
   const Ter found = ter({"a b"}, {{"x y"}, {"a b c d"}});

@@ -67,5 +67,22 @@ TEST(AttentionSettings, AreAMechanismOrItsPartsButNotBoth) {
             "additive + sparsemax");
 }
 
+// e = v . tanh(W q + U k): W [5, state], U [5, features].
+TEST(AttentionSettings, HiddenIsTheWidthOfTheScoreInRecurrentQueryModels) {
+  for (const std::string kind : {"bahdanau", "luong"}) {
+    const Settings recipe = parse_recipe("model: {words: {width: 8}, features: {width: 12}, query: {kind: " + kind +
+                                             ", state: 16}, attention: {words: additive + softmax, hidden: 5}}",
+                                         "toy.yaml");
+    const TranslationModel model(recipe.at("model"), Vocabularies{8, 8, false});
+    const auto shape_of = [&](const std::string& name) {
+      for (const auto& parameter : model.named_parameters())
+        if (parameter.key().find(name) != std::string::npos) return parameter.value().sizes().vec();
+      return std::vector<int64_t>{};
+    };
+    EXPECT_EQ(shape_of("score.from_query"), (std::vector<int64_t>{5, 16})) << kind;
+    EXPECT_EQ(shape_of("score.from_keys"), (std::vector<int64_t>{5, 12})) << kind;
+  }
+}
+
 }  // namespace
 }  // namespace heed

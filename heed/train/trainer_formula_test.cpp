@@ -263,6 +263,23 @@ TEST_F(TrainerFormula, StopsWhenItsPatienceIsExhaustedAndKeepsTheBest) {
   expect_near(script_.judged_at, w);
 }
 
+TEST_F(TrainerFormula, TakesNoFurtherStepWhenItIsResumedAfterItsPatienceWasExhausted) {
+  script_.worth = {3, 2, 1, 9};  // the third is the second one without a new best; a fourth would be a new best
+  int batches = 0;
+  script_.training = [&](const Share&) { ++batches; };
+  const std::vector<std::string> settings{"train.steps=100", "train.validate=1", "train.patience=2"};
+  train_with(settings);
+  ASSERT_EQ(result_.step, 3);
+  const Numbers values = saved("values"), best = model();
+  train_with(settings, {.resume = true, .quiet = true});
+  EXPECT_EQ(result_.step, 3);
+  EXPECT_EQ(batches, 3);
+  expect_near(validation_steps(), {1, 2, 3});
+  EXPECT_EQ(result_.results.at("best_step"), 1);
+  EXPECT_EQ(saved("values"), values);
+  EXPECT_EQ(model(), best);
+}
+
 TEST_F(TrainerFormula, GoesOnWhileValidationsImprove) {
   script_.worth = {1, 0, 2, 1, 3, 2, 2, 9};
   train_with({"train.steps=100", "train.validate=1", "train.patience=2"});

@@ -224,6 +224,28 @@ TEST_P(GraphKernel, GivesTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
+// A ring of 5000 nodes: 5000 nodes + 5000 edges are two tasks. Every sum l + r is (2, -2), LeakyReLU with slope 1/2
+// makes (2, -1) of it, and each score has slope 1: da = 5000 (2, -1), exact in float.
+TEST_P(GraphKernel, AddsTheSlopesByAOfAllTasks) {
+  Case c{.nodes = 5000, .heads = 1, .width = 1, .score_width = 2, .slope = 0.5, .to_scores = {1, 1}};
+  for (int64_t i = 0; i < c.nodes; ++i) {
+    c.from.push_back(i);
+    c.to.push_back((i + 1) % c.nodes);
+    c.receiver.insert(c.receiver.end(), {1, 1});
+    c.sender.insert(c.sender.end(), {1, -3});
+    c.values.push_back(0);
+  }
+  Computed<double> run(c);
+  Computed<float> small(c);
+  ASSERT_GT(run.edges.tasks(), 1);
+  const std::vector<double> ones(5000, 1.0);
+  score_backward(run.edges, run.score(), ones.data(), run.slopes());
+  EXPECT_EQ(run.d_to_scores, (std::vector<double>{10000, -5000}));
+  const std::vector<float> small_ones(5000, 1.0F);
+  score_backward(small.edges, small.score(), small_ones.data(), small.slopes());
+  EXPECT_EQ(small.d_to_scores, (std::vector<float>{10000, -5000}));
+}
+
 TEST_P(GraphKernel, GivesTheSameContextWhereWeightsAreNotStored) {
   const Case c = make_case(9, 31, 3, 8, 8);
   Computed<float> run(c);

@@ -195,6 +195,22 @@ TEST(Dropout, ActsOnTheContextAndNotOnTheReportedWeights) {
   }
 }
 
+// logit_j = k_j - mean. The mean of 3 and 5 is 4 (the masked 100 is not in it, nor is its place counted): logits -1 and
+// 1, so that 5 alone is selected. log p = log(1 - sigmoid(-1)) + log sigmoid(1) = -2 log(1 + 1 / e).
+TEST(Reinforced, PolicyTakesTheMeanOfTheKeysThatMayBeAttended) {
+  auto problem = problem_of("dot + reinforced(identity)", {1, 1, 1, 1, 3, {1, 1, 1, 1}});
+  problem.keys.data = {3, 100, 5};
+  problem.keep = {{1, 1, 1, 3}, {1, 0, 1}};
+  problem.parameters = {{"align.from_keys", {{1, 3}, {1, -1, 0}}},
+                        {"align.bias", {{1}, {0}}},
+                        {"align.to_logit", {{1, 1}, {1}}},
+                        {"align.logit_bias", {{1}, {0}}}};
+  const auto answer = attend(problem);
+  EXPECT_EQ(answer.selected.data, (std::vector<double>{0, 0, 1}));
+  ASSERT_EQ(answer.log_probability.data.size(), 1U);
+  EXPECT_NEAR(answer.log_probability.data[0], -2 * std::log(1 + std::exp(-1.)), 1e-14);
+}
+
 // Wider values than scores: with one weight for all channels they are whole vectors that are summed.
 TEST(ReadOut, MultiWeighsEveryChannelByItself) {
   auto problem = problem_of("dot + softmax, multi(lift)", {1, 1, 1, 1, 2, {2, 2, 2, 1}});

@@ -1,5 +1,6 @@
 #include "heed/models/translate/translator.h"
 
+#include <cmath>
 #include <limits>
 
 #include "heed/attention/testing.h"
@@ -93,6 +94,24 @@ TEST(Translator, KeepsThePositionsOfWordsWhenItPreparesText) {
   for (const std::string text :
        {"Tom &amp; JERRY", "&lt;unk&gt; &#124;  \u0130STANBUL &apos;s", "a&quot;b &lt;/s&gt;c"})
     EXPECT_EQ(whitespace_words(languages.prepared(text)).size(), whitespace_words(text).size()) << text;
+}
+
+// Tokenizers that know small letters alone: prepared text is read as if it had been written so, other text is unknown.
+TEST(Translator, PreparesTextBeforeItIsCut) {
+  const std::string written = "Tom &amp; JERRY Sleep", plainly = "tom & jerry sleep", target = "汤姆 杰瑞 睡觉";
+  Translator as_is = small_translator("words", "words", kRecurrent, {plainly});
+  Languages languages = as_is.languages();
+  languages.lower = languages.unescape = true;
+  Translator preparing(std::static_pointer_cast<TranslationModel>(as_is.model().shared_from_this()), languages);
+  const auto expected = as_is.score({plainly}, {target}).front(), unknown = as_is.score({written}, {target}).front();
+  ASSERT_GT(std::abs(expected.log_probability - unknown.log_probability), 1e-4) << "or this tests nothing";
+  const auto scored = preparing.score({written}, {target}).front();
+  EXPECT_EQ(scored.source_words, (Lines{"tom", "&", "jerry", "sleep"}));
+  EXPECT_NEAR(scored.log_probability, expected.log_probability, 1e-6);
+  const auto translated = preparing.translate({written}).front(), wanted = as_is.translate({plainly}).front();
+  EXPECT_EQ(translated.source_words, (Lines{"tom", "&", "jerry", "sleep"}));
+  EXPECT_EQ(translated.text, wanted.text);
+  EXPECT_NEAR(translated.log_probability, wanted.log_probability, 1e-6);
 }
 
 TEST(Translator, AlignsNothingWhereOneSideIsEmpty) {

@@ -268,6 +268,21 @@ TEST(RunFolder, IsNotReplacedUnderTheFeetOfItsUser) {
   EXPECT_EQ(read_file(x + "/run/log.txt"), "new");
 }
 
+// "demo2" begins with "demo", and is not in it.
+TEST(RunFolder, IsReplacedFromAFolderWhoseNameBeginsWithItsOwn) {
+  const Folder folder;
+  put_run(folder.path("demo"), "old");
+  make_folders(folder.path("demo2"));
+  char before[4096];
+  ASSERT_NE(::getcwd(before, sizeof before), nullptr);
+  ASSERT_EQ(::chdir(folder.path("demo2").c_str()), 0);
+  const std::string said = refusal([] { make_run("../demo", "new", true); });
+  ASSERT_EQ(::chdir(before), 0);
+  EXPECT_EQ(said, "nothing was refused");
+  EXPECT_EQ(folder.content("demo/checkpoint.safetensors"), "new");
+  EXPECT_EQ(Folder::names(folder.path()), (Names{"demo", "demo2"}));
+}
+
 TEST(RunFolder, IsNoFile) {
   const Folder folder;
   put(folder.path("x"), "text");

@@ -55,6 +55,29 @@ TEST_F(Evaluation, WritesALineForEveryTranslationThoughItIsEmpty) {
   EXPECT_EQ(read_file(folder_.path("dev.hypotheses.txt")), "\n\n\n");
 }
 
+// With all parameters 0 but two biases of the output, every step has p(Katze) = 1 / (1 + exp(-0.4)) = 0.6 and
+// p(end) = 0.4, whatever came before; other words have less than 0.001. Greedy search never ends: Katze is always the
+// better one. Two beams end with
+//   ""        log 0.4 = -0.91                              |y| = 1
+//   "Katze"   (log 0.6 + log 0.4) / (7 / 6)^alpha          |y| = 2: -1.43 for alpha = 0, -0.66 for alpha = 5
+TEST_F(Evaluation, JudgesWhatTheBeamSearchOfItsSettingsFinds) {
+  const auto target = train_tokenizer("words", {"Die Katze schläft", "Ein Hund bellt laut", "Der Vogel"});
+  const auto hypotheses = [&](const std::string& length_penalty) {
+    const auto made = task({"eval.beam=2", "eval.length_penalty=" + length_penalty});
+    const at::NoGradGuard no_grad;
+    for (auto& item : made->model().named_parameters()) {
+      item.value().zero_();
+      if (item.key() != "output.bias") continue;
+      item.value()[Tokenizer::kEnd] = 10;
+      item.value()[target->encode("Katze").front()] = 10.4;
+    }
+    made->judge(folder_.path());
+    return read_file(folder_.path("dev.hypotheses.txt"));
+  };
+  EXPECT_EQ(hypotheses("0"), "\n\n\n");
+  EXPECT_EQ(hypotheses("5"), "Katze\nKatze\nKatze\n");
+}
+
 TEST_F(Evaluation, SaysInWhatLengthsAreCounted) {
   const auto words = task()->judge("")["dev"];
   EXPECT_EQ(words["source_length_unit"], "words");
