@@ -152,11 +152,6 @@ TEST(Trainer, AddsUpBatchesToOneStep) {
   EXPECT_GT(metrics_of(folder.path("a")).front().at("tokens"), 1200);  // of two steps of four batches of up to 300
 }
 
-TEST(Trainer, StopsWhereTheLossIsNoNumber) {
-  expect_refused({"train.lr=1000", "train.clip=0", "train.optimiser=sgd", "train.steps=200", "train.validate=1000"},
-                 {"step ", "epoch ", "pairs ", "lower train.lr"});
-}
-
 TEST(Trainer, RefusesAFolderThatHoldsARun) {
   const Folder folder;
   train_small(folder.path("run"), {"train.steps=1"});

@@ -1,5 +1,6 @@
 // The translation task alone: which figures decide, and its loss against the formula.
 
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -37,6 +38,17 @@ TEST(TranslateTask, IsWorthItsLossWhileBleuIsNoise) {
   EXPECT_EQ(worth("bleu", 2, 0.999), -2);
   EXPECT_EQ(worth("bleu", 3, 0.5), -3);
   EXPECT_EQ(worth("bleu", 3, 0), -3);
+}
+
+// What a message about a loss that is not finite shows of its batch: counted from 1, and at most eight pairs.
+TEST(TranslateTask, DescribesABatchByItsPairs) {
+  const auto task = translate_task({});
+  Share share;
+  share.epoch = 2;
+  share.batch = 1;
+  const std::string text = task->describe(share);
+  EXPECT_EQ(text.rfind("epoch 3, batch 2, pairs ", 0), 0U) << text;
+  EXPECT_LE(std::count(text.begin(), text.end(), ' '), 5 + 8 + 1) << text;
 }
 
 TEST(TranslateTask, IsWorthItsLossWhereThatIsWatched) {
