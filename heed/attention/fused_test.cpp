@@ -294,7 +294,7 @@ TEST(Fused, HasTheGradientOfDistancesBetweenFarClusters) {
 TEST(Autocast, DoesNotReachTheBackwardOfAttention) {
   for (const std::string words : {"dot + softmax", "scaled_dot + entmax(1.5)", "euclidean + sigmoid"})
     for (const Path path : {Path::composed, Path::fused})
-      for (const bool weights : {false, true}) {  // fused: slopes of weights take the composed path
+      for (const bool weights : {false, true}) {  // fused: gradients of weights take the composed path
         SCOPED_TRACE(words + ", " + heed::words(path) + (weights ? ", of weights too" : ""));
         auto c = make_case(words, "keep", {}, /*biased=*/false, at::TensorOptions().dtype(at::kFloat));
         c.call.path = path;
