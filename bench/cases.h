@@ -39,9 +39,9 @@ struct Sizes {
 struct Inputs {
   Tensor query, keys, values;  // [B, H, L, D]
   Tensor to_scores;            // [D]; multi-dimensional: [W, D]
-  Tensor pull;                 // the slope of the context, [B, H, Lq, Dv]
+  Tensor pull;                 // the gradient of the context, [B, H, Lq, Dv]
 
-  /// Query and keys N(0, sigma^2), values and slopes N(0, 1), to_scores N(0, 1 / D).
+  /// Query and keys N(0, sigma^2), values and gradients N(0, 1), to_scores N(0, 1 / D).
   static Inputs normal(const Sizes& n, double sigma = 1, bool matrix = false) {
     const auto w = matrix ? at::randn({n.value_width, n.width}) : at::randn({n.width});
     return {sigma * at::randn({n.batch, n.heads, n.queries, n.width}),
@@ -82,7 +82,7 @@ fused::Rows<const Real> rows_of(const Tensor& x) {
   return {x.template data_ptr<Real>(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
-/// The kernels' view of the inputs, and room for results and slopes.
+/// The kernels' view of the inputs, and room for results and gradients.
 template <typename Real>
 class Bound {
  public:
@@ -111,25 +111,25 @@ class Bound {
 
   void forward(const ParallelFor& parallel_for = in_order) { fused::forward(p, parallel_for); }
   void backward(const ParallelFor& parallel_for = in_order) {
-    if (slopes.empty()) make_slopes();
+    if (grads.empty()) make_gradients();
     fused::backward(p, g_, parallel_for);
   }
 
   fused::Problem<Real> p;
   Tensor context;
   std::vector<fused::Row<Real>> rows;
-  std::vector<Tensor> slopes;  // of query, keys, values, to_scores
+  std::vector<Tensor> grads;  // of query, keys, values, to_scores
 
  private:
-  void make_slopes() {
+  void make_gradients() {
     const auto type = in_.query.scalar_type();
-    slopes = {at::zeros(in_.query.sizes(), type), at::zeros_like(in_.keys), at::zeros_like(in_.values)};
-    if (p.to_scores) slopes.push_back(at::zeros({p.heads, p.width}, type));
+    grads = {at::zeros(in_.query.sizes(), type), at::zeros_like(in_.keys), at::zeros_like(in_.values)};
+    if (p.to_scores) grads.push_back(at::zeros({p.heads, p.width}, type));
     g_.context = in_.pull.template data_ptr<Real>();
-    g_.query = slopes[0].template data_ptr<Real>();
-    g_.keys = slopes[1].template data_ptr<Real>();
-    g_.values = slopes[2].template data_ptr<Real>();
-    if (p.to_scores) g_.to_scores = slopes[3].template data_ptr<Real>();
+    g_.query = grads[0].template data_ptr<Real>();
+    g_.keys = grads[1].template data_ptr<Real>();
+    g_.values = grads[2].template data_ptr<Real>();
+    if (p.to_scores) g_.to_scores = grads[3].template data_ptr<Real>();
   }
 
   Inputs in_;
@@ -174,12 +174,12 @@ class Case {
       return error_of({got}, {twin.context});
     };
   }
-  std::function<Error()> slopes_error() {
+  std::function<Error()> gradients_error() {
     return [this] {
       Bound<double> twin(in.in_double(), setting);
       twin.forward();
       twin.backward();
-      return error_of(single.slopes, twin.slopes);
+      return error_of(single.grads, twin.grads);
     };
   }
 

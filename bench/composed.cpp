@@ -69,7 +69,7 @@ std::vector<Tensor> run(const std::function<Tensor(const Inputs&)>& context_of, 
                                        /*allow_unused=*/true);
   if (order > 1) {
     Tensor total = at::zeros({});
-    for (const auto& slope : results) total = total + slope.square().sum();
+    for (const auto& grad : results) total = total + grad.square().sum();
     const auto second = torch::autograd::grad({total}, in.all(), {}, c10::nullopt, false, /*allow_unused=*/true);
     results.insert(results.end(), second.begin(), second.end());
   }

@@ -35,7 +35,7 @@ inline Race grid_race(const std::string& name, const std::string& title, const I
   race.add("forward", c.forward(), c.context_error());
   race.add("libtorch forward", [&] { run_plain(formula, x, N); });
   race.add("forward + backward", c.both());
-  race.add("libtorch forward + backward", [&] { plain_slopes(formula, x, pull, N); });
+  race.add("libtorch forward + backward", [&] { plain_gradients(formula, x, pull, N); });
   race.run({.rounds = 5, .enough = 0.1, .slow_rounds = 2});
   race.add(times("forward", "libtorch forward"));
   race.add(times("forward + backward", "libtorch forward + backward"));

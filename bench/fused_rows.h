@@ -71,11 +71,12 @@ inline void dot(Bench& bench, const std::string& name, double forward_bar, doubl
   Case whole(in, kDot), causal(in, kCausal);
   const double ruler = add_ruler(race), flops = 4 * product({N, N, D});
   race.add("forward", whole.forward(), whole.context_error());
-  race.add("backward", whole.backward(), whole.slopes_error());
+  race.add("backward", whole.backward(), whole.gradients_error());
   race.add("causal forward", causal.forward(), causal.context_error());
-  race.add("causal backward", causal.backward(), causal.slopes_error());
+  race.add("causal backward", causal.backward(), causal.gradients_error());
   race.add("libtorch forward", [&] { run_plain(plain_dot(false), in.flat(), N); });
-  race.add("libtorch forward + backward", [&] { plain_slopes(plain_dot(false), in.flat(), in.pull.flatten(0, 1), N); });
+  race.add("libtorch forward + backward",
+           [&] { plain_gradients(plain_dot(false), in.flat(), in.pull.flatten(0, 1), N); });
   race.run(bench.pace());
   race.add(of_peak("forward", flops, ruler, forward_bar, needs));
   race.add(of_peak("backward", 2.5 * flops, ruler, backward_bar, needs));
@@ -124,19 +125,19 @@ inline void additive(Bench& bench) {
   const std::vector<int64_t> chunks =
       bench.full ? std::vector<int64_t>{1, 2, 4, 8, 16, 32, 64, 128, 256} : std::vector<int64_t>{2, 8, 32};
   const int64_t forward_chunk = best_chunk(chunks, [&](int64_t n) { run_plain(frugal_additive, x, n); });
-  const int64_t both_chunk = best_chunk(chunks, [&](int64_t n) { plain_slopes(frugal_additive, x, pull, n); });
+  const int64_t both_chunk = best_chunk(chunks, [&](int64_t n) { plain_gradients(frugal_additive, x, pull, n); });
   Case c(in, kAdditive), wide(Inputs::normal({1, 1, N, N, D, D}, 8), kAdditive);
   Tensor context;
-  std::vector<Tensor> slopes;
+  std::vector<Tensor> grads;
   const auto expected = [&, twin = std::make_shared<Bound<double>>(in.in_double(), kAdditive)]() -> Bound<double>& {
-    if (twin->slopes.empty()) twin->forward(), twin->backward();
+    if (twin->grads.empty()) twin->forward(), twin->backward();
     return *twin;
   };
   const auto context_error = [&] { return error_of({context.unsqueeze(0)}, {expected().context}); };
-  const auto slopes_error = [&] {
+  const auto gradients_error = [&] {
     std::vector<Tensor> got;
-    for (const auto& slope : slopes) got.push_back(slope.unsqueeze(0));
-    return error_of(got, expected().slopes);
+    for (const auto& grad : grads) got.push_back(grad.unsqueeze(0));
+    return error_of(got, expected().grads);
   };
 
   Race race("additive", "additive + softmax, Dh = Dv = 128, N 1024");
@@ -146,17 +147,17 @@ inline void additive(Bench& bench) {
                     chunked_both = "libtorch both, " + std::to_string(both_chunk) + " queries";
   const double ruler = add_ruler(race);
   race.add("forward", c.forward(), c.context_error());
-  race.add("backward", c.backward(), c.slopes_error());
-  race.add("forward + backward", c.both(), c.slopes_error());
+  race.add("backward", c.backward(), c.gradients_error());
+  race.add("forward + backward", c.both(), c.gradients_error());
   race.add("forward, sigma 8", wide.forward(), wide.context_error());
   race.add(
       naive, [&] { context = run_plain(plain_additive, x, N); }, context_error);
   race.add(
       chunked, [&] { context = run_plain(frugal_additive, x, forward_chunk); }, context_error);
   race.add(
-      naive_both, [&] { slopes = plain_slopes(plain_additive, x, pull, N); }, slopes_error);
+      naive_both, [&] { grads = plain_gradients(plain_additive, x, pull, N); }, gradients_error);
   race.add(
-      chunked_both, [&] { slopes = plain_slopes(frugal_additive, x, pull, both_chunk); }, slopes_error);
+      chunked_both, [&] { grads = plain_gradients(frugal_additive, x, pull, both_chunk); }, gradients_error);
   race.run(bench.pace());
   const double pairs = product({N, N, D});
   race.add({"forward", 1e-9 * pairs, {}, {"forward"}, "G pair-features/s", 12, true, kAvx512});
@@ -170,7 +171,7 @@ inline void additive(Bench& bench) {
 }
 
 /// One decoder step on prepared keys. Bound by traffic with the cache behind the core's own: keys and values are read
-/// forward and again backward, and their slopes are written; a loop that does nothing else is a contestant.
+/// forward and again backward, and their gradients are written; a loop that does nothing else is a contestant.
 inline void step(Bench& bench) {
   constexpr int64_t B = 64, Lk = 20, Dh = 256, Dv = 512;
   const auto in = Inputs::normal({B, 1, 1, Lk, Dh, Dv});
@@ -180,9 +181,9 @@ inline void step(Bench& bench) {
   const auto of_keys = at::empty_like(in.keys), of_values = at::empty_like(in.values);
   Race race("step", "additive + softmax, one decoder step on prepared keys: B 64, Lq 1, Lk 20, Dh 256, Dv 512");
   race.add("forward", c.forward(), c.context_error());
-  race.add("forward + backward", c.both(), c.slopes_error());
-  race.add("the same without exp of keys", plain.both(), plain.slopes_error());
-  race.add("composed forward + backward", [&] { plain_slopes(plain_additive, x, pull, 1); });
+  race.add("forward + backward", c.both(), c.gradients_error());
+  race.add("the same without exp of keys", plain.both(), plain.gradients_error());
+  race.add("composed forward + backward", [&] { plain_gradients(plain_additive, x, pull, 1); });
   race.add("bare traffic", [&] {
     const auto read = [](const Tensor& t) { read_all(t.data_ptr<float>(), static_cast<size_t>(t.numel())); };
     const auto copy = [](const Tensor& t, const Tensor& to) {
@@ -199,7 +200,7 @@ inline void step(Bench& bench) {
   std::ostringstream note;
   note.precision(3);
   note << "traffic: " << 3 * bytes / 1e6
-       << " MB read and written (keys and values forward, again backward, their slopes), " << 4 * bytes / 1e6
+       << " MB read and written (keys and values forward, again backward, their gradients), " << 4 * bytes / 1e6
        << " MB with the lines that a store fetches first";
   race.note = note.str();
   bench.finish(std::move(race));

@@ -105,14 +105,14 @@ struct Setup {
 
   explicit Setup(GatVersion which) : version(which) {}
 
-  std::vector<Tensor> with_slopes(const Tensor& context, const Leaves& p) const {
+  std::vector<Tensor> with_gradients(const Tensor& context, const Leaves& p) const {
     auto found = torch::autograd::grad({context}, p.all(), {pull.to(context.scalar_type())});
     found.push_back(context.detach());
     return found;
   }
-  std::vector<Tensor> ours() { return with_slopes(layer->forward(leaves.nodes, graph).context, leaves); }
+  std::vector<Tensor> ours() { return with_gradients(layer->forward(leaves.nodes, graph).context, leaves); }
   std::vector<Tensor> plain(const Rows& rows, const Leaves& p) const {
-    return with_slopes(plain_layer(rows, p, edges[0], edges[1]), p);
+    return with_gradients(plain_layer(rows, p, edges[0], edges[1]), p);
   }
 };
 
@@ -121,9 +121,10 @@ double bytes_touched(GatVersion version) {
   constexpr double kRow = 4.0 * kHeads * kOut, kHead = 4.0 * kHeads, kIndex = 4;
   const bool v2 = version == GatVersion::v2;
   const double forward = kIndex + kRow + kHead + (v2 ? 0 : kHead);         // values (v2: also scores); weights; t
-  const double receivers = kIndex + kRow + 2 * kHead + (v2 ? 0 : kHead);   // values; weights, slopes; t
-  const double senders = 2 * kIndex + kRow + 2 * kHead + (v2 ? kRow : 0);  // slopes of the context; v2: l
-  const double nodes = (v2 ? 9 : 5) * kRow;  // context, its slope, slopes of values (v2: l twice, r, their slopes)
+  const double receivers = kIndex + kRow + 2 * kHead + (v2 ? 0 : kHead);   // values; weights, gradients; t
+  const double senders = 2 * kIndex + kRow + 2 * kHead + (v2 ? kRow : 0);  // gradients of the context; v2: l
+  const double nodes =
+      (v2 ? 9 : 5) * kRow;  // context, its gradient, gradients of values (v2: l twice, r, their gradients)
   return kEdges * (forward + receivers + senders) + kNodes * nodes;
 }
 
@@ -145,7 +146,8 @@ Race run_race(GatVersion version, bool full) {
                       " random edges, forward + backward, float, " + std::to_string(kThreads) + " threads");
   race.running_on = kernels::fused::instruction_set();
   if (version == GatVersion::v2)
-    race.note = "errors are those of float: where l + r rounds to the other side of 0, LeakyReLU has another slope";
+    race.note =
+        "errors are those of float: where l + r rounds to the other side of 0, LeakyReLU has another derivative";
   const auto exact = setup.plain(kRows[0], setup.leaves.in_double());
   std::vector<Tensor> found;
   const auto error = [&] { return error_of(found, exact); };

@@ -161,22 +161,22 @@ def dot_rows(report):
         name = "causal " if causal else ""
         plain = functools.partial(dot, causal=causal)
         truth = forward(plain, in_double(inputs))
-        slopes = both(plain, in_double(inputs), pull.double())
+        gradients = both(plain, in_double(inputs), pull.double())
         fast = sdpa(causal)
         report.add("dot", name + "forward", "SDPA", lambda: forward(fast, inputs), truth)
-        report.add("dot", name + "backward", "SDPA", lambda: backward(fast, inputs, pull), slopes)
+        report.add("dot", name + "backward", "SDPA", lambda: backward(fast, inputs, pull), gradients)
         peer = "FlexAttention, compiled"
         report.add("dot", name + "forward", peer, lambda: forward(flex(length, causal), inputs), truth)
-        report.add("dot", name + "backward", peer, lambda: backward(flex(length, causal), inputs, pull), slopes)
+        report.add("dot", name + "backward", peer, lambda: backward(flex(length, causal), inputs, pull), gradients)
 
 
 def additive_rows(report, race, inputs, pull, with_forward):
     truth = functools.cache(forward(additive, in_double(inputs)))
-    slopes = functools.cache(both(additive, in_double(inputs), pull.double()))
+    gradients = functools.cache(both(additive, in_double(inputs), pull.double()))
     for peer, make in (("eager", lambda: additive_linear), ("compiled", lambda: torch.compile(additive))):
         if with_forward:
             report.add(race, "forward", peer, lambda: forward(make(), inputs), truth)
-        report.add(race, "forward + backward", peer, lambda: both(make(), inputs, pull), slopes)
+        report.add(race, "forward + backward", peer, lambda: both(make(), inputs, pull), gradients)
 
 
 def multi_rows(report):

@@ -115,7 +115,7 @@ class Decoder(nn.Module):
         if self.by_hand:
             from_targets = F.linear(by_step, cell.weight_ih[:, :EMBEDDING], cell.bias_ih)  # [T, B, 3 STATE]
             by_context = cell.weight_ih[:, EMBEDDING:].t()
-            steps = from_targets.unbind(0)  # slices one by one would each have a slope of the size of all
+            steps = from_targets.unbind(0)  # slices one by one would each have a gradient of the size of all
         else:
             steps = by_step.unbind(0)
         states, contexts = [], []

@@ -62,10 +62,10 @@ inline Tensor run_plain(const Formula& formula, const std::vector<Tensor>& x, in
   return at::cat(parts, 1);
 }
 
-/// Forward and backward through autograd, each chunk at once, so that only its own graph is alive: slopes of query,
+/// Forward and backward through autograd, each chunk at once, so that only its own graph is alive: gradients of query,
 /// keys, values (, to_scores) for that of the context.
-inline std::vector<Tensor> plain_slopes(const Formula& formula, const std::vector<Tensor>& x, const Tensor& pull,
-                                        int64_t chunk) {
+inline std::vector<Tensor> plain_gradients(const Formula& formula, const std::vector<Tensor>& x, const Tensor& pull,
+                                           int64_t chunk) {
   const int64_t queries = x[0].size(1);
   std::vector<Tensor> leaves, all;
   for (const auto& tensor : x) leaves.push_back(tensor.detach().requires_grad_());
@@ -74,13 +74,13 @@ inline std::vector<Tensor> plain_slopes(const Formula& formula, const std::vecto
     const int64_t count = std::min(chunk, queries - i);
     auto inputs = leaves;
     inputs[0] = x[0].narrow(1, i, count).detach().requires_grad_();
-    const auto slopes = torch::autograd::grad({formula(inputs)}, inputs, {pull.narrow(1, i, count)});
-    of_query.push_back(slopes[0]);
+    const auto grads = torch::autograd::grad({formula(inputs)}, inputs, {pull.narrow(1, i, count)});
+    of_query.push_back(grads[0]);
     if (all.empty()) {
-      all = slopes;
+      all = grads;
       continue;
     }
-    for (size_t k = 1; k < slopes.size(); ++k) all[k].add_(slopes[k]);
+    for (size_t k = 1; k < grads.size(); ++k) all[k].add_(grads[k]);
   }
   all[0] = of_query.size() == 1 ? of_query[0] : at::cat(of_query, 1);
   return all;

@@ -6,11 +6,11 @@
 // step on each of four batches, from short to long. Words per second are words of the target.
 //
 // The share of attention is that of its calls alone, as the decoder makes them: the keys of the same batches are
-// prepared once and asked by as many queries as there are targets, one call each, and slopes go back through all of
+// prepared once and asked by as many queries as there are targets, one call each, and gradients go back through all of
 // them to queries, source and parameters. That has two parts: products with W_q and W_k, forward and backward, which
 // are timed once more by themselves ("its products"); and the rest, which is scores, weights and contexts with their
-// slopes, and all that stands around them. The bar is asked of the rest: the products are those of any model of these
-// sizes.
+// gradients, and all that stands around them. The bar is asked of the rest: the products are those of any model of
+// these sizes.
 
 #include <iostream>
 
@@ -170,7 +170,7 @@ class Looking {
       memory.values = Growing(values.for_step());
       contexts.push_back(attention_->forward(query, memory, call_).context);
     }
-    slopes(contexts, pulls_);
+    grads(contexts, pulls_);
   }
   /// Only W_q q and W_k k.
   void run_products() {
@@ -182,11 +182,11 @@ class Looking {
     }
     made.push_back(at::linear(source_, p["score.from_keys"]));
     pulls.push_back(at::ones_like(made.back()));
-    slopes(made, pulls);
+    grads(made, pulls);
   }
 
  private:
-  void slopes(const std::vector<Tensor>& outputs, const std::vector<Tensor>& pulls) {
+  void grads(const std::vector<Tensor>& outputs, const std::vector<Tensor>& pulls) {
     auto of = attention_->parameters();
     of.insert(of.end(), queries_.begin(), queries_.end());
     of.push_back(source_);

@@ -2,8 +2,8 @@
 //
 //   weights 1/4, 3/4; values 0, 4; context 3
 //
-// Once by the definition, in double; once by the fused kernels, which read plain pointers and strides, with the slopes
-// of the context by the values, which are the weights.
+// Once by the definition, in double; once by the fused kernels, which read plain pointers and strides, with the
+// gradients of the context by the values, which are the weights.
 
 #include <cmath>
 #include <cstdio>
@@ -48,10 +48,10 @@ Fused by_kernels() {
   fused::forward(problem);  // a second argument would be your way of running tasks on threads
 
   const float one = 1;
-  fused::Gradients<float> slopes;
-  slopes.context = &one;
-  slopes.values = found.of_values.data();
-  fused::backward(problem, slopes);
+  fused::Gradients<float> grads;
+  grads.context = &one;
+  grads.values = found.of_values.data();
+  fused::backward(problem, grads);
   return found;
 }
 

@@ -1,6 +1,6 @@
 // A project that uses the whole library: one query, two keys whose scores are 0 and ln 3.
 //
-//   weights 1/4, 3/4; values 0, 4; context 3; the slope by value 1 is its weight
+//   weights 1/4, 3/4; values 0, 4; context 3; the gradient by value 1 is its weight
 
 #include <cmath>
 #include <cstdio>
@@ -15,9 +15,9 @@ int main() {
   const at::Tensor values = at::tensor({0.0, 4.0}).view({1, 2, 1}).set_requires_grad(true);
   const at::Tensor context = heed::attend(query, keys, values, heed::Mechanism::parse("dot + softmax")).context;
   context.sum().backward();
-  const double slope = values.grad()[0][1][0].item<double>();
+  const double grad = values.grad()[0][1][0].item<double>();
 
-  std::printf("heed %s, context %.6f, expected 3, slope %.6f, expected 0.75\n", heed::kVersion.data(),
-              context.item<double>(), slope);
-  return std::abs(context.item<double>() - 3) < 1e-6 && std::abs(slope - 0.75) < 1e-6 ? 0 : 1;
+  std::printf("heed %s, context %.6f, expected 3, gradient %.6f, expected 0.75\n", heed::kVersion.data(),
+              context.item<double>(), grad);
+  return std::abs(context.item<double>() - 3) < 1e-6 && std::abs(grad - 0.75) < 1e-6 ? 0 : 1;
 }

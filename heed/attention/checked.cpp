@@ -66,7 +66,7 @@ void check_bias(Bias& bias, const CallSizes& s, const Tensor& like) {
   }
   if (bias.alibi.defined())
     check(bias.alibi.dim() == 1 && bias.alibi.size(0) == s.heads, "bias: alibi is ", shape_of(bias.alibi),
-          ", expected [", s.heads, "], a slope for each head");
+          ", expected [", s.heads, "], a gradient for each head");
 }
 
 void check_noise(Noise& noise, const Mechanism& mechanism, const CallSizes& s, const Tensor& like) {

@@ -221,7 +221,7 @@ std::pair<Tensor, Tensor> top_of(const Tensor& weights, int64_t count) {
 
 Plan plan_blocks(const Mechanism& mechanism, const Call& call, at::IntArrayRef query_shape, const Tensor& prepared_keys,
                  const Sizes& sizes, int64_t keys, int64_t element_size) {
-  constexpr int64_t kAlignFloats = 8;  // scores, weights, their slopes and a few masks, per channel
+  constexpr int64_t kAlignFloats = 8;  // scores, weights, their gradients and a few masks, per channel
   const int64_t B = query_shape[0], H = query_shape[1], Lq = query_shape[2];
   const int64_t per_pair = mechanism.score().floats_per_pair(prepared_keys) + kAlignFloats * sizes.width();
   const int64_t per_query = std::max<int64_t>(1, H * keys * per_pair * element_size);  // of one batch row

@@ -1,5 +1,5 @@
 // The fused path. The parts say what a kernel computes from (tiled()), here it is handed over as pointers and strides;
-// slopes come back the same way and go on through the parts' own operations.
+// gradients come back the same way and go on through the parts' own operations.
 
 #include "heed/attention/fused.h"
 
@@ -166,8 +166,8 @@ void hand_over(const Work& work, const Tiled& t, const Read& r, Problem& p) {
   p.first_query = call.mask.first_query;
 }
 
-/// Slopes of what a kernel reads; undefined: not wanted.
-struct Slopes {
+/// Gradients of what a kernel reads; undefined: not wanted.
+struct InputGradients {
   Tensor query, keys, values, to_scores, place;
   Tensor full, per_key, relative, alibi;
   bool any() const {
@@ -178,7 +178,7 @@ struct Slopes {
 };
 
 template <typename Real, class Gradients>
-void hand_over(const Tensors& given, const Slopes& s, Gradients& g) {
+void hand_over(const Tensors& given, const InputGradients& s, Gradients& g) {
   g.context = pointer<const Real>(given[kContext]);
   g.lse = pointer<const Real>(given[kLse]);
   g.query = pointer<Real>(s.query);
@@ -211,15 +211,15 @@ class ForPairs {
   }
 
   void backward(const Work& work, const Tiled& t, const Read& r, const Tensor& context, const Tensors& given,
-                const Slopes& slopes) {
+                const InputGradients& grads) {
     auto p = problem(work, t, r);
     p.rows = rows_.data();
     p.context = pointer<Real>(context);
     p.second = pointer<Real>(second_);
     fused::Gradients<Real> g;
-    hand_over<Real>(given, slopes, g);
+    hand_over<Real>(given, grads, g);
     g.log_probability = pointer<const Real>(given[kLogProbability]);
-    g.place = pointer<Real>(slopes.place);
+    g.place = pointer<Real>(grads.place);
     fused::backward(p, g, on_torch_threads);
   }
 
@@ -309,7 +309,7 @@ class ForChannels {
   }
 
   void backward(const Work& work, const Tiled& t, const Read& r, const Tensor& context, const Tensors& given,
-                const Slopes& slopes) {
+                const InputGradients& grads) {
     auto p = problem(work, t, r);
     p.context = pointer<Real>(context);
     p.top = pointer<Real>(top_);
@@ -317,7 +317,7 @@ class ForChannels {
     Tensors all = given;
     if (!all[kContext].defined()) all[kContext] = at::zeros_like(context);
     fused::MultiGradients<Real> g;
-    hand_over<Real>(all, slopes, g);
+    hand_over<Real>(all, grads, g);
     fused::multi_backward(p, g, on_torch_threads);
   }
 
@@ -374,13 +374,13 @@ class Fused final : public OwnBackward {
     };
     Tensors all = in;
     all.insert(all.end(), given.begin(), given.end());
-    return slopes_of(step, wanted)(all);
+    return gradients_of(step, wanted)(all);
   }
 
   Tensors by_kernel(const Tensors& in, const Tensors& given, const std::vector<bool>& wanted) {
-    Tensors own = in, slopes_in(given.size()), result(in.size());
-    for (size_t i = 0; i < given.size(); ++i) slopes_in[i] = dense(given[i]);
-    for (size_t i = 0; i < in.size(); ++i)  // an alias for every slot, as in slopes_of()
+    Tensors own = in, gradients_in(given.size()), result(in.size());
+    for (size_t i = 0; i < given.size(); ++i) gradients_in[i] = dense(given[i]);
+    for (size_t i = 0; i < in.size(); ++i)  // an alias for every slot, as in gradients_of()
       if (in[i].defined() && at::isFloatingType(in[i].scalar_type())) own[i] = in[i].detach().requires_grad_(wanted[i]);
     Tiled t;
     {
@@ -388,20 +388,20 @@ class Fused final : public OwnBackward {
       t = tiled(work_, own);
     }
     const bool drawn = t.align.kind == fused::AlignKind::hard && !given[kLogProbability].defined();
-    const Slopes slopes = wanted_slopes(t, own, !t.align.constant && !drawn);
-    if (!slopes.any()) return result;
-    kernels_.backward(work_, t, read_of(work_, t, own), context_, slopes_in, slopes);
-    result[kFull] = slopes.full;
-    result[kPerKey] = slopes.per_key;
-    result[kRelative] = slopes.relative;
-    result[kAlibi] = slopes.alibi;
+    const InputGradients grads = requested_gradients(t, own, !t.align.constant && !drawn);
+    if (!grads.any()) return result;
+    kernels_.backward(work_, t, read_of(work_, t, own), context_, gradients_in, grads);
+    result[kFull] = grads.full;
+    result[kPerKey] = grads.per_key;
+    result[kRelative] = grads.relative;
+    result[kAlibi] = grads.alibi;
     carry_on({t.score.query, t.score.keys, t.values, t.score.to_scores, t.align.place},
-             {slopes.query, slopes.keys, slopes.values, slopes.to_scores, slopes.place}, own, wanted, result);
+             {grads.query, grads.keys, grads.values, grads.to_scores, grads.place}, own, wanted, result);
     return result;
   }
 
-  /// Room for the slopes that somebody needs.
-  static Slopes wanted_slopes(const Tiled& t, const Tensors& own, bool by_scores) {
+  /// Room for the gradients that somebody needs.
+  static InputGradients requested_gradients(const Tiled& t, const Tensors& own, bool by_scores) {
     const auto room = [](const Tensor& x) {
       return x.defined() && x.requires_grad() ? at::empty(x.sizes(), x.options()) : Tensor();
     };
@@ -409,7 +409,7 @@ class Fused final : public OwnBackward {
       const Tensor found = room(x);
       return found.defined() ? found.zero_() : found;
     };
-    Slopes s;
+    InputGradients s;
     s.values = room(t.values);
     if (!by_scores) return s;
     s.query = room(t.score.query);
@@ -424,7 +424,7 @@ class Fused final : public OwnBackward {
   }
 
   /// From what a kernel read to the slots that it was made of.
-  static void carry_on(const Tensors& read, const Tensors& slopes, const Tensors& own, const std::vector<bool>& wanted,
+  static void carry_on(const Tensors& read, const Tensors& grads, const Tensors& own, const std::vector<bool>& wanted,
                        Tensors& result) {
     Tensors from, by, to;
     std::vector<size_t> slots;
@@ -434,13 +434,13 @@ class Fused final : public OwnBackward {
       to.push_back(own[i]);
     }
     for (size_t i = 0; i < read.size(); ++i) {
-      if (!slopes[i].defined()) continue;
+      if (!grads[i].defined()) continue;
       const auto slot = std::find_if(own.begin(), own.end(), [&](const Tensor& x) { return x.is_same(read[i]); });
       if (slot != own.end()) {  // as it was
-        result[static_cast<size_t>(slot - own.begin())] = slopes[i];
+        result[static_cast<size_t>(slot - own.begin())] = grads[i];
       } else {
         from.push_back(read[i]);
-        by.push_back(slopes[i]);
+        by.push_back(grads[i]);
       }
     }
     if (from.empty()) return;

@@ -1,4 +1,5 @@
-// The fused path against the composed one: slopes, instruction sets, sizes beyond one tile, and what autograd may do.
+// The fused path against the composed one: gradients, instruction sets, sizes beyond one tile, and what autograd may
+// do.
 
 #include "heed/attention/fused.h"
 
@@ -23,10 +24,10 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EveryKernel, ::testing::ValuesIn(every_mecha
 
 struct Found {
   Attended attended;
-  std::vector<Tensor> slopes;
+  std::vector<Tensor> grads;
 };
 
-/// An answer and the slopes of what kernels have a backward for.
+/// An answer and the gradients of what kernels have a backward for.
 Found run(const Case& c, Path path) {
   Case mine = c;
   mine.call.path = path;
@@ -34,12 +35,12 @@ Found run(const Case& c, Path path) {
   return {a, gradients(loss_of(a, Path::fused), mine.tensors())};
 }
 
-/// Where one side has no slope, the other must be 0.
-void expect_same_slopes(const Case& c, const Found& ours, const Found& expected, double tolerance) {
+/// Where one side has no gradient, the other must be 0.
+void expect_same_gradients(const Case& c, const Found& ours, const Found& expected, double tolerance) {
   const auto leaves = c.leaves();
   for (size_t i = 0; i < leaves.size(); ++i) {
     const auto filled = [&](const Tensor& x) { return x.defined() ? x : at::zeros_like(leaves[i].second); };
-    const auto x = filled(ours.slopes[i]), y = filled(expected.slopes[i]);
+    const auto x = filled(ours.grads[i]), y = filled(expected.grads[i]);
     EXPECT_TRUE(close(x, y, tolerance * (1 + largest(y)))) << leaves[i].first;
   }
 }
@@ -49,10 +50,10 @@ void expect_same(const Case& c, const Found& ours, const Found& expected, double
   EXPECT_TRUE(close(ours.attended.context, expected.attended.context, tolerance * size));
   EXPECT_TRUE(close(ours.attended.lse, expected.attended.lse, tolerance * 10));
   EXPECT_TRUE(close(ours.attended.log_probability, expected.attended.log_probability, tolerance * 10));
-  expect_same_slopes(c, ours, expected, tolerance * 10);
+  expect_same_gradients(c, ours, expected, tolerance * 10);
 }
 
-TEST_P(EveryKernel, HasTheSlopesOfTheComposedPath) {
+TEST_P(EveryKernel, HasTheGradientsOfTheComposedPath) {
   bool sample = false;
   PerHead which = PerHead::even;
   for (const auto& mask : kMasks) {
@@ -112,12 +113,12 @@ TEST(Fused, GivesTheSameBitsOnAnyNumberOfThreads) {
     const auto three = run(c, Path::fused);
     EXPECT_TRUE(same_bits(one.attended.context, three.attended.context));
     EXPECT_TRUE(same_bits(one.attended.lse, three.attended.lse));
-    for (size_t i = 0; i < one.slopes.size(); ++i) EXPECT_TRUE(same_bits(one.slopes[i], three.slopes[i])) << i;
+    for (size_t i = 0; i < one.grads.size(); ++i) EXPECT_TRUE(same_bits(one.grads[i], three.grads[i])) << i;
   }
   at::set_num_threads(before);
 }
 
-TEST(Fused, SendsSlopesThroughWhateverIsWanted) {
+TEST(Fused, SendsGradientsThroughWhateverIsWanted) {
   for (const std::string words : {"additive + softmax", "cosine(2, learned) + entmax(1.5)", "general + local_p(2)"}) {
     SCOPED_TRACE(words);
     auto c = make_case(words, "keep");
@@ -125,16 +126,16 @@ TEST(Fused, SendsSlopesThroughWhateverIsWanted) {
     c.call.want.column_mass = true;
     c.call.want.top = 2;
     c.call.want.links = at::tensor(std::vector<int64_t>{1, 1, 4, 2, 0, 0, 0, 3}).view({2, 4});
-    const auto slopes = [&](Path path) {
+    const auto grads = [&](Path path) {
       c.call.path = path;
       const auto a = c.run();
       auto loss = loss_of(a) + (a.column_mass * waves(a.column_mass)).sum() + (a.top_weights.square()).sum();
       loss = loss + a.link_log_weights.masked_fill(a.link_log_weights == -INFINITY, 0.0).sum();
       return Found{a, gradients(loss, c.tensors())};
     };
-    const auto ours = slopes(Path::fused);
+    const auto ours = grads(Path::fused);
     EXPECT_FALSE(ours.attended.top_keys.requires_grad());
-    expect_same_slopes(c, ours, slopes(Path::stored), 1e-10);
+    expect_same_gradients(c, ours, grads(Path::stored), 1e-10);
   }
 }
 
@@ -147,20 +148,20 @@ TEST(Fused, AsksForNoMoreThanIsNeeded) {
     Tensor(leaves[only].second).requires_grad_();
     c.call.path = Path::fused;
     const auto found = gradients(loss_of(c.run(), Path::fused), {leaves[only].second})[0];
-    EXPECT_TRUE(close(found, all.slopes[only])) << leaves[only].first;
+    EXPECT_TRUE(close(found, all.grads[only])) << leaves[only].first;
   }
 }
 
-// x attends to itself: query, keys and values are one tensor, and its slope is the sum of three.
+// x attends to itself: query, keys and values are one tensor, and its gradient is the sum of three.
 TEST(Fused, DifferentiatesOneTensorInThreeRoles) {
   const auto x = at::randn({2, 3, 6, 4}, kDouble).requires_grad_();
-  const auto slope = [&](Path path) {
+  const auto grad = [&](Path path) {
     Call call;
     call.path = path;
     const auto context = attend(x, x, x, Mechanism::parse("euclidean + softmax"), {}, call).context;
     return gradients((context * waves(context)).sum(), {x})[0];
   };
-  EXPECT_TRUE(close(slope(Path::fused), slope(Path::stored)));
+  EXPECT_TRUE(close(grad(Path::fused), grad(Path::stored)));
 }
 
 // Heads split out of features, features that do not stand side by side, one row for all.
@@ -179,14 +180,14 @@ TEST(Fused, ReadsTensorsAsTheyLie) {
 }
 
 TEST(Fused, ForgivesAChangeOfItsAnswerInPlace) {
-  const auto slopes = [&](Path path, bool in_place) {
+  const auto grads = [&](Path path, bool in_place) {
     auto c = make_case("scaled_dot + softmax");
     c.call.path = path;
     auto context = c.run().context;
     context = in_place ? context.mul_(2) : context * 2;
     return gradients((context * waves(context)).sum(), c.tensors());
   };
-  const auto ours = slopes(Path::fused, true), expected = slopes(Path::composed, false);
+  const auto ours = grads(Path::fused, true), expected = grads(Path::composed, false);
   for (size_t i = 0; i < ours.size(); ++i) EXPECT_TRUE(close(ours[i], expected[i])) << i;
 }
 
@@ -355,12 +356,12 @@ TEST_P(EveryMemory, RunsOnTheKernelsOfItsMechanism) {
       EXPECT_TRUE(close(ours.context, answer(Path::composed, masked).context, 1e-5));
     }
     if (!grad) continue;
-    const auto slopes = [&](Path path) {
+    const auto grads = [&](Path path) {
       const auto context = answer(path, false).context;
       return torch::autograd::grad({(context * waves(context)).sum()}, leaves, {}, /*retain_graph=*/true,
                                    /*create_graph=*/false, /*allow_unused=*/true);
     };
-    const auto ours = slopes(Path::fused), expected = slopes(Path::composed);
+    const auto ours = grads(Path::fused), expected = grads(Path::composed);
     for (size_t i = 0; i < ours.size(); ++i) {
       const auto filled = [&](const Tensor& x) { return x.defined() ? x : at::zeros_like(leaves[i]); };
       EXPECT_TRUE(close(filled(ours[i]), filled(expected[i]), 1e-4)) << i;

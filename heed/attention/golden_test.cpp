@@ -1,4 +1,4 @@
-// The golden table on the paths of tensors: fused, composed and stored, in double and in float, values and slopes.
+// The golden table on the paths of tensors: fused, composed and stored, in double and in float, values and gradients.
 
 #include "heed/attention/testing.h"
 #include "heed/bridge/reference.h"
@@ -95,10 +95,10 @@ TEST_P(EveryGolden, IsReproduced) {
     const auto leaves = c.leaves();
     const auto found = a.context.requires_grad() ? gradients((a.context * upstream).sum(), c.tensors())
                                                  : std::vector<Tensor>(leaves.size());
-    for (const auto& [what, numbers] : golden.slopes)
+    for (const auto& [what, numbers] : golden.grads)
       for (size_t i = 0; i < leaves.size(); ++i)
         if (leaves[i].first == what)
-          expect("slope by " + what, found[i].defined() ? found[i] : at::zeros_like(leaves[i].second), numbers);
+          expect("gradient by " + what, found[i].defined() ? found[i] : at::zeros_like(leaves[i].second), numbers);
   }
 }
 

@@ -54,9 +54,9 @@ class Graph {
 
 /// How an edge j -> i is scored.
 struct EdgeScore {
-  Tensor receiver, sender;  // GAT: s, t [N, H].  GATv2: l, r [N, H, D]
-  Tensor to_scores{};       // GATv2: a [H, D]
-  double slope = 0.2;       // of LeakyReLU below 0
+  Tensor receiver, sender;      // GAT: s, t [N, H].  GATv2: l, r [N, H, D]
+  Tensor to_scores{};           // GATv2: a [H, D]
+  double negative_slope = 0.2;  // of LeakyReLU below 0
 };
 
 struct GraphCall {

@@ -94,10 +94,10 @@ void by_type(const Tensor& x, const F& f) {
 /// What a score reads, dense.
 struct ReadScore {
   Tensor receiver, sender, to_scores;
-  double slope;
+  double negative_slope;
 
-  ReadScore(const Tensors& in, double slope_below)
-      : receiver(dense(in[0])), sender(dense(in[1])), to_scores(dense(in[2])), slope(slope_below) {}
+  ReadScore(const Tensors& in, double below)
+      : receiver(dense(in[0])), sender(dense(in[1])), to_scores(dense(in[2])), negative_slope(below) {}
   template <typename Real>
   kernel::Score<Real> as() const {
     return {pointer<const Real>(receiver),
@@ -105,7 +105,7 @@ struct ReadScore {
             pointer<const Real>(to_scores),
             receiver.size(1),
             to_scores.defined() ? receiver.size(2) : 1,
-            static_cast<Real>(slope)};
+            static_cast<Real>(negative_slope)};
   }
 };
 template <typename Real>
@@ -113,7 +113,7 @@ kernel::Values<Real> values_of(const Tensor& x) {
   return {pointer<const Real>(x), x.size(1), x.size(2)};
 }
 template <typename Real>
-kernel::ScoreSlopes<Real> slopes_to(const Tensors& result) {
+kernel::ScoreGradients<Real> gradients_to(const Tensors& result) {
   return {pointer<Real>(result[0]), pointer<Real>(result[1]), pointer<Real>(result[2])};
 }
 
@@ -122,15 +122,15 @@ class ByKernel : public OwnBackward {
  public:
   explicit ByKernel(Graph graph) : graph_(std::move(graph)) {}
 
-  Tensors backward(const Tensors& in, const Tensors& slopes, const std::vector<bool>& wanted) final {
-    if (!at::GradMode::is_enabled()) return kernel_backward(in, slopes, wanted);
+  Tensors backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) final {
+    if (!at::GradMode::is_enabled()) return kernel_backward(in, grads, wanted);
     Tensors all = in;
-    all.insert(all.end(), slopes.begin(), slopes.end());
-    return slopes_of(composed(), wanted)(all);
+    all.insert(all.end(), grads.begin(), grads.end());
+    return gradients_of(composed(), wanted)(all);
   }
 
  protected:
-  virtual Tensors kernel_backward(const Tensors& in, const Tensors& slopes, const std::vector<bool>& wanted) = 0;
+  virtual Tensors kernel_backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) = 0;
   /// The same step by torch's operations; keeps nothing of this object.
   virtual Step composed() const = 0;
   const kernel::Edges& edges() const { return graph_.sorted(); }
@@ -141,10 +141,10 @@ class ByKernel : public OwnBackward {
 /// receiver, sender, to_scores -> scores.
 class Scores final : public ByKernel {
  public:
-  Scores(Graph graph, double slope) : ByKernel(std::move(graph)), slope_(slope) {}
+  Scores(Graph graph, double negative_slope) : ByKernel(std::move(graph)), negative_slope_(negative_slope) {}
 
   Tensors forward(const Tensors& in) override {
-    const ReadScore read(in, slope_);
+    const ReadScore read(in, negative_slope_);
     const auto scores = at::empty({edges().size(), in[0].size(1)}, in[0].options());
     by_type(scores, [&]<typename Real>(Real) {
       kernel::score(edges(), read.as<Real>(), pointer<Real>(scores), on_torch_threads);
@@ -153,23 +153,23 @@ class Scores final : public ByKernel {
   }
 
  private:
-  Tensors kernel_backward(const Tensors& in, const Tensors& slopes, const std::vector<bool>& wanted) override {
-    const ReadScore read(in, slope_);
+  Tensors kernel_backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) override {
+    const ReadScore read(in, negative_slope_);
     const Tensors result{room(wanted[0], in[0]), room(wanted[1], in[1]), room(wanted[2], in[2])};
-    const auto slope = dense(slopes[0]);
-    by_type(slope, [&]<typename Real>(Real) {
-      kernel::score_backward(edges(), read.as<Real>(), pointer<const Real>(slope), slopes_to<Real>(result),
+    const auto grad = dense(grads[0]);
+    by_type(grad, [&]<typename Real>(Real) {
+      kernel::score_backward(edges(), read.as<Real>(), pointer<const Real>(grad), gradients_to<Real>(result),
                              on_torch_threads);
     });
     return result;
   }
   Step composed() const override {
-    return [graph = graph_, slope = slope_](const Tensors& in) {
-      return Tensors{composed_scores(graph, {in[0], in[1], in[2], slope})};
+    return [graph = graph_, negative_slope = negative_slope_](const Tensors& in) {
+      return Tensors{composed_scores(graph, {in[0], in[1], in[2], negative_slope})};
     };
   }
 
-  double slope_;
+  double negative_slope_;
 };
 
 /// weights, values -> context.
@@ -188,11 +188,11 @@ class SumOverEdges final : public ByKernel {
   }
 
  private:
-  Tensors kernel_backward(const Tensors& in, const Tensors& slopes, const std::vector<bool>& wanted) override {
-    const auto weights = dense(in[0]), values = dense(in[1]), slope = dense(slopes[0]);
+  Tensors kernel_backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) override {
+    const auto weights = dense(in[0]), values = dense(in[1]), grad = dense(grads[0]);
     const Tensors result{room(wanted[0], weights), room(wanted[1], values)};
-    by_type(slope, [&]<typename Real>(Real) {
-      kernel::sum_backward(edges(), pointer<const Real>(weights), values_of<Real>(values), pointer<const Real>(slope),
+    by_type(grad, [&]<typename Real>(Real) {
+      kernel::sum_backward(edges(), pointer<const Real>(weights), values_of<Real>(values), pointer<const Real>(grad),
                            pointer<Real>(result[0]), pointer<Real>(result[1]), on_torch_threads);
     });
     return result;
@@ -205,11 +205,11 @@ class SumOverEdges final : public ByKernel {
 /// receiver, sender, to_scores, values, factor -> context, weights.
 class Softly final : public ByKernel {
  public:
-  Softly(Graph graph, double slope, bool want_weights, bool learns)
-      : ByKernel(std::move(graph)), slope_(slope), want_weights_(want_weights), learns_(learns) {}
+  Softly(Graph graph, double negative_slope, bool want_weights, bool learns)
+      : ByKernel(std::move(graph)), negative_slope_(negative_slope), want_weights_(want_weights), learns_(learns) {}
 
   Tensors forward(const Tensors& in) override {
-    const ReadScore read(in, slope_);
+    const ReadScore read(in, negative_slope_);
     const auto values = dense(in[3]), factor = dense(in[4]);
     const auto context = at::empty_like(values);
     Tensor weights;
@@ -223,29 +223,29 @@ class Softly final : public ByKernel {
   }
 
  private:
-  Tensors kernel_backward(const Tensors& in, const Tensors& slopes, const std::vector<bool>& wanted) override {
-    const ReadScore read(in, slope_);
-    const auto values = dense(in[3]), factor = dense(in[4]), by_weights = dense(slopes[1]);
-    const auto by_context = slopes[0].defined() ? dense(slopes[0]) : at::zeros_like(values);
+  Tensors kernel_backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) override {
+    const ReadScore read(in, negative_slope_);
+    const auto values = dense(in[3]), factor = dense(in[4]), by_weights = dense(grads[1]);
+    const auto by_context = grads[0].defined() ? dense(grads[0]) : at::zeros_like(values);
     const Tensors result{room(wanted[0], in[0]), room(wanted[1], in[1]), room(wanted[2], in[2]), room(wanted[3], in[3]),
                          Tensor()};
     by_type(values, [&]<typename Real>(Real) {
       kernel::attend_backward(edges(), read.as<Real>(), values_of<Real>(values), pointer<const Real>(factor),
                               pointer<const Real>(weights_), pointer<const Real>(by_context),
-                              pointer<const Real>(by_weights), slopes_to<Real>(result), pointer<Real>(result[3]),
+                              pointer<const Real>(by_weights), gradients_to<Real>(result), pointer<Real>(result[3]),
                               on_torch_threads);
     });
     return result;
   }
   Step composed() const override {
-    return [graph = graph_, slope = slope_](const Tensors& in) {
-      const auto scores = composed_scores(graph, {in[0], in[1], in[2], slope});
+    return [graph = graph_, negative_slope = negative_slope_](const Tensors& in) {
+      const auto scores = composed_scores(graph, {in[0], in[1], in[2], negative_slope});
       const auto weights = aligned(graph, *Catalogue<Alignment>::make("softmax"), {}, scores, {}).weights;
       return Tensors{composed_sum(graph, in[4].defined() ? weights * in[4] : weights, in[3]), weights};
     };
   }
 
-  double slope_;
+  double negative_slope_;
   bool want_weights_, learns_;
   Tensor weights_;
 };
@@ -255,9 +255,9 @@ class Picked final : public OwnBackward {
   Picked(Tensor rows, Tensor back, Tensor empty)
       : rows_(std::move(rows)), back_(std::move(back)), empty_(std::move(empty)) {}
   Tensors forward(const Tensors& in) override { return {in[0].index_select(0, rows_)}; }
-  Tensors backward(const Tensors&, const Tensors& slopes, const std::vector<bool>&) override {
-    const auto slope = slopes[0].index_select(0, back_);
-    return {empty_.defined() ? slope.masked_fill(empty_, 0.0) : slope};
+  Tensors backward(const Tensors&, const Tensors& grads, const std::vector<bool>&) override {
+    const auto grad = grads[0].index_select(0, back_);
+    return {empty_.defined() ? grad.masked_fill(empty_, 0.0) : grad};
   }
 
  private:
@@ -269,7 +269,7 @@ class Picked final : public OwnBackward {
 Tensor composed_scores(const Graph& graph, const EdgeScore& score) {
   const auto receiver = score.receiver.index_select(0, receivers(graph, score.receiver));
   const auto sender = score.sender.index_select(0, senders(graph, score.sender));
-  const auto leaky = at::leaky_relu(receiver + sender, score.slope);
+  const auto leaky = at::leaky_relu(receiver + sender, score.negative_slope);
   return score.to_scores.defined() ? (leaky * score.to_scores).sum(-1) : leaky;
 }
 
@@ -279,7 +279,8 @@ Tensor composed_sum(const Graph& graph, const Tensor& weights, const Tensor& val
 }
 
 Tensor kernel_scores(const Graph& graph, const EdgeScore& score) {
-  return run(c10::make_intrusive<Scores>(graph, score.slope), {score.receiver, score.sender, score.to_scores})[0];
+  return run(c10::make_intrusive<Scores>(graph, score.negative_slope),
+             {score.receiver, score.sender, score.to_scores})[0];
 }
 
 Tensor kernel_sum(const Graph& graph, const Tensor& weights, const Tensor& values) {
@@ -289,7 +290,7 @@ Tensor kernel_sum(const Graph& graph, const Tensor& weights, const Tensor& value
 Tensors kernel_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const Tensor& factor,
                       bool want_weights) {
   const Tensors in{score.receiver, score.sender, score.to_scores, values, factor};
-  return run(c10::make_intrusive<Softly>(graph, score.slope, want_weights, learns(in)), in);
+  return run(c10::make_intrusive<Softly>(graph, score.negative_slope, want_weights, learns(in)), in);
 }
 
 Tensor picked(const Tensor& x, const Tensor& rows, const Tensor& back, const Tensor& empty) {

@@ -121,7 +121,7 @@ TEST_P(EveryGraphAlignment, IsAttentionUnderTheMaskOfTheGraph) {
   }
 }
 
-TEST_P(EveryGraphAlignment, HasTheSlopesOfTorchsOperations) {
+TEST_P(EveryGraphAlignment, HasTheGradientsOfTorchsOperations) {
   for (const bool v2 : {false, true})
     for (const double dropout : {0.0, 0.4}) {
       auto c = make_graph_case(GetParam(), v2, v2 ? 8 : 3);
@@ -145,8 +145,8 @@ TEST_P(EveryGraphAlignment, HasTheSecondDerivativesOfTorchsOperations) {
       const auto a = c.run(path);
       const auto loss = (a.context.square() * waves(a.context)).sum() + (a.weights.square()).sum();
       Tensor again = at::zeros({}, kDouble);
-      for (const auto& slope : gradients(loss, c.leaves(), /*create_graph=*/true))
-        if (slope.defined()) again = again + (slope * waves(slope)).sum();
+      for (const auto& grad : gradients(loss, c.leaves(), /*create_graph=*/true))
+        if (grad.defined()) again = again + (grad * waves(grad)).sum();
       found.push_back(gradients(again, c.leaves()));
     }
     for (size_t i = 0; i < found[0].size(); ++i) EXPECT_TRUE(close(found[0][i], found[1][i], 1e-9)) << i;
@@ -157,11 +157,11 @@ TEST_P(EveryGraphAlignment, HasTheSecondDerivativesOfTorchsOperations) {
 
 TEST_P(EveryGraphAlignment, HasTheGradientOfCentralDifferences) {
   auto c = make_graph_case(GetParam(), true);
-  if (GetParam() == "straight_through(.7)" || GetParam() == "hard") GTEST_SKIP() << "its slope is an estimate";
-  const auto slopes = gradients(loss_of(c.run()), c.leaves());
+  if (GetParam() == "straight_through(.7)" || GetParam() == "hard") GTEST_SKIP() << "its gradient is an estimate";
+  const auto grads = gradients(loss_of(c.run()), c.leaves());
   const at::NoGradGuard no_grad;
   for (const size_t leaf : {size_t{0}, size_t{1}, size_t{2}, size_t{3}}) {
-    if (!slopes[leaf].defined()) continue;
+    if (!grads[leaf].defined()) continue;
     auto x = c.leaves()[leaf];
     const auto away = waves(x, 3) * 1e-6;
     x.add_(away);
@@ -169,11 +169,11 @@ TEST_P(EveryGraphAlignment, HasTheGradientOfCentralDifferences) {
     x.sub_(2 * away);
     const double down = loss_of(c.run()).item<double>();
     x.add_(away);
-    EXPECT_NEAR((slopes[leaf] * waves(x, 3)).sum().item<double>(), (up - down) / 2e-6, 1e-6) << leaf;
+    EXPECT_NEAR((grads[leaf] * waves(x, 3)).sum().item<double>(), (up - down) / 2e-6, 1e-6) << leaf;
   }
 }
 
-TEST_P(EveryGraphAlignment, LeavesANodeThatNothingLeadsIntoAtZeroAndWithoutASlope) {
+TEST_P(EveryGraphAlignment, LeavesANodeThatNothingLeadsIntoAtZeroAndWithoutAGradient) {
   for (const Path path : {Path::fused, Path::composed}) {
     auto c = make_graph_case(GetParam(), true);
     {
@@ -187,9 +187,9 @@ TEST_P(EveryGraphAlignment, LeavesANodeThatNothingLeadsIntoAtZeroAndWithoutASlop
     EXPECT_EQ(largest(a.context.select(0, 3)), 0);
     EXPECT_EQ(largest(a.context.select(0, 5)), 0);
     EXPECT_FALSE(a.context.isnan().any().item<bool>());
-    const auto slopes = gradients(loss_of(a), c.leaves());
-    for (const auto& slope : slopes) EXPECT_FALSE(slope.defined() && slope.isnan().any().item<bool>());
-    EXPECT_EQ(largest(slopes[2].select(0, 3)), 0);
+    const auto grads = gradients(loss_of(a), c.leaves());
+    for (const auto& grad : grads) EXPECT_FALSE(grad.defined() && grad.isnan().any().item<bool>());
+    EXPECT_EQ(largest(grads[2].select(0, 3)), 0);
   }
 }
 
@@ -239,7 +239,7 @@ TEST(GraphAttend, AgreesInFloatWithDouble) {
     }
 }
 
-TEST(GraphAttend, HasASlopeThroughTheWeightsAlone) {
+TEST(GraphAttend, HasAGradientThroughTheWeightsAlone) {
   const auto c = make_graph_case("softmax", false);
   const auto of = [&](Path path) {
     const auto a = c.run(path);
@@ -378,8 +378,7 @@ TEST(GraphAttend, WorksWhereThereIsNothing) {
       const auto a = graph_attend(graph, {none, none}, values, {.alignment = alignment, .weights = true});
       EXPECT_TRUE(same_bits(a.context, at::zeros({nodes, 2, 4}, kDouble)));
       EXPECT_EQ(a.weights.sizes(), (std::vector<int64_t>{0, 2}));
-      for (const auto& slope : gradients(loss_of(a), {none, values}))
-        EXPECT_TRUE(!slope.defined() || largest(slope) == 0);
+      for (const auto& grad : gradients(loss_of(a), {none, values})) EXPECT_TRUE(!grad.defined() || largest(grad) == 0);
     }
 }
 

@@ -31,8 +31,8 @@ Tensor sinusoidal_positions(int64_t count, int64_t width, Layout layout = Layout
 /// x [..., L, D] turned, row l as one that stands at first + l. D is even.
 Tensor rotated(const Tensor& x, int64_t first, Layout layout = Layout::interleaved, double base = kPositionBase);
 
-/// [heads]: 2^(-8h / heads), h = 1 ... heads, for a power of two; else the slopes of the power below, and every second
-/// one of twice that power.
+/// [heads]: 2^(-8h / heads), h = 1 ... heads, for a power of two; else the gradients of the power below, and every
+/// second one of twice that power.
 Tensor alibi_slopes(int64_t heads, const at::TensorOptions& options = {});
 
 /// A table of places that is learned. A place beyond the table is refused.

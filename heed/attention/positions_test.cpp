@@ -71,7 +71,7 @@ TEST(Alibi, HasTheGoldenSlopes) {
                     numbers({0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625}), 1e-7));
 }
 
-// The slopes of 8, then every second one of 16.
+// The gradients of 8, then every second one of 16.
 TEST(Alibi, FillsUpFromTwiceThePowerBelow) {
   const auto slopes = alibi_slopes(12, kDouble);
   EXPECT_TRUE(close(slopes.narrow(0, 0, 8), alibi_slopes(8, kDouble), 0));

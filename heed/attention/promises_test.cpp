@@ -127,8 +127,8 @@ TEST_P(EveryComposition, AgreesWithTheDefinitionInFloat) {
   EXPECT_TRUE(close(composed.weights, definition.weights, 2e-5));
 }
 
-/// The slope of loss_of along `way` in the input `name`, by the complex step through the definition.
-double slope_by_definition(const Case& c, const std::string& name, const Tensor& way) {
+/// The gradient of loss_of along `way` in the input `name`, by the complex step through the definition.
+double gradient_by_definition(const Case& c, const std::string& name, const Tensor& way) {
   const Checked checked = check_call(c.query, c.keys, c.values, c.mechanism, c.parameters, c.call);
   auto moved = reference::to_complex(problem_of(checked, c.mechanism));
   const auto steps = way.contiguous();
@@ -136,10 +136,10 @@ double slope_by_definition(const Case& c, const std::string& name, const Tensor&
   for (size_t i = 0; i < data.size(); ++i)
     data[i] += reference::Complex(0, reference::kStep * steps.data_ptr<double>()[i]);
   const auto answer = reference::attend(moved);
-  double slope = 0, shift = 0;
+  double grad = 0, shift = 0;
   const auto add = [&](const reference::Array<reference::Complex>& array, bool wanted) {
     for (size_t i = 0; wanted && i < array.data.size(); ++i)
-      slope += std::cos(static_cast<double>(i) + shift) * array.data[i].imag() / reference::kStep;
+      grad += std::cos(static_cast<double>(i) + shift) * array.data[i].imag() / reference::kStep;
     shift += 1;
   };
   add(answer.context, true);
@@ -147,7 +147,7 @@ double slope_by_definition(const Case& c, const std::string& name, const Tensor&
   add(answer.lse, c.call.want.lse);
   add(answer.entropy, c.call.want.entropy);
   add(answer.log_probability, true);
-  return slope;
+  return grad;
 }
 
 TEST_P(EveryMechanism, HasTheGradientOfTheDefinition) {
@@ -161,9 +161,9 @@ TEST_P(EveryMechanism, HasTheGradientOfTheDefinition) {
     const auto leaves = c.leaves();
     for (size_t i = 0; i < leaves.size(); ++i) {
       const auto way = at::randn(leaves[i].second.sizes(), kDouble);
-      const double slope = slope_by_definition(c, leaves[i].first, way);
+      const double grad = gradient_by_definition(c, leaves[i].first, way);
       const double ours = found[i].defined() ? (found[i] * way).sum().item<double>() : 0;
-      EXPECT_NEAR(ours, slope, 1e-8 * (1 + std::abs(slope))) << leaves[i].first;
+      EXPECT_NEAR(ours, grad, 1e-8 * (1 + std::abs(grad))) << leaves[i].first;
     }
   }
 }
@@ -220,21 +220,21 @@ TEST_P(EveryComposition, HasTheSecondDerivativeOfCentralDifferences) {
   if (!smooth) GTEST_SKIP() << "for softmax, sparsemax and entmax";
   auto c = make_case(words(), "keep", {1, 2, 2, 3, 5});
   const auto leaves = c.leaves();
-  const auto slope_sum = [&](bool graph) {
+  const auto gradient_sum = [&](bool graph) {
     Tensor sum = at::zeros({}, kDouble);
     for (const auto& x : gradients(loss_of(c.run()), c.tensors(), graph))
       if (x.defined()) sum = sum + (x * waves(x)).sum();
     return sum;
   };
-  const auto found = gradients(slope_sum(true), c.tensors());
+  const auto found = gradients(gradient_sum(true), c.tensors());
   for (size_t i = 0; i < leaves.size(); ++i) {
     const auto way = at::randn(leaves[i].second.sizes(), kDouble);
     constexpr double h = 1e-6;
     auto x = leaves[i].second.detach();
     x.add_(way, h);
-    const double up = slope_sum(false).item<double>();
+    const double up = gradient_sum(false).item<double>();
     x.sub_(way, 2 * h);
-    const double down = slope_sum(false).item<double>();
+    const double down = gradient_sum(false).item<double>();
     x.add_(way, h);
     const double ours = found[i].defined() ? (found[i] * way).sum().item<double>() : 0;
     EXPECT_NEAR(ours, (up - down) / (2 * h), 2e-5 * (1 + std::abs(ours))) << leaves[i].first;

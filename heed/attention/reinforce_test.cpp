@@ -23,7 +23,7 @@ Case three_keys(const std::string& align) {
 }
 
 // Gumbel-max with u = 0.99 at one key and 0.01 at the others draws that key. The estimator's mean over
-// the draws is the slope of E[R], whatever the baseline.
+// the draws is the gradient of E[R], whatever the baseline.
 TEST(Reinforce, HasTheMeanOfTheExactGradientForHard) {
   auto c = three_keys("hard");
   const auto p = at::softmax(c.keys.flatten(), 0);
@@ -99,8 +99,8 @@ TEST(Reinforce, TakesTheGoldenStep) {
   EXPECT_NEAR(a.log_probability.item<double>(), -1.68026967, 1e-7);
   EXPECT_NEAR(a.entropy.item<double>(), 1.02019134, 1e-7);
   Reinforce reinforce({.reward_weight = 1, .entropy_weight = 0.01, .baseline = -2.5});
-  const auto slope = gradients(reinforce.loss(a, at::full({1}, -2.0, kDouble)), {c.keys})[0];
-  EXPECT_TRUE(close(slope.flatten(), at::tensor({0.15310619, -0.40806802, 0.25496183}, at::kDouble), 1e-7));
+  const auto grad = gradients(reinforce.loss(a, at::full({1}, -2.0, kDouble)), {c.keys})[0];
+  EXPECT_TRUE(close(grad.flatten(), at::tensor({0.15310619, -0.40806802, 0.25496183}, at::kDouble), 1e-7));
   EXPECT_NEAR(reinforce.baseline(), -2.45, 1e-12);
 }
 

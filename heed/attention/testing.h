@@ -210,7 +210,7 @@ inline Tensor loss_of(const Attended& a, Path path = Path::composed) {
   return loss;
 }
 
-/// The slopes of `loss` by all leaves; undefined where it does not depend on one.
+/// The gradients of `loss` by all leaves; undefined where it does not depend on one.
 inline std::vector<Tensor> gradients(const Tensor& loss, const std::vector<Tensor>& of, bool create_graph = false) {
   if (!loss.requires_grad()) return std::vector<Tensor>(of.size());
   return torch::autograd::grad({loss}, of, {}, create_graph, create_graph, /*allow_unused=*/true);

@@ -1,5 +1,5 @@
 // What a part hands to a kernel (heed/kernels/fused), instead of computing on whole tensors itself. Everything is made
-// with torch's operations, so that slopes which a kernel brings back go on to parameters and inputs.
+// with torch's operations, so that gradients which a kernel brings back go on to parameters and inputs.
 
 #pragma once
 
@@ -37,7 +37,7 @@ struct TiledAlignment {
   bool renorm = false, keep_best = false;
   bool perturb = false;    // Gumbel noise is added to the scores
   double temperature = 1;  // divides them, behind the noise
-  bool constant = false;   // no slope reaches the scores
+  bool constant = false;   // no gradient reaches the scores
   Tensor centre{};         // int64, broadcasts to [B, H, Lq]: only keys within `reach` of it; undefined: all
   int64_t reach = 0;
   kernels::fused::Gauss gauss = kernels::fused::Gauss::none;

@@ -60,7 +60,7 @@ struct Node : torch::autograd::Function<Node> {
     return some;
   }
 
-  static Tensors backward(AutogradContext* context, const Tensors& slopes) {
+  static Tensors backward(AutogradContext* context, const Tensors& grads) {
     const auto held = c10::static_intrusive_pointer_cast<Held>(context->saved_data["held"].toCapsule());
     const Tensors inputs = context->get_saved_variables();
     const AutocastState::Guard same_types(held->autocast);
@@ -68,9 +68,9 @@ struct Node : torch::autograd::Function<Node> {
     for (size_t i = 0; i < inputs.size(); ++i)
       wanted.push_back(inputs[i].requires_grad() && context->needs_input_grad(i));
     const Tensors found =
-        held->step->backward(held->in.unpack(inputs), held->out.unpack(slopes), held->in.unpack(wanted));
+        held->step->backward(held->in.unpack(inputs), held->out.unpack(grads), held->in.unpack(wanted));
     Tensors result = held->in.pack(found);
-    result.insert(result.begin(), at::Tensor());  // what is held has no slope
+    result.insert(result.begin(), at::Tensor());  // what is held has no gradient
     return result;
   }
 };

@@ -16,9 +16,9 @@ class OwnBackward : public torch::CustomClassHolder {
   /// Runs once, with grad mode off where anything is to be differentiated.
   virtual Tensors forward(const Tensors& inputs) = 0;
 
-  /// The slopes of the inputs that are `wanted`; the others may be undefined. An output that nobody asks about has no
-  /// slope. May run several times; grad mode is on where it is itself being differentiated.
-  virtual Tensors backward(const Tensors& inputs, const Tensors& slopes, const std::vector<bool>& wanted) = 0;
+  /// The gradients of the inputs that are `wanted`; the others may be undefined. An output that nobody asks about has
+  /// no gradient. May run several times; grad mode is on where it is itself being differentiated.
+  virtual Tensors backward(const Tensors& inputs, const Tensors& grads, const std::vector<bool>& wanted) = 0;
 };
 
 Tensors run(const c10::intrusive_ptr<OwnBackward>& step, const Tensors& inputs);

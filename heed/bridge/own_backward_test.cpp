@@ -9,11 +9,11 @@ namespace {
 /// (a, b) -> (a b, absent, index of the larger), with a note of what backward was asked for.
 struct Product : OwnBackward {
   Tensors forward(const Tensors& in) override { return {in[0] * in[2], at::Tensor(), (in[2] > in[0]).to(at::kLong)}; }
-  Tensors backward(const Tensors& in, const Tensors& slopes, const std::vector<bool>& wanted) override {
+  Tensors backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) override {
     asked = wanted;
     Tensors found(3);
-    if (wanted[0]) found[0] = slopes[0] * in[2];
-    if (wanted[2]) found[2] = slopes[0] * in[0];
+    if (wanted[0]) found[0] = grads[0] * in[2];
+    if (wanted[2]) found[2] = grads[0] * in[0];
     return found;
   }
   std::vector<bool> asked;
@@ -29,7 +29,7 @@ TEST(OwnBackward, IsAskedForWhatSomebodyNeeds) {
   EXPECT_EQ(step->asked, (std::vector<bool>{false, false, true}));
 }
 
-TEST(OwnBackward, HasNoSlopeByWholeNumbers) {
+TEST(OwnBackward, HasNoGradientByWholeNumbers) {
   const auto a = at::full({1}, 2.0).requires_grad_(), b = at::full({1}, 3.0);
   const auto out = run(c10::make_intrusive<Product>(), {a, {}, b});
   EXPECT_TRUE(out[0].requires_grad());

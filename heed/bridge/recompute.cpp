@@ -13,10 +13,10 @@ class Recompute final : public OwnBackward {
 
   Tensors forward(const Tensors& inputs) override { return step_(inputs); }
 
-  Tensors backward(const Tensors& inputs, const Tensors& slopes, const std::vector<bool>& wanted) override {
+  Tensors backward(const Tensors& inputs, const Tensors& grads, const std::vector<bool>& wanted) override {
     Tensors all = inputs;
-    all.insert(all.end(), slopes.begin(), slopes.end());
-    const Step back = slopes_of(step_, wanted);
+    all.insert(all.end(), grads.begin(), grads.end());
+    const Step back = gradients_of(step_, wanted);
     return at::GradMode::is_enabled() ? recompute(back, all) : back(all);
   }
 
@@ -26,31 +26,31 @@ class Recompute final : public OwnBackward {
 
 }  // namespace
 
-Step slopes_of(const Step& step, const std::vector<bool>& wanted) {
+Step gradients_of(const Step& step, const std::vector<bool>& wanted) {
   return [step, wanted](const Tensors& given) {
     const auto count = static_cast<std::ptrdiff_t>(wanted.size());
     const bool again = at::GradMode::is_enabled();  // we are being differentiated ourselves
     const at::AutoGradMode on(true);
     Tensors inputs(given.begin(), given.begin() + count);
-    Tensors from, slopes, to;
+    Tensors from, grads, to;
     for (size_t i = 0; i < wanted.size(); ++i) {
       auto& x = inputs[i];
       if (!x.defined() || !at::isFloatingType(x.scalar_type())) continue;
       // An alias of its own for every slot: query, keys and values may be one tensor, or made from
-      // each other, and each slot's slope is asked for separately.
+      // each other, and each slot's gradient is asked for separately.
       x = again && x.requires_grad() ? x.view_as(x) : x.detach().requires_grad_(wanted[i]);
       if (wanted[i]) to.push_back(x);
     }
     const Tensors outputs = step(inputs);
     for (size_t i = 0; i < outputs.size(); ++i) {
-      const at::Tensor& slope = given[wanted.size() + i];
-      if (!slope.defined() || !outputs[i].defined() || !outputs[i].requires_grad()) continue;
+      const at::Tensor& grad = given[wanted.size() + i];
+      if (!grad.defined() || !outputs[i].defined() || !outputs[i].requires_grad()) continue;
       from.push_back(outputs[i]);
-      slopes.push_back(slope);
+      grads.push_back(grad);
     }
     Tensors found(to.size());
     if (!from.empty() && !to.empty())
-      found = torch::autograd::grad(from, to, slopes, /*retain_graph=*/again, /*create_graph=*/again,
+      found = torch::autograd::grad(from, to, grads, /*retain_graph=*/again, /*create_graph=*/again,
                                     /*allow_unused=*/true);
     Tensors result(wanted.size());
     for (size_t i = 0, next = 0; i < wanted.size(); ++i)

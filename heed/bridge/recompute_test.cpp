@@ -12,16 +12,16 @@ Tensors product(const Tensors& x) {
   return {x[0] * x[0] * x[0] * x[1], {}, x[2].defined() ? x[2] * 2 : at::Tensor()};
 }
 
-at::Tensor slope(const at::Tensor& y, const at::Tensor& x) {
+at::Tensor grad(const at::Tensor& y, const at::Tensor& x) {
   return torch::autograd::grad({y}, {x}, {}, true, true)[0];
 }
 
-// x^3 x = x^4: the slopes at 2 are 4 x^3, 12 x^2, 24 x, 24.
+// x^3 x = x^4: the gradients at 2 are 4 x^3, 12 x^2, 24 x, 24.
 TEST(Recompute, GivesEveryOrderOfDerivativeWhereInputsAreOneTensor) {
   const auto x = at::full({1}, 2.0, at::kDouble).requires_grad_();
   auto y = recompute(product, {x, x, {}})[0];
   for (const double expected : {32.0, 48.0, 48.0, 24.0}) {
-    y = slope(y, x);
+    y = grad(y, x);
     EXPECT_EQ(y.item<double>(), expected);
   }
 }
@@ -29,9 +29,9 @@ TEST(Recompute, GivesEveryOrderOfDerivativeWhereInputsAreOneTensor) {
 // x^3 x^2 = x^5.
 TEST(Recompute, SeesAnInputThatWasMadeFromAnother) {
   const auto x = at::full({1}, 2.0, at::kDouble).requires_grad_();
-  const auto first = slope(recompute(product, {x, x * x, {}})[0], x);
+  const auto first = grad(recompute(product, {x, x * x, {}})[0], x);
   EXPECT_EQ(first.item<double>(), 80.0);
-  EXPECT_EQ(slope(first, x).item<double>(), 160.0);
+  EXPECT_EQ(grad(first, x).item<double>(), 160.0);
 }
 
 TEST(Recompute, PassesAbsentTensorsThrough) {

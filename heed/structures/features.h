@@ -29,7 +29,7 @@ struct Features {
   Features with_rows(const Tensor& other) const { return {other, keep}; }
 };
 
-/// The mean over real features [B, 1, D]; 0 where there is none. Each real feature gets the slope 1/n.
+/// The mean over real features [B, 1, D]; 0 where there is none. Each real feature gets the gradient 1/n.
 Tensor mean(const Features& features);
 
 /// bool [B]: whether there is any real feature.

@@ -48,9 +48,9 @@ Given filled(const Given& given, double with) {
   return other;
 }
 
-bool all_finite(const std::vector<Tensor>& slopes) {
-  for (const auto& slope : slopes)
-    if (slope.defined() && !slope.isfinite().all().item<bool>()) return false;
+bool all_finite(const std::vector<Tensor>& grads) {
+  for (const auto& grad : grads)
+    if (grad.defined() && !grad.isfinite().all().item<bool>()) return false;
   return true;
 }
 

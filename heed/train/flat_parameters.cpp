@@ -14,35 +14,35 @@ FlatParameters::FlatParameters(torch::nn::Module& module) {
   }
   check(!all.empty(), "flat_parameters: the module has no parameter that is trained");
   values_ = at::cat(all);
-  slopes_ = at::zeros_like(values_);
+  grads_ = at::zeros_like(values_);
   int64_t first = 0;
   for (auto& part : parts_) {
     const auto shape = part.parameter.sizes().vec();
     const int64_t count = part.parameter.numel();
     part.parameter.set_data(values_.narrow(0, first, count).view(shape));
-    part.slopes = slopes_.narrow(0, first, count).view(shape);
-    part.parameter.mutable_grad() = part.slopes;
+    part.grads = grads_.narrow(0, first, count).view(shape);
+    part.parameter.mutable_grad() = part.grads;
     first += count;
   }
 }
 
-void FlatParameters::zero_slopes() {
-  slopes_.zero_();
+void FlatParameters::zero_gradients() {
+  grads_.zero_();
 }
 
-void FlatParameters::gather_slopes() {
+void FlatParameters::gather_gradients() {
   const at::NoGradGuard no_grad;
   for (auto& part : parts_) {
     auto& grad = part.parameter.mutable_grad();
-    if (grad.defined() && grad.is_same(part.slopes)) continue;
-    if (grad.defined()) part.slopes.copy_(grad);
-    grad = part.slopes;
+    if (grad.defined() && grad.is_same(part.grads)) continue;
+    if (grad.defined()) part.grads.copy_(grad);
+    grad = part.grads;
   }
 }
 
 std::string FlatParameters::not_finite() const {
   for (const auto& part : parts_)
-    if (!part.slopes.isfinite().all().item<bool>() || !part.parameter.isfinite().all().item<bool>()) return part.name;
+    if (!part.grads.isfinite().all().item<bool>() || !part.parameter.isfinite().all().item<bool>()) return part.name;
   return "";
 }
 

@@ -1,4 +1,4 @@
-// All parameters of a module side by side in one tensor, and their slopes in another.
+// All parameters of a module side by side in one tensor, and their gradients in another.
 //
 // The parameters become views of them. A norm, an optimiser's step, a moving average and a sum over processes are then
 // a few operations on one tensor each instead of some for every parameter, and a checkpoint holds them in one piece.
@@ -18,24 +18,24 @@ class FlatParameters {
   explicit FlatParameters(torch::nn::Module& module);
 
   at::Tensor& values() { return values_; }  // [n]
-  at::Tensor& slopes() { return slopes_; }  // [n]
+  at::Tensor& grads() { return grads_; }    // [n]
   int64_t count() const { return values_.numel(); }
 
   /// Before a backward pass.
-  void zero_slopes();
-  /// Brings slopes that autograd put elsewhere back into slopes().
-  void gather_slopes();
-  /// The first parameter that has a slope or a value that is not finite, or "".
+  void zero_gradients();
+  /// Brings gradients that autograd put elsewhere back into gradients().
+  void gather_gradients();
+  /// The first parameter that has a gradient or a value that is not finite, or "".
   std::string not_finite() const;
 
  private:
   struct Part {
     std::string name;
     at::Tensor parameter;
-    at::Tensor slopes;  // its view
+    at::Tensor grads;  // its view
   };
   std::vector<Part> parts_;
-  at::Tensor values_, slopes_;
+  at::Tensor values_, grads_;
 };
 
 }  // namespace heed

@@ -21,8 +21,8 @@ class Optimiser {
   using State = std::map<std::string, at::Tensor>;  // [n] each; empty before the first step
 
   virtual ~Optimiser() = default;
-  /// Moves values against slopes, both [n]; number: of this step, from 1.
-  virtual void step(State& state, at::Tensor& values, const at::Tensor& slopes, double rate, int64_t number) const = 0;
+  /// Moves values against gradients, both [n]; number: of this step, from 1.
+  virtual void step(State& state, at::Tensor& values, const at::Tensor& grads, double rate, int64_t number) const = 0;
 
  protected:
   /// The tensor of that name, zeros at first.

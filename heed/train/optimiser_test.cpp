@@ -44,32 +44,32 @@ TEST(Optimiser, RefusesWordsThatCannotBe) {
     EXPECT_THROW(Catalogue<Optimiser>::make(words), Error) << words;
 }
 
-TEST(FlatParameters, AreViewsOfOneTensorAndSoAreTheirSlopes) {
+TEST(FlatParameters, AreViewsOfOneTensorAndSoAreTheirGradients) {
   torch::nn::Linear layer(3, 2);
   const auto before = layer->weight.detach().clone();
   FlatParameters flat(*layer);
   EXPECT_EQ(flat.count(), 8);
   EXPECT_TRUE(layer->weight.detach().equal(before));
   for (int pass = 0; pass < 2; ++pass) {
-    flat.zero_slopes();
+    flat.zero_gradients();
     layer(at::ones({4, 3})).sum().backward();
-    flat.gather_slopes();
-    EXPECT_TRUE(flat.slopes().equal(at::full({8}, 4.0F))) << flat.slopes();
+    flat.gather_gradients();
+    EXPECT_TRUE(flat.grads().equal(at::full({8}, 4.0F))) << flat.grads();
   }
   flat.values().fill_(2);
   EXPECT_EQ(layer->bias[1].item<float>(), 2);
   EXPECT_EQ(flat.not_finite(), "");
-  flat.slopes()[7] = NAN;
+  flat.grads()[7] = NAN;
   EXPECT_EQ(flat.not_finite(), "bias");
 }
 
-TEST(FlatParameters, BringsSlopesBackThatStandElsewhere) {
+TEST(FlatParameters, BringsGradientsBackThatStandElsewhere) {
   torch::nn::Linear layer(2, 1);
   FlatParameters flat(*layer);
   layer->weight.mutable_grad() = at::ones({1, 2});
-  flat.gather_slopes();
-  EXPECT_EQ(flat.slopes().sum().item<float>(), 2);
-  EXPECT_TRUE(layer->weight.grad().is_alias_of(flat.slopes()));
+  flat.gather_gradients();
+  EXPECT_EQ(flat.grads().sum().item<float>(), 2);
+  EXPECT_TRUE(layer->weight.grad().is_alias_of(flat.grads()));
 }
 
 }  // namespace

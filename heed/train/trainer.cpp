@@ -303,7 +303,7 @@ class Trainer {
 
   /// A pass, the sum over processes, a step of the optimiser.
   Stepped step() {
-    flat_->zero_slopes();
+    flat_->zero_gradients();
     torch::manual_seed(mixed(options_.seed, static_cast<uint64_t>(reached_.step), static_cast<uint64_t>(place_.rank)));
     double loss = 0, count = 0;
     Share share{reached_.epoch, 0, place_.rank, place_.world};
@@ -314,20 +314,20 @@ class Trainer {
       if (own.sum.defined()) loss += (own.shown.defined() ? own.shown : own.sum).item<double>();
       count += static_cast<double>(own.count);
     }
-    flat_->gather_slopes();
+    flat_->gather_gradients();
     const auto totals = processes_->sum(std::vector<double>{loss, count});
-    processes_->sum({flat_->slopes()});
+    processes_->sum({flat_->grads()});
     Stepped out;
     out.count = static_cast<int64_t>(totals[1]);
     out.loss = totals[0] / std::max(1.0, totals[1]);
-    auto& slopes = flat_->slopes();
-    slopes.div_(std::max(1.0, totals[1]));
-    out.norm = slopes.norm().item<double>();
+    auto& grads = flat_->grads();
+    grads.div_(std::max(1.0, totals[1]));
+    out.norm = grads.norm().item<double>();
     share.batch = first;
     if (!std::isfinite(out.loss) || !std::isfinite(out.norm)) diverged(share, out);
-    if (options_.clip > 0 && out.norm > options_.clip) slopes.mul_(options_.clip / out.norm);
+    if (options_.clip > 0 && out.norm > options_.clip) grads.mul_(options_.clip / out.norm);
     out.rate = options_.lr * schedule_->factor(reached_.step + 1);
-    options_.optimiser->step(optimiser_, flat_->values(), slopes, out.rate, reached_.step + 1);
+    options_.optimiser->step(optimiser_, flat_->values(), grads, out.rate, reached_.step + 1);
     move_average();
     return out;
   }
@@ -352,7 +352,7 @@ class Trainer {
   [[noreturn]] void diverged(const Share& share, const Stepped& stepped) {
     bar_.clear();
     const std::string where = flat_->not_finite();
-    fail("train: at step ", reached_.step + 1, " the loss is ", stepped.loss, " and the norm of the slopes ",
+    fail("train: at step ", reached_.step + 1, " the loss is ", stepped.loss, " and the norm of the gradients ",
          stepped.norm, " (", task_->describe(share), where.empty() ? "" : "; first in " + where,
          "). The last checkpoint is whole; try a lower train.lr (now ", options_.lr,
          "), a longer warm-up in train.schedule, a smaller train.clip (now ", options_.clip,

@@ -3,7 +3,7 @@
 //   a = max((alpha - 1) e - tau, 0)^(1 / (alpha - 1)),   tau such that the weights sum to one
 //
 // tau is found by bisection, without a graph. From there two Newton steps are taken with one:
-// the first makes the slope exact, the second the slope of the slope (each doubles the order), by the
+// the first makes the gradient exact, the second the gradient of the gradient (each doubles the order), by the
 // scores and by alpha alike. alpha is a number in (1, 2], or learned (Correia et al., 2019) as
 // 1.01 + 0.99 sigmoid(to_alpha): it can never leave the range, nor come so near 1 that the formula cancels.
 
@@ -32,24 +32,26 @@ class Entmax final : public Alignment {
   }
 
   Aligned align(const Parameters& p, const Scored& in) const override {
-    const auto slope = learned_ ? kLeast - 1 + (2 - kLeast) * at::sigmoid(p.spread("to_alpha", 2))
-                                : at::full({1}, alpha_ - 1, in.scores.options());  // alpha - 1
+    const auto alpha_minus_one = learned_ ? kLeast - 1 + (2 - kLeast) * at::sigmoid(p.spread("to_alpha", 2))
+                                          : at::full({1}, alpha_ - 1, in.scores.options());  // alpha - 1
     const auto best = absent(in.scores.detach(), in.keep).amax(kKeyAxis, /*keepdim=*/true);
-    const auto z = absent(slope * (in.scores - best), in.keep);  // last: alpha's slope must not see 0 * -inf
-    const auto rough = bisect(z.detach(), slope.detach());
+    const auto z =
+        absent(alpha_minus_one * (in.scores - best), in.keep);  // last: alpha's gradient must not see 0 * -inf
+    const auto rough = bisect(z.detach(), alpha_minus_one.detach());
     const auto support = z.detach() > rough;
     auto tau = rough;
     for (int step = 0; step < 2; ++step) {
-      const auto sum = power(z - tau, 1 / slope, support).sum(kKeyAxis, /*keepdim=*/true);
-      const auto fall = (power(z - tau, 1 / slope - 1, support) / slope).sum(kKeyAxis, /*keepdim=*/true);
+      const auto sum = power(z - tau, 1 / alpha_minus_one, support).sum(kKeyAxis, /*keepdim=*/true);
+      const auto fall =
+          (power(z - tau, 1 / alpha_minus_one - 1, support) / alpha_minus_one).sum(kKeyAxis, /*keepdim=*/true);
       tau = tau + (sum - 1) / fall;
     }
-    const auto weights = power(z - tau, 1 / slope, support);
+    const auto weights = power(z - tau, 1 / alpha_minus_one, support);
     return {.weights = passing_on(weights, best)};
   }
 
   Kernel kernel(Dimensionality d) const override {
-    if (learned_) return {.missing = "alpha is learned, and no kernel has a slope by it"};
+    if (learned_) return {.missing = "alpha is learned, and no kernel has a gradient by it"};
     return single_kernel(d, "entmax");
   }
   TiledAlignment tiled(const Parameters&, const Scored&) const override {
@@ -57,7 +59,7 @@ class Entmax final : public Alignment {
   }
 
  private:
-  /// x^exponent on the support, 0 elsewhere; no slope is taken where the base would be 0.
+  /// x^exponent on the support, 0 elsewhere; no gradient is taken where the base would be 0.
   static Tensor power(const Tensor& x, const Tensor& exponent, const Tensor& support) {
     const auto out = support.logical_not();
     const auto inside = support.logical_and(x.detach() > 0);
@@ -65,16 +67,16 @@ class Entmax final : public Alignment {
         .masked_fill(out.logical_or(inside.logical_not()), 0.0);
   }
 
-  /// The root of  sum max(z - tau, 0)^(1 / slope) = 1.  With the best z at 0 it lies in [-1, 0]: at -1
+  /// The root of  sum max(z - tau, 0)^(1 / gradient) = 1.  With the best z at 0 it lies in [-1, 0]: at -1
   /// that key alone has weight 1, at 0 nothing has any.
-  static Tensor bisect(const Tensor& z, const Tensor& slope) {
+  static Tensor bisect(const Tensor& z, const Tensor& alpha_minus_one) {
     const bool fine = z.scalar_type() == at::kDouble;
     auto low = at::full_like(z.narrow(kKeyAxis, 0, 1), -1.0);
     double width = 1;
     for (int i = 0; i < (fine ? 50 : 24); ++i) {
       width /= 2;
       const auto middle = low + width;
-      const auto sum = at::pow((z - middle).clamp_min(0), 1 / slope).sum(kKeyAxis, /*keepdim=*/true);
+      const auto sum = at::pow((z - middle).clamp_min(0), 1 / alpha_minus_one).sum(kKeyAxis, /*keepdim=*/true);
       low = at::where(sum >= 1, middle, low);
     }
     return low;

@@ -1,10 +1,10 @@
 // Backward: nothing of queries x keys is stored. Scores and weights are computed again, tile by tile:
 //
-//   P = align(e),   dP = dO . v,   ds = slopes of the alignment,   dv += P^T dO,   dq += ds k,   dk += ds^T q
+//   P = align(e),   dP = dO . v,   ds = gradients of the alignment,   dv += P^T dO,   dq += ds k,   dk += ds^T q
 //
-// Tasks are chunks of keys of one key head. A chunk owns the slopes of its keys and values, and has a sum of its own
+// Tasks are chunks of keys of one key head. A chunk owns the gradients of its keys and values, and has a sum of its own
 // for those of the queries; these sums are added in order. They are memory: at most 8 chunks, and 32 MiB of them. A
-// bias that is shared by rows, heads or queries gathers its slopes in a pass of its own, one task for each of its
+// bias that is shared by rows, heads or queries gathers its gradients in a pass of its own, one task for each of its
 // entries' owners, so that here too nothing depends on the threads.
 
 #pragma once
@@ -21,7 +21,7 @@ class Backward : private Engine<V> {
   using Base = Engine<V>;
   using Work = Worker<V>;
 
-  /// Slopes of query and keys are wanted with padded widths, and those of to_scores for each head.
+  /// Gradients of query and keys are wanted with padded widths, and those of to_scores for each head.
   Backward(const Problem<Real>& p, const Gradients<Real>& g, const ParallelFor& parallel_for)
       : Base(p, parallel_for), g_(g), width_(Panels<V>::padded(p.width)) {}
 
@@ -112,7 +112,7 @@ class Backward : private Engine<V> {
   const Real* pack_values(int64_t b, int64_t key_head, int64_t key, int keys) const {
     if (p_.queries < kFewQueries) return nullptr;
     const int64_t width = p_.value_width;
-    Real* to = static_cast<Real*>(scratch(Slot::slopes, static_cast<size_t>((keys + kPad) * width) * sizeof(Real)));
+    Real* to = static_cast<Real*>(scratch(Slot::grads, static_cast<size_t>((keys + kPad) * width) * sizeof(Real)));
     for (int first = 0; first < keys; first += kPanel) {
       const int n = keys - first < kPanel ? keys - first : kPanel;
       Panels<V>::pack(p_.values.at(b, key_head, key + first), p_.values.row, n, width, to + first * width);
@@ -120,9 +120,9 @@ class Backward : private Engine<V> {
     return to;
   }
 
-  /// Weights and slopes of scores of the block the worker stands at, against keys key ... key + keys - 1 (key is a
+  /// Weights and gradients of scores of the block the worker stands at, against keys key ... key + keys - 1 (key is a
   /// multiple of 64). to_score: down to what the score tile gave, else to where the biases are added.
-  void block_slopes(Work& work, Tiles& t, int64_t key, int keys, bool to_score, Real* place) {
+  void block_gradients(Work& work, Tiles& t, int64_t key, int keys, bool to_score, Real* place) {
     const int64_t width = p_.value_width, panel = key / kPanel;
     const int count = (keys + kPanel - 1) / kPanel, n = work.columns(panel, count);
     const Steps<V>& steps = work.steps;
@@ -147,14 +147,14 @@ class Backward : private Engine<V> {
       for (int i = 0; i < at.rows; ++i, w += kKeys, ds += kKeys) {
         const int64_t index = Base::row(at) + i;
         if (steps.drops()) steps.drop(at, i, key, n, ds);
-        const auto given = [index](const Real* slopes) { return slopes == nullptr ? Real(0) : slopes[index]; };
-        work.state().slopes(r + i, p_.rows[index], {delta_[index], given(g_.lse), given(g_.log_probability)}, key, n, w,
-                            ds);
+        const auto given = [index](const Real* grads) { return grads == nullptr ? Real(0) : grads[index]; };
+        work.state().gradients(r + i, p_.rows[index], {delta_[index], given(g_.lse), given(g_.log_probability)}, key, n,
+                               w, ds);
         if (steps.drops()) steps.drop(at, i, key, n, w);
-        if (place != nullptr && p_.gauss == Gauss::weights) place[index] += work.state().place_slope();
+        if (place != nullptr && p_.gauss == Gauss::weights) place[index] += work.state().grad_place();
         if (steps.disturbs() && p_.align != AlignKind::hard) {
-          const Real slope = steps.calm(at, i, key, n, t.before + i * kTile, ds);
-          if (place != nullptr && p_.gauss != Gauss::weights) place[index] += slope;
+          const Real grad = steps.calm(at, i, key, n, t.before + i * kTile, ds);
+          if (place != nullptr && p_.gauss != Gauss::weights) place[index] += grad;
         }
         if (to_score && steps.bends()) steps.unbend(n, t.raw + i * kTile, ds);
       }
@@ -194,11 +194,11 @@ class Backward : private Engine<V> {
             work.tile().begin_keys(b, key_head, key, keys);
             t.values = pack_values(b, key_head, key, keys);
           }
-          block_slopes(work, t, key, keys, true, sums.place);
-          value_slopes(at, t.weights, keys, !ready, dv);
+          block_gradients(work, t, key, keys, true, sums.place);
+          value_gradients(at, t.weights, keys, !ready, dv);
           ready = true;
-          work.tile().slopes(t.ds, kKeys, sums.query + Base::row(at) * width_, to_keys, fresh,
-                             sums.to_scores + h * width_);
+          work.tile().gradients(t.ds, kKeys, sums.query + Base::row(at) * width_, to_keys, fresh,
+                                sums.to_scores + h * width_);
           fresh = false;
         }
         if (!apart) continue;
@@ -217,7 +217,7 @@ class Backward : private Engine<V> {
   }
 
   /// dv += P^T dO
-  void value_slopes(const Block& at, const Real* weights, int keys, bool fresh, Real* dv) const {
+  void value_gradients(const Block& at, const Real* weights, int keys, bool fresh, Real* dv) const {
     const int64_t width = p_.value_width;
     const Real* dc = g_.context + Base::row(at) * width;
     if (fresh && at.rows == 1) {  // written in order, and not read
@@ -275,7 +275,7 @@ class Backward : private Engine<V> {
     });
   }
 
-  /// take(block, row of it, key, keys, slopes of the biased scores) for all that an owner has.
+  /// take(block, row of it, key, keys, gradients of the biased scores) for all that an owner has.
   template <class Take>
   void owner(Range batch, Range heads, Range span, Take take) {
     Work work(Base::shared_);
@@ -293,7 +293,7 @@ class Backward : private Engine<V> {
             work.begin(at, true);
             if (!ready) t.values = pack_values(b, Base::key_head(at), key, keys);
             ready = true;
-            block_slopes(work, t, key, keys, false, nullptr);
+            block_gradients(work, t, key, keys, false, nullptr);
             for (int r = 0; r < at.rows; ++r) take(at, r, key, keys, t.ds + r * kKeys);
           }
         }

@@ -1,4 +1,4 @@
-// tanh and the activations on registers, with their slopes.
+// tanh and the activations on registers, with their gradients.
 
 #pragma once
 
@@ -54,7 +54,7 @@ struct Functions {
   }
 
   /// d activate / dx
-  static Reg slope(Activation f, Reg x) {
+  static Reg activation_backward(Activation f, Reg x) {
     const Reg one = V::set1(1);
     switch (f) {
       case Activation::tanh: {

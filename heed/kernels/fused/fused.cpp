@@ -164,7 +164,7 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
   const bool uses_second = problem.align == AlignKind::sparsemax || problem.align == AlignKind::entmax ||
                            problem.align == AlignKind::straight_through;
   check(!uses_second || problem.second != nullptr,
-        "kernels/fused: this alignment needs `second` of forward for its slopes, and it is absent");
+        "kernels/fused: this alignment needs `second` of forward for its gradients, and it is absent");
   Padded<Real> wide(problem);
   wide.take();
   Gradients<Real> g = gradients;

@@ -329,9 +329,9 @@ TEST_P(EveryKernel, IsNotReachedByPadding) {
   });
 }
 
-/// Slopes of sum(upstream * context) + sum(lse) + sum(log_probability), along one way of each input.
+/// Gradients of sum(upstream * context) + sum(lse) + sum(log_probability), along one way of each input.
 template <typename Real>
-void compare_slopes(const std::string& words, const Shape& n, const Variant& v) {
+void compare_gradients(const std::string& words, const Shape& n, const Variant& v) {
   Case<Real> c(words, n, v);
   const auto answer = reference::attend(c.definition);
   if (decides(words)) {
@@ -414,7 +414,7 @@ void compare_slopes(const std::string& words, const Shape& n, const Variant& v) 
     }
     const double eps = std::numeric_limits<Real>::epsilon();
     const double tolerance = size * (20 * score_error(c, v) + 50 * eps) + (g.place != nullptr ? 1e-8 * size : 0);
-    EXPECT_NEAR(ours, expected, tolerance) << "slope by " << name;
+    EXPECT_NEAR(ours, expected, tolerance) << "gradient by " << name;
   }
 
   // The same bits on two threads.
@@ -426,19 +426,20 @@ void compare_slopes(const std::string& words, const Shape& n, const Variant& v) 
   }
 }
 
-TEST_P(EveryKernel, HasTheSlopesOfTheDefinition) {
+TEST_P(EveryKernel, HasTheGradientsOfTheDefinition) {
   on_every_set([&](auto real) {
     using Real = decltype(real);
     for (const auto& mask : kMasks) {
       SCOPED_TRACE(mask);
-      compare_slopes<Real>(GetParam(), {}, {.mask = mask, .sample = true});
+      compare_gradients<Real>(GetParam(), {}, {.mask = mask, .sample = true});
     }
-    compare_slopes<Real>(GetParam(), {2, 4, 2, 11, 21, 17, 16},
-                         {.mask = "all", .biased = true, .scale = 0.7, .soft_cap = 3, .dropout = 0.3, .sample = true});
-    compare_slopes<Real>(GetParam(), {1, 1, 1, 2, 20, 16, 32}, {});
-    compare_slopes<Real>(GetParam(), {1, 2, 1, 1, 300, 9, 16}, {.mask = "causal", .sigma = 0.5});
-    compare_slopes<Real>(GetParam(), {1, 1, 1, 3, 300, 9, 16}, {.sigma = has(GetParam(), "additive") ? 60.0 : 2.0});
-    compare_slopes<Real>(GetParam(), {1, 1, 1, 30, 400, 8, 16}, {.mask = "causal"});
+    compare_gradients<Real>(
+        GetParam(), {2, 4, 2, 11, 21, 17, 16},
+        {.mask = "all", .biased = true, .scale = 0.7, .soft_cap = 3, .dropout = 0.3, .sample = true});
+    compare_gradients<Real>(GetParam(), {1, 1, 1, 2, 20, 16, 32}, {});
+    compare_gradients<Real>(GetParam(), {1, 2, 1, 1, 300, 9, 16}, {.mask = "causal", .sigma = 0.5});
+    compare_gradients<Real>(GetParam(), {1, 1, 1, 3, 300, 9, 16}, {.sigma = has(GetParam(), "additive") ? 60.0 : 2.0});
+    compare_gradients<Real>(GetParam(), {1, 1, 1, 30, 400, 8, 16}, {.mask = "causal"});
   });
 }
 

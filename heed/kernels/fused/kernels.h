@@ -7,7 +7,7 @@
 
 namespace heed::kernels::fused {
 
-/// Widths of values and context, and of the slopes of query and keys, are multiples of kPad here.
+/// Widths of values and context, and of the gradients of query and keys, are multiples of kPad here.
 template <typename Real>
 struct Kernels {
   const char* name;

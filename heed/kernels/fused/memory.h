@@ -28,7 +28,7 @@ class Buffer {
 
 /// The calling thread's own: kept between calls, since fresh pages would cost more than the work on them. Different
 /// uses have different slots.
-enum class Slot { tile, weights, slopes, query, keys, numbers, copy, second, count };
+enum class Slot { tile, weights, grads, query, keys, numbers, copy, second, count };
 void* scratch(Slot slot, size_t bytes);
 
 /// body(context, 0) ... body(context, tasks - 1), on the caller's threads.

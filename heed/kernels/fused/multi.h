@@ -44,15 +44,15 @@ struct MultiProblem {
   HEED_INLINE int64_t row_index(int64_t b, int64_t h, int64_t i) const { return (b * heads + h) * queries + i; }
 };
 
-/// Slopes of a number L. The first two are given (lse may be null: no slope), the others are wanted (or null). All
-/// contiguous, those of keys and values for key heads. What was in them is gone.
+/// Gradients of a number L. The first two are given (lse may be null: no gradient), the others are wanted (or null).
+/// All contiguous, those of keys and values for key heads. What was in them is gone.
 template <typename Real>
 struct MultiGradients {
   const Real *context = nullptr, *lse = nullptr;
 
   Real *query = nullptr, *keys = nullptr, *values = nullptr;
   Real* to_scores = nullptr;  // [heads][channels][width], also where all heads share one
-  Grid<Real> full, per_key;   // strides as the problem's; where one is 0, slopes add up
+  Grid<Real> full, per_key;   // strides as the problem's; where one is 0, gradients add up
   Real* relative = nullptr;   // as the problem's
   Real* alibi = nullptr;
 };

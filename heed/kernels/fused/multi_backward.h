@@ -6,8 +6,8 @@
 //   elementwise form:  dx_ijc = s dS_ijc act'((q_ic + k_jc) / 5)
 //   dq_i = sum_j dx_ij,   dk_j = sum_i dx_ij
 //
-// P is computed again, tile by tile. A task has a chunk of keys and meets all queries: slopes of its keys and values
-// are its own, those of queries are partial sums for each chunk, added in order. Tasks that would share a slope of a
+// P is computed again, tile by tile. A task has a chunk of keys and meets all queries: gradients of its keys and values
+// are its own, those of queries are partial sums for each chunk, added in order. Tasks that would share a gradient of a
 // bias are one.
 
 #pragma once
@@ -60,7 +60,7 @@ struct MultiBackward : Multi<V> {
     Real *pull = nullptr, *mean = nullptr;  // [rows][channels]: dO / sum, D / sum
     Real* exp_query = nullptr;              // [rows][width]
     uint8_t* tame = nullptr;                // [rows]
-    Real* later = nullptr;                  // [chunks - 1][rows][width]: slopes of the query
+    Real* later = nullptr;                  // [chunks - 1][rows][width]: gradients of the query
     Real* partial = nullptr;                // [batches][chunks][heads][Wd, relative, alibi]
 
     Buffer room = {};  // for all of these
@@ -70,16 +70,16 @@ struct MultiBackward : Multi<V> {
     int64_t of_relative() const { return g.relative == nullptr ? 0 : 2 * w.p.bias.relative_reach + 1; }
     int64_t of_head() const { return of_matrix() + of_relative() + (g.alibi == nullptr ? 0 : 1); }
     Real* head(int64_t part, int64_t h) const { return partial + (part * w.p.heads + h) * of_head(); }
-    Real* query_slopes(int64_t chunk, int64_t row) const {
+    Real* query_gradients(int64_t chunk, int64_t row) const {
       return (chunk == 0 ? g.query : later + (chunk - 1) * rows * w.p.width) + row * w.p.width;
     }
   };
   struct Room {
-    Real *hidden, *slopes;   // [pairs][width]
+    Real *hidden, *grads;    // [pairs][width]
     Real *scores, *factors;  // [pairs][channels]
     Real* sums;              // [pairs][lanes]
   };
-  struct Slopes {  // where they are added
+  struct GradientSums {  // where they are added
     Real *query, *keys, *values;
     Real *matrix, *relative, *alibi;
   };
@@ -130,11 +130,11 @@ struct MultiBackward : Multi<V> {
     for (int64_t row = task * kRows; row < last; ++row) {
       const int64_t at = row * p.channels, bh = row / p.queries;
       for (int64_t c = at; c < at + p.channels; c += V::kLanes) {
-        const Reg sum = V::load(p.sum + c), slope = V::load(call.g.context + c);
-        Reg d = V::mul(slope, V::load(p.context + c));
+        const Reg sum = V::load(p.sum + c), grad = V::load(call.g.context + c);
+        Reg d = V::mul(grad, V::load(p.context + c));
         if (call.g.lse != nullptr) d = V::sub(d, V::load(call.g.lse + c));
         const auto dead = V::equal(sum, V::zero());
-        V::store(call.pull + c, V::pick(dead, V::zero(), V::div(slope, sum)));
+        V::store(call.pull + c, V::pick(dead, V::zero(), V::div(grad, sum)));
         V::store(call.mean + c, V::pick(dead, V::zero(), V::div(d, sum)));
       }
       if (!call.w.factored) continue;
@@ -148,13 +148,13 @@ struct MultiBackward : Multi<V> {
     const int64_t last = Base::least((task + 1) * kRows, call.rows), width = call.w.p.width;
     for (int64_t row = task * kRows; row < last; ++row)
       for (int64_t chunk = 1; chunk < call.chunks; ++chunk) {
-        Real* to = call.query_slopes(0, row);
-        const Real* from = call.query_slopes(chunk, row);
+        Real* to = call.query_gradients(0, row);
+        const Real* from = call.query_gradients(chunk, row);
         for (int64_t f = 0; f < width; f += V::kLanes) add_to(to + f, V::load(from + f));
       }
   }
 
-  /// Slopes of Wd, relative and alibi, from the parts in order.
+  /// Gradients of Wd, relative and alibi, from the parts in order.
   static void add_partial(const Call& call) {
     const auto& p = call.w.p;
     const auto& g = call.g;
@@ -191,28 +191,28 @@ struct MultiBackward : Multi<V> {
     const int64_t place = (b * p.key_heads + kh) * p.keys, first = kh * p.group(), last = first + p.group();
     Base::clear(call.g.keys + (place + from) * p.width, (to - from) * p.width);
     Base::clear(call.g.values + (place + from) * p.channels, (to - from) * p.channels);
-    Base::clear(call.query_slopes(chunk, p.row_index(b, first, 0)), (last - first) * p.queries * p.width);
+    Base::clear(call.query_gradients(chunk, p.row_index(b, first, 0)), (last - first) * p.queries * p.width);
 
     Real* hidden = Base::tile_room(kMultiTile * (2 * w.row() + 2 * w.channel_row() + V::kLanes));
-    Real *slopes = hidden + kMultiTile * w.row(), *scores = slopes + kMultiTile * w.row();
+    Real *grads = hidden + kMultiTile * w.row(), *scores = grads + kMultiTile * w.row();
     Real* factors = scores + kMultiTile * w.channel_row();
-    const Room room{hidden, slopes, scores, factors, factors + kMultiTile * w.channel_row()};
+    const Room room{hidden, grads, scores, factors, factors + kMultiTile * w.channel_row()};
     Pairs pairs(p, w.elements);
     for (int64_t key = from; key < to; key += w.tile_keys()) {
       const Tile tile = w.tile(b, kh, key);
       for (int64_t h = first; h < last; ++h) {
         Real* shared = call.head(part, h);
-        Slopes s{nullptr,
-                 call.g.keys + (place + key) * p.width,
-                 call.g.values + (place + key) * p.channels,
-                 call.g.to_scores == nullptr ? nullptr : shared,
-                 call.g.relative == nullptr ? nullptr : shared + call.of_matrix(),
-                 call.g.alibi == nullptr ? nullptr : shared + call.of_matrix() + call.of_relative()};
+        GradientSums s{nullptr,
+                       call.g.keys + (place + key) * p.width,
+                       call.g.values + (place + key) * p.channels,
+                       call.g.to_scores == nullptr ? nullptr : shared,
+                       call.g.relative == nullptr ? nullptr : shared + call.of_matrix(),
+                       call.g.alibi == nullptr ? nullptr : shared + call.of_matrix() + call.of_relative()};
         for (int64_t i = 0; i < p.queries; ++i) {
           pairs.find(b, h, i, key, Base::least(key + w.tile_keys(), to));
           if (pairs.count == 0) continue;
           const int64_t row = p.row_index(b, h, i);
-          s.query = call.query_slopes(chunk, row);
+          s.query = call.query_gradients(chunk, row);
           meet(call, h, row, {p.query.at(b, h, i), call.exp_query + row * p.width, w.factored && call.tame[row] != 0},
                tile, pairs, room, s);
         }
@@ -222,7 +222,7 @@ struct MultiBackward : Multi<V> {
 
   /// One query and the keys of a tile that it attends.
   static void meet(const Call& call, int64_t h, int64_t row, const Query& q, const Tile& t, Pairs& pairs,
-                   const Room& room, const Slopes& s) {
+                   const Room& room, const GradientSums& s) {
     const Work& w = call.w;
     int32_t wild[kMultiTile];
     const int32_t* rest = pairs.key;
@@ -235,20 +235,20 @@ struct MultiBackward : Multi<V> {
     if (others == 0) return;
     Base::score(w, h, q, t, rest, others, room.hidden, room.scores);
     if (w.p.dropout > 0) pairs.draw(rest, others, room.factors, w.channel_row());
-    slope_scores(call, row, t, rest, others, pairs.added(), room, s);
+    gradient_scores(call, row, t, rest, others, pairs.added(), room, s);
     if (call.biased()) {
       for (int n = 0; n < others; ++n) room.sums[n] = V::sum(V::load(room.sums + n * V::kLanes));
-      pairs.add_slopes(call.g, room.sums, s.relative, s.alibi);
+      pairs.add_gradients(call.g, room.sums, s.relative, s.alibi);
     }
     if (w.matrix)
-      slope_matrix(w, h, q, t, rest, others, room, s);
+      gradient_matrix(w, h, q, t, rest, others, room, s);
     else
-      slope_elements(w, q, t, rest, others, room.scores, s);
+      gradient_elements(w, q, t, rest, others, room.scores, s);
   }
 
   /// Scores become s dS; dv is added; room.sums: sum_c dS, a register for each pair.
-  static void slope_scores(const Call& call, int64_t row, const Tile& t, const int32_t* key, int count,
-                           const Real* added, const Room& room, const Slopes& s) {
+  static void gradient_scores(const Call& call, int64_t row, const Tile& t, const int32_t* key, int count,
+                              const Real* added, const Room& room, const GradientSums& s) {
     const Work& w = call.w;
     const int64_t channels = w.p.channels, stride = w.channel_row();
     const typename Base::Bend bend(w);
@@ -259,54 +259,55 @@ struct MultiBackward : Multi<V> {
       const Reg top = V::load(w.p.top + row * channels + c);
       for (int n = 0; n < count; ++n) {
         Real* score = room.scores + n * stride + c;
-        Real* value_slope = s.values + key[n] * channels + c;
+        Real* grad_value = s.values + key[n] * channels + c;
         Reg bent;
         const Reg known = bend(V::load(score), added == nullptr ? Real(0) : added[n], bent);
         const Reg weight = V::exp2_below(V::sub(known, top));
         const Reg pulled = drops ? V::mul(pull, V::load(room.factors + n * stride + c)) : pull;
-        V::store(value_slope, V::fma(weight, pulled, V::load(value_slope)));
+        V::store(grad_value, V::fma(weight, pulled, V::load(grad_value)));
         const Reg apart = V::sub(V::mul(pulled, V::load(t.values + key[n] * t.value_row + c)), mean);
-        const Reg slope = V::mul(weight, apart);
-        if (sums) add_to(room.sums + n * V::kLanes, slope);
-        V::store(score, V::mul(slope, bent));
+        const Reg grad = V::mul(weight, apart);
+        if (sums) add_to(room.sums + n * V::kLanes, grad);
+        V::store(score, V::mul(grad, bent));
       }
     }
   }
 
-  static void slope_matrix(const Work& w, int64_t h, const Query& q, const Tile& t, const int32_t* key, int count,
-                           const Room& room, const Slopes& s) {
+  static void gradient_matrix(const Work& w, int64_t h, const Query& q, const Tile& t, const int32_t* key, int count,
+                              const Room& room, const GradientSums& s) {
     const int64_t width = w.p.width, channels = w.p.channels;
     if (s.matrix != nullptr)
       Base::template product<Start::add>({room.scores, 1, w.channel_row()}, room.hidden, w.row(), count, s.matrix,
                                          width, static_cast<int>(channels), width);
-    Base::template product<Start::zero>({room.scores, w.channel_row(), 1}, w.stored(h), width, channels, room.slopes,
+    Base::template product<Start::zero>({room.scores, w.channel_row(), 1}, w.stored(h), width, channels, room.grads,
                                         w.row(), count, width);
     const bool from_hidden = w.p.activation == Activation::tanh;  // tanh' = 1 - tanh^2
     for (int64_t f = 0; f < width; f += V::kLanes) {
       Reg query = V::zero();
       for (int n = 0; n < count; ++n) {
         const Reg hidden = V::load(room.hidden + n * w.row() + f);
-        const Reg bent = from_hidden ? V::fnma(hidden, hidden, V::set1(1))
-                                     : F::slope(w.p.activation,
-                                                V::add(V::load(q.row + f), V::load(t.keys + key[n] * t.key_row + f)));
-        const Reg slope = V::mul(bent, V::load(room.slopes + n * w.row() + f));
-        query = V::add(query, slope);
-        add_to(s.keys + key[n] * width + f, slope);
+        const Reg bent =
+            from_hidden ? V::fnma(hidden, hidden, V::set1(1))
+                        : F::activation_backward(w.p.activation,
+                                                 V::add(V::load(q.row + f), V::load(t.keys + key[n] * t.key_row + f)));
+        const Reg grad = V::mul(bent, V::load(room.grads + n * w.row() + f));
+        query = V::add(query, grad);
+        add_to(s.keys + key[n] * width + f, grad);
       }
       add_to(s.query + f, query);
     }
   }
 
-  static void slope_elements(const Work& w, const Query& q, const Tile& t, const int32_t* key, int count,
-                             const Real* slopes, const Slopes& s) {
+  static void gradient_elements(const Work& w, const Query& q, const Tile& t, const int32_t* key, int count,
+                                const Real* grads, const GradientSums& s) {
     const int64_t width = w.p.width;
     for (int64_t f = 0; f < width; f += V::kLanes) {
       Reg query = V::zero();
       for (int n = 0; n < count; ++n) {
-        const Reg bent = F::slope(w.p.activation, Base::soft(q.row + f, t.keys + key[n] * t.key_row + f));
-        const Reg slope = V::mul(bent, V::load(slopes + n * w.channel_row() + f));
-        query = V::add(query, slope);
-        add_to(s.keys + key[n] * width + f, slope);
+        const Reg bent = F::activation_backward(w.p.activation, Base::soft(q.row + f, t.keys + key[n] * t.key_row + f));
+        const Reg grad = V::mul(bent, V::load(grads + n * w.channel_row() + f));
+        query = V::add(query, grad);
+        add_to(s.keys + key[n] * width + f, grad);
       }
       add_to(s.query + f, query);
     }
@@ -314,14 +315,14 @@ struct MultiBackward : Multi<V> {
 
   /// The elementwise form at one go. With x = c r, r = 1 / (1 + E F): tanh' = 4 r (1 - r) = 4 x (c - x) / c^2.
   static void fuse(const Call& call, int64_t row, const Query& q, const Tile& t, const int32_t* key, int count,
-                   const Slopes& s) {
+                   const GradientSums& s) {
     for (int64_t c = 0; c < call.w.p.channels; c += kPad)
       fuse_some<kPad / V::kLanes>(call, row, q, t, key, count, c, s);
   }
 
   template <int N>
   static void fuse_some(const Call& call, int64_t row, const Query& q, const Tile& t, const int32_t* key, int count,
-                        int64_t c, const Slopes& s) {
+                        int64_t c, const GradientSums& s) {
     const int64_t channels = call.w.p.channels, exp_row = call.w.row();
     const Real curve = call.w.curve, steep = 4 * call.w.p.scale / (curve * curve);
     const Reg over = V::set1(1 / curve), first = V::set1(steep * curve), second = V::set1(steep);
@@ -344,9 +345,9 @@ struct MultiBackward : Multi<V> {
         const Reg weight = V::exp2_below(x);
         V::store(s.values + at + l, V::fma(weight, pull[k], V::load(s.values + at + l)));
         const Reg of_score = V::mul(weight, V::sub(V::mul(pull[k], V::load(value + l)), mean[k]));
-        const Reg slope = V::mul(of_score, V::mul(x, V::fnma(second, x, first)));
-        query[k] = V::add(query[k], slope);
-        add_to(s.keys + at + l, slope);
+        const Reg grad = V::mul(of_score, V::mul(x, V::fnma(second, x, first)));
+        query[k] = V::add(query[k], grad);
+        add_to(s.keys + at + l, grad);
       }
     }
 #pragma GCC unroll 8

@@ -118,10 +118,10 @@ struct MultiForward : Multi<V> {
 
   static void bend_all(const Work& w, const Real* added, int count, Real* scores) {
     const typename Base::Bend bend(w);
-    Reg slope;
+    Reg grad;
     for (int n = 0; n < count; ++n, scores += w.channel_row())
       for (int64_t c = 0; c < w.p.channels; c += V::kLanes)
-        V::store(scores + c, bend(V::load(scores + c), added == nullptr ? Real(0) : added[n], slope));
+        V::store(scores + c, bend(V::load(scores + c), added == nullptr ? Real(0) : added[n], grad));
   }
 
   /// Softmax of each channel by itself.

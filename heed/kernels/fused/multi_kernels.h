@@ -217,13 +217,13 @@ struct Multi {
   struct Bend {
     Real scale, cap;
     explicit Bend(const Work& w) : scale(w.p.scale), cap(w.p.soft_cap) {}
-    /// slope: by the score before scale.
-    Reg operator()(Reg score, Real added, Reg& slope) const {
-      slope = V::set1(scale);
+    /// gradient: by the score before scale.
+    Reg operator()(Reg score, Real added, Reg& grad) const {
+      grad = V::set1(scale);
       if (cap > 0) {
         const Reg t = F::tanh(V::mul(score, V::set1(1 / cap)));
         score = V::mul(V::set1(cap * Real(kLog2E)), t);
-        slope = V::mul(slope, V::fnma(t, t, V::set1(1)));
+        grad = V::mul(grad, V::fnma(t, t, V::set1(1)));
       }
       return V::add(score, V::set1(added));
     }

@@ -96,14 +96,14 @@ class MultiPairs {
     }
   }
 
-  /// Adds slopes of what was added to the scores of these pairs. relative, alibi: of this head.
-  void add_slopes(const MultiGradients<Real>& g, const Real* slopes, Real* relative, Real* alibi) const {
+  /// Adds gradients of what was added to the scores of these pairs. relative, alibi: of this head.
+  void add_gradients(const MultiGradients<Real>& g, const Real* grads, Real* relative, Real* alibi) const {
     for (int n = 0; n < count; ++n) {
       const int64_t j = first_ + key[n];
-      if (g.full) *g.full.at(b_, h_, i_, j) += slopes[n];
-      if (g.per_key) *g.per_key.at(b_, h_, i_, j) += slopes[n];
-      if (relative != nullptr) relative[clipped(j)] += slopes[n];
-      if (alibi != nullptr) *alibi -= slopes[n] * Real(apart(j));
+      if (g.full) *g.full.at(b_, h_, i_, j) += grads[n];
+      if (g.per_key) *g.per_key.at(b_, h_, i_, j) += grads[n];
+      if (relative != nullptr) relative[clipped(j)] += grads[n];
+      if (alibi != nullptr) *alibi -= grads[n] * Real(apart(j));
     }
   }
 

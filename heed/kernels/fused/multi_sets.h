@@ -1,5 +1,5 @@
 // The multi-dimensional kernels, once for each instruction set. Widths and channels are multiples of 16, and every
-// slope but those of Wd and of the biases is wanted. `elements`: channels that count for the noise.
+// gradient but those of Wd and of the biases is wanted. `elements`: channels that count for the noise.
 
 #pragma once
 

@@ -1,7 +1,8 @@
 // The multi-dimensional kernels against the definition, on every instruction set this machine has and in double.
 //
-// Projections of the definition are the identity, so that its query and keys are those of the kernel. Slopes by single
-// numbers and along random ways come from the complex step, in double; float is compared with double number by number.
+// Projections of the definition are the identity, so that its query and keys are those of the kernel. Gradients by
+// single numbers and along random ways come from the complex step, in double; float is compared with double number by
+// number.
 
 #include "heed/kernels/fused/multi.h"
 
@@ -132,13 +133,13 @@ class Call {
     for (const auto* x : {&context, &top, &sum, &lse}) EXPECT_TRUE(x->intact()) << "written beside an output";
   }
 
-  /// Slopes of sum(pull * context) + sum(pull_lse * lse), by name.
+  /// Gradients of sum(pull * context) + sum(pull_lse * lse), by name.
   void backward(const std::vector<double>& pull, const std::vector<double>& pull_lse, const Definition& d,
                 const ParallelFor& parallel_for = in_order) {
     const auto of_context = as<Real>(pull), of_lse = as<Real>(pull_lse);
     const auto room = [&](const std::string& name, size_t size) {
-      slopes[name] = Fenced<Real>(static_cast<int64_t>(size));
-      return slopes[name].data();
+      grads[name] = Fenced<Real>(static_cast<int64_t>(size));
+      return grads[name].data();
     };
     MultiGradients<Real> g;
     g.context = of_context.data();
@@ -152,12 +153,12 @@ class Call {
     if (p.bias.relative) g.relative = room("relative", d.relative.data.size());
     if (p.bias.alibi) g.alibi = room("alibi", d.alibi.data.size());
     multi_backward(p, g, parallel_for);
-    for (const auto& [name, x] : slopes) EXPECT_TRUE(x.intact()) << "written beside the slopes of " << name;
+    for (const auto& [name, x] : grads) EXPECT_TRUE(x.intact()) << "written beside the gradients of " << name;
   }
 
   MultiProblem<Real> p;
   Fenced<Real> context, top, sum, lse;
-  std::map<std::string, Fenced<Real>> slopes;
+  std::map<std::string, Fenced<Real>> grads;
 
  private:
   static Activation activation(const Definition& d) {
@@ -309,20 +310,20 @@ struct Pull {
 };
 
 /// The sum over heads where they share one Wd: the kernel gives one for each.
-std::vector<double> as_given(const std::string& name, const std::vector<double>& slopes, const Definition& d) {
+std::vector<double> as_given(const std::string& name, const std::vector<double>& grads, const Definition& d) {
   const size_t size = reference::inputs(const_cast<Definition&>(d)).at(name)->data.size();
   std::vector<double> sum(size, 0);
-  for (size_t i = 0; i < slopes.size(); ++i) sum[i % size] += slopes[i];
+  for (size_t i = 0; i < grads.size(); ++i) sum[i % size] += grads[i];
   return sum;
 }
 
 /// In double, along three ways through each input.
-void compare_slopes(const Definition& d, Call<double>& call) {
+void compare_gradients(const Definition& d, Call<double>& call) {
   const Pull pull(d);
   call.backward(pull.context, pull.lse, d);
   const Scale s = scale_of(d);
-  for (const auto& [name, slopes] : call.slopes) {
-    const auto mine = as_given(name, doubles(slopes), d);
+  for (const auto& [name, grads] : call.grads) {
+    const auto mine = as_given(name, doubles(grads), d);
     for (uint64_t way = 0; way < 3; ++way) {
       const auto direction = reference::numbers({static_cast<int64_t>(mine.size())}, 31 + way).data;
       auto moved = reference::to_complex(d);
@@ -335,13 +336,13 @@ void compare_slopes(const Definition& d, Call<double>& call) {
       }
       const double expected = pull.loss()(reference::attend(moved)).imag() / reference::kStep;
       ASSERT_NEAR(along, expected, std::numeric_limits<double>::epsilon() * (8 * s.score + 64) * (1 + size) * 4)
-          << "slope of " << name << ", way " << way;
+          << "gradient of " << name << ", way " << way;
     }
   }
 }
 
 /// Float against double, number by number.
-void compare_slopes(const Definition& d, Call<float>& call, const Call<double>& exact) {
+void compare_gradients(const Definition& d, Call<float>& call, const Call<double>& exact) {
   const Pull pull(d);
   call.backward(pull.context, pull.lse, d);
   const Scale s = scale_of(d);
@@ -354,11 +355,11 @@ void compare_slopes(const Definition& d, Call<float>& call, const Call<double>& 
       {"values", share * s.queries},      {"score.to_scores", one * all * (largest(d.query.data) + 2)},
       {"bias", one * channels * all},     {"per_key", one * channels * all},
       {"relative", one * channels * all}, {"alibi", one * channels * all * keys}};
-  for (const auto& [name, slopes] : call.slopes)
-    expect_near(slopes, doubles(exact.slopes.at(name)), relative * sizes.at(name), "slope of " + name);
+  for (const auto& [name, grads] : call.grads)
+    expect_near(grads, doubles(exact.grads.at(name)), relative * sizes.at(name), "gradient of " + name);
 }
 
-/// Values and slopes, in double and on each instruction set. adapt: what the definition does not say.
+/// Values and gradients, in double and on each instruction set. adapt: what the definition does not say.
 template <typename AdaptCall>
 void expect_agreement(const Definition& d, AdaptCall adapt) {
   Call<double> exact(d);
@@ -366,13 +367,13 @@ void expect_agreement(const Definition& d, AdaptCall adapt) {
   {
     SCOPED_TRACE("double");
     compare_values(d, exact);
-    compare_slopes(d, exact);
+    compare_gradients(d, exact);
   }
   on_every_set([&] {
     Call<float> call(d);
     adapt(call.p);
     compare_values(d, call);
-    compare_slopes(d, call, exact);
+    compare_gradients(d, call, exact);
   });
 }
 
@@ -551,7 +552,7 @@ TEST(Multi, AgreesWithTheDefinitionForEveryActivation) {
     }
 }
 
-// One Wd for all heads: its slope is the sum of those that the kernel gives.
+// One Wd for all heads: its gradient is the sum of those that the kernel gives.
 TEST(Multi, SharesOneMatrixAmongHeads) {
   auto d = definition_of(kMatrix, {.key_heads = 1});
   d.parameters["score.to_scores"] = floats({5, 6}, 4);
@@ -576,7 +577,7 @@ TEST(Multi, KeepsKeysWithinReachOfACentre) {
 }
 
 // Every single number, where they are few.
-TEST(Multi, HasTheSlopesOfTheDefinition) {
+TEST(Multi, HasTheGradientsOfTheDefinition) {
   for (const auto& form : kForms) {
     SCOPED_TRACE(form);
     auto d = definition_of(form, {.batch = 1, .key_heads = 1, .queries = 3, .keys = 4, .width = 3, .channels = 2});
@@ -587,8 +588,8 @@ TEST(Multi, HasTheSlopesOfTheDefinition) {
     const Pull pull(d);
     call.backward(pull.context, pull.lse, d);
     const double tolerance = std::numeric_limits<double>::epsilon() * 100 * scale_of(d).score;
-    for (const auto& [name, came] : call.slopes)
-      expect_near(came, reference::slopes(d, name, pull.loss()), tolerance, "slope of " + name);
+    for (const auto& [name, came] : call.grads)
+      expect_near(came, reference::gradients(d, name, pull.loss()), tolerance, "gradient of " + name);
   }
 }
 
@@ -640,12 +641,12 @@ TEST(Multi, SharesEquallyAmongEqualKeys) {
 // ---- what nobody may attend, and what is no number
 // -------------------------------------------------------------------
 
-/// Context, lse and all slopes have the same bits.
+/// Context, lse and all gradients have the same bits.
 template <typename Real>
 void expect_same_bits(Call<Real>& x, Call<Real>& y, const std::string& what) {
   EXPECT_TRUE(same_bits(x.context, y.context)) << what << ": context";
   EXPECT_TRUE(same_bits(x.lse, y.lse)) << what << ": lse";
-  for (const auto& [name, slopes] : x.slopes) EXPECT_TRUE(same_bits(slopes, y.slopes.at(name))) << what << ": " << name;
+  for (const auto& [name, grads] : x.grads) EXPECT_TRUE(same_bits(grads, y.grads.at(name))) << what << ": " << name;
 }
 
 TEST(Multi, DoesNotReadWhatNobodyMayAttend) {
@@ -692,9 +693,9 @@ TEST(Multi, LeavesARowWithoutKeysAtZero) {
         EXPECT_EQ(call.context[7 * 5 + c], 0);
         EXPECT_EQ(call.lse[7 * 5 + c], -kInfinity);
       }
-      for (int64_t f = 0; f < width; ++f) EXPECT_EQ(call.slopes["query"][7 * width + f], 0);
-      for (const auto& [name, slopes] : call.slopes)
-        for (int64_t i = 0; i < slopes.size(); ++i) ASSERT_TRUE(std::isfinite(slopes[i])) << name;
+      for (int64_t f = 0; f < width; ++f) EXPECT_EQ(call.grads["query"][7 * width + f], 0);
+      for (const auto& [name, grads] : call.grads)
+        for (int64_t i = 0; i < grads.size(); ++i) ASSERT_TRUE(std::isfinite(grads[i])) << name;
     });
   }
 }
@@ -779,8 +780,8 @@ TEST(Multi, WorksWhereThereIsNothing) {
         EXPECT_EQ(call.context[i], 0);
         EXPECT_EQ(call.lse[i], -kInfinity);
       }
-      for (const auto& [name, slopes] : call.slopes)
-        for (int64_t i = 0; i < slopes.size(); ++i) EXPECT_EQ(slopes[i], 0) << name;
+      for (const auto& [name, grads] : call.grads)
+        for (int64_t i = 0; i < grads.size(); ++i) EXPECT_EQ(grads[i], 0) << name;
     }
 }
 
@@ -807,8 +808,8 @@ TEST(Multi, GivesTheSameBitsOnAnyNumberOfThreads) {
     }
 }
 
-// A slope that is not wanted changes no other.
-TEST(Multi, BringsOnlyTheSlopesThatAreWanted) {
+// A gradient that is not wanted changes no other.
+TEST(Multi, BringsOnlyTheGradientsThatAreWanted) {
   for (const auto& form : kForms)
     for (const int64_t channels : {5, 16}) {
       const auto d = definition_of(form, {.width = channels, .channels = channels});
@@ -817,12 +818,12 @@ TEST(Multi, BringsOnlyTheSlopesThatAreWanted) {
       call.forward();
       call.backward(pull.context, pull.lse, d);
       for (const auto& wanted : {"query", "keys", "values"}) {
-        Fenced<double> only(call.slopes[wanted].size());
+        Fenced<double> only(call.grads[wanted].size());
         MultiGradients<double> g;
         g.context = pull.context.data(), g.lse = pull.lse.data();
         (wanted == std::string("query") ? g.query : wanted == std::string("keys") ? g.keys : g.values) = only.data();
         multi_backward(call.p, g);
-        EXPECT_TRUE(same_bits(only, call.slopes[wanted])) << wanted;
+        EXPECT_TRUE(same_bits(only, call.grads[wanted])) << wanted;
         EXPECT_TRUE(only.intact()) << wanted;
       }
     }

@@ -145,7 +145,7 @@ struct Wanted {
   Real* link_log_weights = nullptr;  // [link_count]
 };
 
-/// Slopes of a number L. The first three are given (or null: no slope), the others are wanted (or null). All
+/// Gradients of a number L. The first three are given (or null: no gradient), the others are wanted (or null). All
 /// contiguous, and as many as the problem has: those of keys and values for key heads.
 template <typename Real>
 struct Gradients {
@@ -155,7 +155,7 @@ struct Gradients {
   Real *query = nullptr, *keys = nullptr, *values = nullptr;
   Real* to_scores = nullptr;  // [heads][width], also where all heads share one
   Real* place = nullptr;      // [batch][heads][queries]
-  Grid<Real> full, per_key;   // strides as the problem's; where one is 0, slopes add up
+  Grid<Real> full, per_key;   // strides as the problem's; where one is 0, gradients add up
   Real* relative = nullptr;   // as the problem's
   Real* alibi = nullptr;
 };

@@ -2,7 +2,7 @@
 //
 // A state belongs to one block of queries and meets the tiles of scores in order. It turns scores into weights in
 // place, gives absent scores (-inf) weight exactly 0, and may ask that the context so far be scaled, or for another
-// pass over the keys. Afterwards a Row is enough to turn scores into weights once more, and slopes of weights into
+// pass over the keys. Afterwards a Row is enough to turn scores into weights once more, and gradients of weights into
 // those of scores.
 
 #pragma once
@@ -74,15 +74,15 @@ class RowState {
     return known.sum == 0 ? kNone : (known.top + std::log2(known.sum)) * Real(kLn2);
   }
 
-  /// Slopes: s holds scores and becomes weights; dp holds slopes of the weights and becomes those of the scores.
+  /// Gradients: s holds scores and becomes weights; dp holds gradients of the weights and becomes those of the scores.
   struct Given {                       // of a row
     Real delta, lse, log_probability;  // dL/dcontext . context (or . second); dL/dlse; dL/dlog_probability
   };
-  virtual void slopes(int row, const Row<Real>& known, const Given& given, int64_t key, int columns, Real* s,
-                      Real* dp) const = 0;
+  virtual void gradients(int row, const Row<Real>& known, const Given& given, int64_t key, int columns, Real* s,
+                         Real* dp) const = 0;
   /// delta is taken from `second`.
   virtual bool uses_second() const { return false; }
-  virtual Real place_slope() const { return 0; }
+  virtual Real grad_place() const { return 0; }
 
   Row<Real>* rows() { return rows_; }
 

@@ -55,12 +55,12 @@ class ScoreTile {
   virtual void raise(int /*row*/, int /*rows*/, int64_t /*panel*/, int /*count*/, Real /*minus_top*/, Real* /*s*/,
                      Real* /*sums*/) {}
 
-  /// Backward: slopes of scores of the whole block, ds[row * ld + column] for keys key ... key + keys - 1, are carried
-  /// over to the query [rows][padded width], the keys [keys][padded width] and w [padded width], and added there.
-  /// fresh: what stands at the keys is not theirs, and is written over.
+  /// Backward: gradients of scores of the whole block, ds[row * ld + column] for keys key ... key + keys - 1, are
+  /// carried over to the query [rows][padded width], the keys [keys][padded width] and w [padded width], and added
+  /// there. fresh: what stands at the keys is not theirs, and is written over.
   virtual void begin_keys(int64_t batch, int64_t key_head, int64_t key, int keys) = 0;
-  virtual void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real* to_scores) = 0;
-  /// The factor that slopes() left out, once for each finished row.
+  virtual void gradients(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real* to_scores) = 0;
+  /// The factor that gradients() left out, once for each finished row.
   virtual void close_query(int64_t /*head*/, Real* /*rows*/, int64_t /*count*/) const {}
   virtual void close_keys(int64_t /*head*/, Real* /*rows*/, int64_t /*count*/) const {}
 

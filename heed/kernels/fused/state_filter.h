@@ -9,7 +9,7 @@
 
 namespace heed::kernels::fused {
 
-/// What both share: the normaliser in one pass, and slopes of weights that were filtered by `stays`.
+/// What both share: the normaliser in one pass, and gradients of weights that were filtered by `stays`.
 template <class V>
 class FilterState : public SoftmaxState<V> {
  public:
@@ -26,8 +26,8 @@ class FilterState : public SoftmaxState<V> {
   void merge(int, const Row<Real>&, Real*, const Real*) override {}
 
   /// ds = P (stays dP - delta + dlse);   renorm: ds = a (dP - delta) + P dlse
-  void slopes(int, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
-              Real* dp) const override {
+  void gradients(int, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
+                 Real* dp) const override {
     alignas(64) Real weights[kTile];
     for (int c = 0; c < columns; c += V::kLanes) V::store(weights + c, V::load(s + c));
     filter(known, key, columns, weights);

@@ -70,9 +70,9 @@ class HardState final : public SoftmaxState<V> {
     State::p_.with_lse ? this->normalise(known, columns, s) : weigh(row, known, key, columns, s);
   }
 
-  /// ds = g (1[j = m] - P) by the log-probability; the context itself has no slope by the scores.
-  void slopes(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
-              Real* dp) const override {
+  /// ds = g (1[j = m] - P) by the log-probability; the context itself has no gradient by the scores.
+  void gradients(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
+                 Real* dp) const override {
     const Real log_probability = given.log_probability;
     for (int c = 0; c < columns; ++c) dp[c] = s[c];
     if (log_probability != 0)

@@ -34,13 +34,13 @@ class PointwiseState final : public RowState<V> {
   }
 
   /// ds = a (1 - a) dP, or dP
-  void slopes(int, const Row<Real>&, const typename State::Given&, int64_t, int columns, Real* s,
-              Real* dp) const override {
+  void gradients(int, const Row<Real>&, const typename State::Given&, int64_t, int columns, Real* s,
+                 Real* dp) const override {
     const Reg none = V::set1(State::kNone);
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg e = V::load(s + c), a = weight(e);
-      const Reg slope = sigmoid() ? V::mul(V::fnma(a, a, a), V::load(dp + c)) : V::load(dp + c);
-      V::store(dp + c, V::pick(V::equal(e, none), V::zero(), slope));
+      const Reg grad = sigmoid() ? V::mul(V::fnma(a, a, a), V::load(dp + c)) : V::load(dp + c);
+      V::store(dp + c, V::pick(V::equal(e, none), V::zero(), grad));
       V::store(s + c, a);
     }
   }

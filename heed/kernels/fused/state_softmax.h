@@ -2,7 +2,7 @@
 //
 // Where scores are known to be bounded, m is the bound: nothing runs, nothing is scaled. With local_p's Gaussian on the
 // weights the sum is that of the window without it. straight_through: the context is the value of the best key, while
-// `second` is that of the weights, for the slopes.
+// `second` is that of the weights, for the gradients.
 
 #pragma once
 
@@ -85,17 +85,17 @@ class SoftmaxState : public RowState<V> {
     return log;
   }
 
-  /// ds = P (g dP - delta + dlse);  the slope of the place is summed over P g dP (j - p) / sigma^2
-  void slopes(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
-              Real* dp) const override {
+  /// ds = P (g dP - delta + dlse);  the gradient of the place is summed over P g dP (j - p) / sigma^2
+  void gradients(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
+                 Real* dp) const override {
     const Reg all = V::set1(given.delta - given.lse);
     if (State::p_.gauss != Gauss::weights && known.sum > 0) {
       const Reg top = minus_top(known), share = V::set1(1 / known.sum);
       const bool masked = State::p_.mask.any();  // else every weight is above 0, and there is nothing to keep away
       for (int c = 0; c < columns; c += V::kLanes) {
-        const Reg p = V::mul(State::exp_below(V::load(s + c), top), share), slope = V::sub(V::load(dp + c), all);
+        const Reg p = V::mul(State::exp_below(V::load(s + c), top), share), grad = V::sub(V::load(dp + c), all);
         V::store(s + c, p);
-        V::store(dp + c, masked ? times(p, slope) : V::mul(p, slope));
+        V::store(dp + c, masked ? times(p, grad) : V::mul(p, grad));
       }
       return;
     }
@@ -115,10 +115,10 @@ class SoftmaxState : public RowState<V> {
       V::store(dp + c, times(p, V::sub(part, all)));
       V::store(s + c, V::mul(p, g));
     }
-    place_slope_ = V::sum(place);
+    grad_place_ = V::sum(place);
   }
-  Real place_slope() const override {
-    return place_slope_;
+  Real grad_place() const override {
+    return grad_place_;
   }
 
  protected:
@@ -167,10 +167,10 @@ class SoftmaxState : public RowState<V> {
   }
 
   bool bounded_ = false;
-  mutable Real place_slope_ = 0;
+  mutable Real grad_place_ = 0;
 };
 
-/// The value of the best key; slopes as if it had been softmax.
+/// The value of the best key; gradients as if it had been softmax.
 template <class V>
 class StraightThroughState final : public SoftmaxState<V> {
  public:
@@ -216,9 +216,9 @@ class StraightThroughState final : public SoftmaxState<V> {
   Real log_weight(int, const Row<Real>& known, int64_t key, Real) const override {
     return known.key == key ? Real(0) : State::kNone;
   }
-  void slopes(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
-              Real* dp) const override {
-    SoftmaxState<V>::slopes(row, known, given, key, columns, s, dp);
+  void gradients(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
+                 Real* dp) const override {
+    SoftmaxState<V>::gradients(row, known, given, key, columns, s, dp);
     one_hot(known, key, columns, s);
   }
   bool uses_second() const override { return true; }

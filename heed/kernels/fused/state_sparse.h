@@ -100,12 +100,12 @@ class SparseState final : public RowState<V> {
       survivors += own.size;
       if (!own.overflow) continue;
       overflow = true;
-      if (stage_ == Stage::improve && own.slope > 0) {
-        const Real step = static_cast<Real>((own.sum - 1) / own.slope);
+      if (stage_ == Stage::improve && own.derivative > 0) {
+        const Real step = static_cast<Real>((own.sum - 1) / own.derivative);
         moved = moved || step > kEnough * (1 + std::fabs(State::rows_[r].floor));
         if (step > 0) State::rows_[r].floor += step;
       }
-      own.sum = own.slope = 0;
+      own.sum = own.derivative = 0;
     }
     if (overflow && (stage_ == Stage::collect || (moved && ++passes_ < 40))) {
       if (stage_ == Stage::collect) passes_ = 0;
@@ -142,8 +142,8 @@ class SparseState final : public RowState<V> {
       const Real* value = values.at(State::at_.batch, State::at_.head / State::p_.group(), key);
       State::add_row(context, width, value, raised(x) * State::steps_.keeps_one(State::at_, r, key));
       if (second == nullptr) continue;
-      State::add_row(second, width, value, slope_of(x) * State::steps_.keeps_one(State::at_, r, key));
-      share += slope_of(x);
+      State::add_row(second, width, value, gradient_of(x) * State::steps_.keeps_one(State::at_, r, key));
+      share += gradient_of(x);
     }
     if (second != nullptr && share > 0) State::scale_row(second, width, 1 / share);
   }
@@ -155,7 +155,7 @@ class SparseState final : public RowState<V> {
     for (int r = 0; r < rows; ++r, s += kTile, to += kTile) {
       Reg sum = V::zero();
       for (int c = 0; c < columns; c += V::kLanes) {
-        const Reg x = slope_of_weight(V::load(s + c));
+        const Reg x = gradient_of_weight(V::load(s + c));
         sum = V::add(sum, x);
         V::store(to + c, x);
       }
@@ -164,11 +164,11 @@ class SparseState final : public RowState<V> {
   }
 
   /// ds = s (dP - delta),  s = a^(2 - alpha)
-  void slopes(int, const Row<Real>& known, const typename State::Given& given, int64_t, int columns, Real* s,
-              Real* dp) const override {
+  void gradients(int, const Row<Real>& known, const typename State::Given& given, int64_t, int columns, Real* s,
+                 Real* dp) const override {
     weights(known, columns, s);
     for (int c = 0; c < columns; c += V::kLanes) {
-      const Reg share = slope_of_weight(V::load(s + c));
+      const Reg share = gradient_of_weight(V::load(s + c));
       const Reg ds = V::mul(share, V::sub(V::load(dp + c), V::set1(given.delta)));
       V::store(dp + c, V::pick(V::equal(share, V::zero()), V::zero(), ds));
     }
@@ -182,7 +182,7 @@ class SparseState final : public RowState<V> {
   struct Own {  // of a row, while it runs
     int size = 0, again = 32, next = 0;
     bool overflow = false, unknown = false;
-    double sum = 0, slope = 0, second = 0;
+    double sum = 0, derivative = 0, second = 0;
   };
 
   Reg raise(Reg x) const {  // x >= 0
@@ -193,10 +193,10 @@ class SparseState final : public RowState<V> {
   }
   Real raised(Real x) const { return kind_ == Kind::linear ? x : kind_ == Kind::square ? x * x : std::pow(x, power_); }
   /// a^(2 - alpha) of a = x^power is x^(power - 1).
-  Real slope_of(Real x) const {
+  Real gradient_of(Real x) const {
     return kind_ == Kind::linear ? Real(1) : kind_ == Kind::square ? x : std::pow(x, power_ - 1);
   }
-  Reg slope_of_weight(Reg a) const {
+  Reg gradient_of_weight(Reg a) const {
     if (kind_ == Kind::linear)
       return V::pick(V::greater(a, V::zero()), V::set1(1), V::pick(V::equal(a, a), V::zero(), a));
     if (kind_ == Kind::square) return V::sqrt(a);
@@ -255,13 +255,13 @@ class SparseState final : public RowState<V> {
     int32_t* number = keys_ + r * room_;
     const int first = own.size;
     for (int step = 0; step < steps && own.size > 0; ++step) {
-      Reg sum = V::zero(), slope = V::zero(), low = V::set1(z[0]);
+      Reg sum = V::zero(), derivative = V::zero(), low = V::set1(z[0]);
       for (int i = 0; i < own.size; i += V::kLanes) {
         const Reg e = V::pick(V::lanes(0, own.size - i), V::load(z + i), low);
         low = V::min(low, e);
-        take_in(V::pick(V::lanes(0, own.size - i), excess(known, e), V::zero()), sum, slope);
+        take_in(V::pick(V::lanes(0, own.size - i), excess(known, e), V::zero()), sum, derivative);
       }
-      const Real all = V::sum(sum), by = V::sum(slope), smallest = by_ * (-V::top(F::negative(low)) - known.top);
+      const Real all = V::sum(sum), by = V::sum(derivative), smallest = by_ * (-V::top(F::negative(low)) - known.top);
       const Real exact = at_once(all, by, own.size);
       Real move = (all - 1) / (power_ * by);
       const bool known_root = exact > move && known.floor + exact < smallest;
@@ -280,18 +280,18 @@ class SparseState final : public RowState<V> {
     return inside < 0 ? Real(0) : (sum - std::sqrt(inside)) / static_cast<Real>(size);
   }
   /// sum of x^power and of x^(power - 1)
-  HEED_INLINE void take_in(Reg x, Reg& sum, Reg& slope) const {
+  HEED_INLINE void take_in(Reg x, Reg& sum, Reg& derivative) const {
     const Reg some = V::pick(V::greater(x, V::zero()), V::set1(1), V::zero());
     if (kind_ == Kind::linear) {
       sum = V::add(sum, x);
-      slope = V::add(slope, some);
+      derivative = V::add(derivative, some);
     } else if (kind_ == Kind::square) {
       sum = V::fma(x, x, sum);
-      slope = V::add(slope, x);
+      derivative = V::add(derivative, x);
     } else {
       const Real power = power_;
       sum = V::add(sum, raise(x));
-      slope = V::add(slope, V::each(x, [power](Real y) { return y > 0 ? std::pow(y, power - 1) : Real(0); }));
+      derivative = V::add(derivative, V::each(x, [power](Real y) { return y > 0 ? std::pow(y, power - 1) : Real(0); }));
     }
   }
   /// Entries above tau, in order; reads and writes whole registers.
@@ -309,10 +309,10 @@ class SparseState final : public RowState<V> {
   void improve(int r, int columns, const Real* s) {
     Own& own = own_[r];
     if (!own.overflow || own.unknown) return;
-    Reg sum = V::zero(), slope = V::zero();
-    for (int c = 0; c < columns; c += V::kLanes) take_in(excess(State::rows_[r], V::load(s + c)), sum, slope);
+    Reg sum = V::zero(), derivative = V::zero();
+    for (int c = 0; c < columns; c += V::kLanes) take_in(excess(State::rows_[r], V::load(s + c)), sum, derivative);
     own.sum += V::sum(sum);
-    own.slope += power_ * V::sum(slope);
+    own.derivative += power_ * V::sum(derivative);
   }
 
   Real by_, power_;

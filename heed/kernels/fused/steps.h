@@ -97,13 +97,13 @@ class Steps {
   void unbend(int columns, const Real* x, Real* ds) const {
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg in = V::load(x + c);
-      Reg slope = V::mul(V::load(ds + c), V::set1(scale_));
+      Reg grad = V::mul(V::load(ds + c), V::set1(scale_));
       if (p_.soft_cap > 0) {
         const Reg t = F::tanh(V::mul(V::mul(F::activate(activation_, in), V::set1(scale_)), V::set1(1 / p_.soft_cap)));
-        slope = V::mul(slope, V::fnma(t, t, V::set1(1)));
+        grad = V::mul(grad, V::fnma(t, t, V::set1(1)));
       }
-      if (activation_ != Activation::identity) slope = V::mul(slope, F::slope(activation_, in));
-      V::store(ds + c, slope);
+      if (activation_ != Activation::identity) grad = V::mul(grad, F::activation_backward(activation_, in));
+      V::store(ds + c, grad);
     }
   }
 
@@ -165,25 +165,25 @@ class Steps {
       }
     }
   }
-  /// ds by what went into disturb(); returns the slope of the place p. e: what went in.
+  /// ds by what went into disturb(); returns the gradient of the place p. e: what went in.
   Real calm(const Block& at, int r, int64_t key, int columns, const Real* e, Real* ds) const {
     const int64_t index = p_.row_index(at.batch, at.head, at.query + r);
     const Reg cool = V::set1(1 / p_.temperature), narrow = V::set1(1 / (p_.sigma * p_.sigma));
     Reg place = V::zero();
     for (int c = 0; c < columns; c += V::kLanes) {
-      Reg slope = V::mul(V::load(ds + c), cool);
+      Reg grad = V::mul(V::load(ds + c), cool);
       if (p_.gauss == Gauss::add || p_.gauss == Gauss::multiply) {
         const Reg off = V::sub(V::iota(Real(key + c)), V::set1(p_.place[index]));
         if (p_.gauss == Gauss::multiply) {
           const Reg x = V::load(e + c), g = F::exp(log_gauss(index, key + c));
-          slope = V::mul(slope, g);  // an absent score has slope 0, but is -inf: 0 times it must not count
+          grad = V::mul(grad, g);  // an absent score has gradient 0, but is -inf: 0 times it must not count
           const Reg known = V::pick(V::equal(x, V::set1(kNone)), V::zero(), x);
-          place = V::fma(V::mul(slope, known), V::mul(off, narrow), place);
+          place = V::fma(V::mul(grad, known), V::mul(off, narrow), place);
         } else {
-          place = V::fma(slope, V::mul(off, narrow), place);
+          place = V::fma(grad, V::mul(off, narrow), place);
         }
       }
-      V::store(ds + c, slope);
+      V::store(ds + c, grad);
     }
     return V::sum(place);
   }
@@ -255,9 +255,9 @@ class Steps {
       }
     }
     if (b.alibi != nullptr) {
-      const Reg slope = V::set1(b.alibi[at.head]);
+      const Reg alibi_slope = V::set1(b.alibi[at.head]);
       for (int64_t c = 0; c < n; c += V::kLanes)
-        V::store(s + c, V::fnma(slope, V::abs(V::iota(Real(ahead + c))), V::load(s + c)));
+        V::store(s + c, V::fnma(alibi_slope, V::abs(V::iota(Real(ahead + c))), V::load(s + c)));
     }
   }
 

@@ -120,7 +120,7 @@ class AdditiveTile final : public ScoreTile<V> {
     keys_rows_ = exp_rows(Slot::keys, batch, key_head, key, keys);
   }
 
-  void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real* to_scores) override {
+  void gradients(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real* to_scores) override {
     const int64_t width = Tile::width_;
     const int rows = Tile::rows_;
     bool in_reach = keys_rows_.in_reach;
@@ -393,16 +393,16 @@ class AdditiveTile final : public ScoreTile<V> {
     const int64_t width = Tile::width_, step = keys_rows_.step;
     const Real* k = keys_rows_.rows + key * step;
     Real* dk = keys + key * width;
-    Reg slope[N];
+    Reg grad[N];
 #pragma GCC unroll 4
-    for (int n = 0; n < N; ++n) slope[n] = V::set1(ds[key + n]);
+    for (int n = 0; n < N; ++n) grad[n] = V::set1(ds[key + n]);
     for (int64_t f = 0; f < width; f += V::kLanes) {
       const Reg e = V::load(plain_ + f);
       Reg dq = V::load(query + f), dw = V::zero();
 #pragma GCC unroll 4
       for (int n = 0; n < N; ++n) {
         const Reg x = V::reciprocal(V::min(V::set1(kMost), V::fma(e, V::load(k + n * step + f), V::set1(1))));
-        const Reg t = V::mul(x, slope[n]), u = V::fnma(t, x, t);
+        const Reg t = V::mul(x, grad[n]), u = V::fnma(t, x, t);
         Real* to = dk + n * width + f;
         V::store(to, fresh ? u : V::add(V::load(to), u));
         dw = V::add(dw, t);
@@ -421,8 +421,8 @@ class AdditiveTile final : public ScoreTile<V> {
     Reg de = V::load(query + row * width + f);
     for (int j = 0; j < Tile::keys_; ++j) {
       const Reg t = F::tanh(V::add(a, some_of(keys_rows_.raw + j * Tile::p_.key_rows.row, f)));
-      const Reg slope = V::set1(ds[j]), u = V::mul(V::mul(slope, V::set1(Real(0.25))), V::fnma(t, t, V::set1(1)));
-      dw = V::fma(slope, V::mul(V::set1(Real(0.5)), V::sub(V::set1(1), t)), dw);  // r = (1 - tanh) / 2
+      const Reg grad = V::set1(ds[j]), u = V::mul(V::mul(grad, V::set1(Real(0.25))), V::fnma(t, t, V::set1(1)));
+      dw = V::fma(grad, V::mul(V::set1(Real(0.5)), V::sub(V::set1(1), t)), dw);  // r = (1 - tanh) / 2
       de = V::add(de, u);
       V::store(keys + j * width + f, V::add(V::load(keys + j * width + f), u));
     }

@@ -165,7 +165,7 @@ class DistanceTile final : public PlainTile<V> {
   }
 
   /// With t = ds (q - k), times 1 / |q - k| for the root: dq -= t, dk += t. Without a root both lack a factor of 2.
-  void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real*) override {
+  void gradients(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real*) override {
     if (fresh) Tile::clear_keys(keys);
     for (int first = 0; first < Tile::keys_; first += kSome) {
       const int count = Tile::keys_ - first < kSome ? Tile::keys_ - first : kSome;

@@ -83,7 +83,7 @@ class DotTile final : public ScoreTile<V> {
     key_step_ = Tile::width_;
   }
 
-  void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real*) override {
+  void gradients(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real*) override {
     const int64_t width = Tile::width_;
     Product<V, Start::add>::run({ds, ld, 1}, key_rows_, key_step_, Tile::keys_, query, width, Tile::rows_, width);
     const Left<Real> by_key{ds, 1, ld};

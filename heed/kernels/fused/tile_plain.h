@@ -71,19 +71,19 @@ class HiddenTile final : public PlainTile<V> {
     }
   }
 
-  void slopes(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real* to_scores) override {
+  void gradients(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real* to_scores) override {
     const int64_t width = Tile::width_;
     if (fresh) Tile::clear_keys(keys);
     for (int r = 0; r < Tile::rows_; ++r)
       for (int j = 0; j < Tile::keys_; ++j) {
-        const Real slope = ds[r * ld + j];
-        if (slope == 0) continue;
+        const Real grad = ds[r * ld + j];
+        if (grad == 0) continue;
         for (int64_t f = 0; f < width; f += V::kLanes) {
           const Reg x = V::add(V::load(this->query_rows_ + r * width + f), V::load(this->key_rows_ + j * width + f));
-          const Reg t = V::mul(V::set1(slope), F::slope(Tile::p_.activation, x));
+          const Reg t = V::mul(V::set1(grad), F::activation_backward(Tile::p_.activation, x));
           add(query + r * width + f, t);
           add(keys + j * width + f, t);
-          add(to_scores + f, V::mul(V::set1(slope), F::activate(Tile::p_.activation, x)));
+          add(to_scores + f, V::mul(V::set1(grad), F::activate(Tile::p_.activation, x)));
         }
       }
   }
@@ -124,7 +124,7 @@ class TableTile final : public ScoreTile<V> {
     Tile::key_ = key;
     Tile::keys_ = keys;
   }
-  void slopes(const Real* ds, int ld, Real* query, Real*, bool, Real*) override {
+  void gradients(const Real* ds, int ld, Real* query, Real*, bool, Real*) override {
     for (int r = 0; r < Tile::rows_; ++r)
       for (int j = 0; j < Tile::keys_ && Tile::key_ + j < Tile::p_.width; ++j)
         query[r * Tile::width_ + Tile::key_ + j] += ds[r * ld + j];

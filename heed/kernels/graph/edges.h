@@ -1,6 +1,6 @@
-// The edges of a graph, sorted twice: by the node that receives (forward, and slopes of receivers) and by the node that
-// sends (slopes of senders). Each node then sums over its own edges: no atomics, and the same bits on any number of
-// threads. An edge that is given twice counts twice.
+// The edges of a graph, sorted twice: by the node that receives (forward, and gradients of receivers) and by the node
+// that sends (gradients of senders). Each node then sums over its own edges: no atomics, and the same bits on any
+// number of threads. An edge that is given twice counts twice.
 
 #pragma once
 

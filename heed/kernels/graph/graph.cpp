@@ -63,24 +63,24 @@ void run_forward(const Edges& edges, const Work<Real>& work, const ParallelFor& 
   });
 }
 
-/// Both passes. scores_slope: what edge_slope begins with; null: it is computed.
+/// Both passes. grad_scores: what grad_edge begins with; null: it is computed.
 template <typename Real>
-void run_backward(const Edges& edges, const Work<Real>& work, const Real* scores_slope,
+void run_backward(const Edges& edges, const Work<Real>& work, const Real* grad_scores,
                   const ParallelFor& parallel_for) {
   const int64_t H = heads_of(work), tasks = edges.tasks();
-  // Slopes by a [H, D]: one sum for each task, added in order.
-  const int64_t size = work.slopes.to_scores == nullptr ? 0 : H * work.score.width;
+  // Gradients by a [H, D]: one sum for each task, added in order.
+  const int64_t size = work.grads.to_scores == nullptr ? 0 : H * work.score.width;
   std::vector<Real> sums(at(size * tasks), Real{0});
-  if (work.edge_slope != nullptr)
+  if (work.grad_edge != nullptr)
     parallel_for(tasks, [&](int64_t t) {
       const int64_t from = edges.cuts[at(t)], to = edges.cuts[at(t + 1)];
       const int64_t first = int64_t{edges.first[at(from)]} * H, last = int64_t{edges.first[at(to)]} * H;
-      if (scores_slope != nullptr) std::copy(scores_slope + first, scores_slope + last, work.edge_slope + first);
+      if (grad_scores != nullptr) std::copy(grad_scores + first, grad_scores + last, work.grad_edge + first);
       kernels<Real>().receive(work, from, to, size == 0 ? nullptr : sums.data() + t * size);
     });
-  if (size > 0) std::fill(work.slopes.to_scores, work.slopes.to_scores + size, Real{0});
-  for (int64_t k = 0; k < size * tasks; ++k) work.slopes.to_scores[k % size] += sums[at(k)];
-  if (work.values_slope == nullptr && work.slopes.sender == nullptr) return;
+  if (size > 0) std::fill(work.grads.to_scores, work.grads.to_scores + size, Real{0});
+  for (int64_t k = 0; k < size * tasks; ++k) work.grads.to_scores[k % size] += sums[at(k)];
+  if (work.grad_values == nullptr && work.grads.sender == nullptr) return;
   parallel_for(edges.tasks_out(), [&](int64_t t) {
     const auto room = room_for<Real>(room_size(H, 0));
     kernels<Real>().send(work, edges.cuts_out[at(t)], edges.cuts_out[at(t + 1)], room.get());
@@ -97,13 +97,13 @@ void score(const Edges& edges, const Score<Real>& s, Real* scores, const Paralle
 }
 
 template <typename Real>
-void score_backward(const Edges& edges, const Score<Real>& s, const Real* scores_slope, const ScoreSlopes<Real>& slopes,
-                    const ParallelFor& parallel_for) {
-  const auto edge_slope = room_for<Real>(edges.size() * s.heads);
+void score_backward(const Edges& edges, const Score<Real>& s, const Real* grad_scores,
+                    const ScoreGradients<Real>& grads, const ParallelFor& parallel_for) {
+  const auto grad_edge = room_for<Real>(edges.size() * s.heads);
   auto work = work_on(edges, s, {});
-  work.edge_slope = edge_slope.get();
-  work.slopes = slopes;
-  run_backward(edges, work, scores_slope, parallel_for);
+  work.grad_edge = grad_edge.get();
+  work.grads = grads;
+  run_backward(edges, work, grad_scores, parallel_for);
 }
 
 template <typename Real>
@@ -116,13 +116,13 @@ void sum(const Edges& edges, const Real* weights, const Values<Real>& v, Real* c
 }
 
 template <typename Real>
-void sum_backward(const Edges& edges, const Real* weights, const Values<Real>& v, const Real* context_slope,
-                  Real* weights_slope, Real* values_slope, const ParallelFor& parallel_for) {
+void sum_backward(const Edges& edges, const Real* weights, const Values<Real>& v, const Real* grad_context,
+                  Real* grad_weights, Real* grad_values, const ParallelFor& parallel_for) {
   auto work = work_on(edges, {}, v);
   work.weights = weights;
-  work.context_slope = context_slope;
-  work.edge_slope = weights_slope;
-  work.values_slope = values_slope;
+  work.grad_context = grad_context;
+  work.grad_edge = grad_weights;
+  work.grad_values = grad_values;
   run_backward<Real>(edges, work, nullptr, parallel_for);
 }
 
@@ -139,24 +139,24 @@ void attend(const Edges& edges, const Score<Real>& s, const Values<Real>& v, con
 
 template <typename Real>
 void attend_backward(const Edges& edges, const Score<Real>& s, const Values<Real>& v, const Real* factor,
-                     const Real* weights, const Real* context_slope, const Real* weights_slope,
-                     const ScoreSlopes<Real>& slopes, Real* values_slope, const ParallelFor& parallel_for) {
-  const auto edge_slope = room_for<Real>(edges.size() * s.heads);
+                     const Real* weights, const Real* grad_context, const Real* grad_weights,
+                     const ScoreGradients<Real>& grads, Real* grad_values, const ParallelFor& parallel_for) {
+  const auto grad_edge = room_for<Real>(edges.size() * s.heads);
   auto work = work_on(edges, s, v);
   work.soft = true;
   work.factor = factor;
   work.weights = weights;
-  work.context_slope = context_slope;
-  work.weights_slope = weights_slope;
-  work.edge_slope = edge_slope.get();
-  work.slopes = slopes;
-  work.values_slope = values_slope;
+  work.grad_context = grad_context;
+  work.grad_weights = grad_weights;
+  work.grad_edge = grad_edge.get();
+  work.grads = grads;
+  work.grad_values = grad_values;
   run_backward<Real>(edges, work, nullptr, parallel_for);
 }
 
 #define HEED_GRAPH(Real)                                                                                         \
   template void score(const Edges&, const Score<Real>&, Real*, const ParallelFor&);                              \
-  template void score_backward(const Edges&, const Score<Real>&, const Real*, const ScoreSlopes<Real>&,          \
+  template void score_backward(const Edges&, const Score<Real>&, const Real*, const ScoreGradients<Real>&,       \
                                const ParallelFor&);                                                              \
   template void sum(const Edges&, const Real*, const Values<Real>&, Real*, const ParallelFor&);                  \
   template void sum_backward(const Edges&, const Real*, const Values<Real>&, const Real*, Real*, Real*,          \
@@ -164,7 +164,7 @@ void attend_backward(const Edges& edges, const Score<Real>& s, const Values<Real
   template void attend(const Edges&, const Score<Real>&, const Values<Real>&, const Real*, Real*, Real*,         \
                        const ParallelFor&);                                                                      \
   template void attend_backward(const Edges&, const Score<Real>&, const Values<Real>&, const Real*, const Real*, \
-                                const Real*, const Real*, const ScoreSlopes<Real>&, Real*, const ParallelFor&);
+                                const Real*, const Real*, const ScoreGradients<Real>&, Real*, const ParallelFor&);
 HEED_GRAPH(float)
 HEED_GRAPH(double)
 #undef HEED_GRAPH

@@ -23,12 +23,12 @@ struct Score {
   const Real *receiver = nullptr, *sender = nullptr;  // s, t [N, H]; or l, r [N, H, width]
   const Real* to_scores = nullptr;                    // a [H, width]; null: GAT
   int64_t heads = 0, width = 1;
-  Real slope = 0;  // of LeakyReLU below 0
+  Real negative_slope = 0;  // of LeakyReLU below 0
 };
 
-/// Slopes by what a score reads, in the same shapes; null: not wanted.
+/// Gradients by what a score reads, in the same shapes; null: not wanted.
 template <typename Real>
-struct ScoreSlopes {
+struct ScoreGradients {
   Real *receiver = nullptr, *sender = nullptr, *to_scores = nullptr;
 };
 
@@ -44,16 +44,16 @@ struct Values {
 template <typename Real>
 void score(const Edges& edges, const Score<Real>& score, Real* scores, const ParallelFor& parallel_for = in_order);
 template <typename Real>
-void score_backward(const Edges& edges, const Score<Real>& score, const Real* scores_slope,
-                    const ScoreSlopes<Real>& slopes, const ParallelFor& parallel_for = in_order);
+void score_backward(const Edges& edges, const Score<Real>& score, const Real* grad_scores,
+                    const ScoreGradients<Real>& grads, const ParallelFor& parallel_for = in_order);
 
 /// context_i = sum of weight x value over the edges into i: weights [E, H] -> [N, H, width].
 template <typename Real>
 void sum(const Edges& edges, const Real* weights, const Values<Real>& values, Real* context,
          const ParallelFor& parallel_for = in_order);
 template <typename Real>
-void sum_backward(const Edges& edges, const Real* weights, const Values<Real>& values, const Real* context_slope,
-                  Real* weights_slope, Real* values_slope, const ParallelFor& parallel_for = in_order);
+void sum_backward(const Edges& edges, const Real* weights, const Values<Real>& values, const Real* grad_context,
+                  Real* grad_weights, Real* grad_values, const ParallelFor& parallel_for = in_order);
 
 // ---- all in one, for softmax
 
@@ -63,10 +63,10 @@ template <typename Real>
 void attend(const Edges& edges, const Score<Real>& score, const Values<Real>& values, const Real* factor, Real* weights,
             Real* context, const ParallelFor& parallel_for = in_order);
 
-/// From the weights that attend() stored. weights_slope [E, H]: what came by the weights themselves; null: nothing.
+/// From the weights that attend() stored. grad_weights [E, H]: what came by the weights themselves; null: nothing.
 template <typename Real>
 void attend_backward(const Edges& edges, const Score<Real>& score, const Values<Real>& values, const Real* factor,
-                     const Real* weights, const Real* context_slope, const Real* weights_slope,
-                     const ScoreSlopes<Real>& slopes, Real* values_slope, const ParallelFor& parallel_for = in_order);
+                     const Real* weights, const Real* grad_context, const Real* grad_weights,
+                     const ScoreGradients<Real>& grads, Real* grad_values, const ParallelFor& parallel_for = in_order);
 
 }  // namespace heed::kernels::graph

@@ -39,8 +39,8 @@ struct Computed {
   Edges edges;
   std::vector<Real> receiver, sender, to_scores, values, factor;
   std::vector<Real> weights, context;                             // edges sorted
-  std::vector<Real> d_receiver, d_sender, d_to_scores, d_values;  // slopes
-  std::vector<Real> context_slope, weights_slope;
+  std::vector<Real> d_receiver, d_sender, d_to_scores, d_values;  // gradients
+  std::vector<Real> grad_context, grad_weights;
 
   explicit Computed(const Case& given) : c(given), edges(given.sorted()) {
     const auto copy = [](const std::vector<double>& x) { return std::vector<Real>(x.begin(), x.end()); };
@@ -50,17 +50,17 @@ struct Computed {
     context.assign(values.size(), Real{-1});
     d_receiver.assign(receiver.size(), Real{-1}), d_sender.assign(sender.size(), Real{-1});
     d_to_scores.assign(to_scores.size(), Real{-1}), d_values.assign(values.size(), Real{-1});
-    for (size_t k = 0; k < context.size(); ++k) context_slope.push_back(static_cast<Real>(std::cos(double(k))));
+    for (size_t k = 0; k < context.size(); ++k) grad_context.push_back(static_cast<Real>(std::cos(double(k))));
     std::vector<Real> wave;
     for (size_t k = 0; k < weights.size(); ++k) wave.push_back(static_cast<Real>(std::cos(double(k) + 1)));
-    weights_slope = sorted_rows(edges, wave, c.heads);
+    grad_weights = sorted_rows(edges, wave, c.heads);
   }
   Score<Real> score() const {
     return {receiver.data(), sender.data(), to_scores.empty() ? nullptr : to_scores.data(),
-            c.heads,         c.across(),    static_cast<Real>(c.slope)};
+            c.heads,         c.across(),    static_cast<Real>(c.negative_slope)};
   }
   Values<Real> rows() const { return {values.data(), c.heads, c.width}; }
-  ScoreSlopes<Real> slopes() {
+  ScoreGradients<Real> grads() {
     return {d_receiver.data(), d_sender.data(), to_scores.empty() ? nullptr : d_to_scores.data()};
   }
   const Real* factors() const { return factor.empty() ? nullptr : factor.data(); }
@@ -70,8 +70,8 @@ struct Computed {
     return *this;
   }
   Computed& backward(const ParallelFor& parallel_for = in_order) {
-    attend_backward(edges, score(), rows(), factors(), weights.data(), context_slope.data(), weights_slope.data(),
-                    slopes(), d_values.data(), parallel_for);
+    attend_backward(edges, score(), rows(), factors(), weights.data(), grad_context.data(), grad_weights.data(),
+                    grads(), d_values.data(), parallel_for);
     return *this;
   }
 };
@@ -85,21 +85,22 @@ void expect_near(const std::vector<Real>& x, const std::vector<double>& y, doubl
   }
 }
 
-/// The slopes of sum cos(k) context_k + sum cos(k + 1) weights_k, by the complex step.
-std::vector<double> slopes_of(const Case& c, std::vector<std::complex<double>> Inputs<std::complex<double>>::*which) {
+/// The gradients of sum cos(k) context_k + sum cos(k + 1) weights_k, by the complex step.
+std::vector<double> gradients_of(const Case& c,
+                                 std::vector<std::complex<double>> Inputs<std::complex<double>>::*which) {
   constexpr double kStep = 1e-30;
   Inputs<std::complex<double>> x(c);
-  std::vector<double> slopes;
+  std::vector<double> grads;
   for (auto& number : x.*which) {
     number += std::complex<double>(0, kStep);
     const auto r = define(c, x);
-    double slope = 0;
-    for (size_t k = 0; k < r.context.size(); ++k) slope += r.context[k].imag() * std::cos(double(k));
-    for (size_t k = 0; k < r.weights.size(); ++k) slope += r.weights[k].imag() * std::cos(double(k) + 1);
-    slopes.push_back(slope / kStep);
+    double grad = 0;
+    for (size_t k = 0; k < r.context.size(); ++k) grad += r.context[k].imag() * std::cos(double(k));
+    for (size_t k = 0; k < r.weights.size(); ++k) grad += r.weights[k].imag() * std::cos(double(k) + 1);
+    grads.push_back(grad / kStep);
     number = number.real();
   }
-  return slopes;
+  return grads;
 }
 
 /// Widths with code of their own and others; GATv2 as wide as the values or not.
@@ -139,22 +140,22 @@ TEST_P(GraphKernel, AgreesWithTheDefinition) {
   }
 }
 
-TEST_P(GraphKernel, HasTheSlopesOfTheDefinition) {
+TEST_P(GraphKernel, HasTheGradientsOfTheDefinition) {
   using Numbers = Inputs<std::complex<double>>;
   for (const auto& c : every_case()) {
     SCOPED_TRACE("width " + std::to_string(c.width) + ", of scores " + std::to_string(c.score_width));
     Computed<double> run(c);
     run.forward().backward();
-    expect_near(run.d_receiver, slopes_of(c, &Numbers::receiver), 1e-11, "receiver");
-    expect_near(run.d_sender, slopes_of(c, &Numbers::sender), 1e-11, "sender");
-    expect_near(run.d_to_scores, slopes_of(c, &Numbers::to_scores), 1e-11, "to_scores");
-    expect_near(run.d_values, slopes_of(c, &Numbers::values), 1e-11, "values");
+    expect_near(run.d_receiver, gradients_of(c, &Numbers::receiver), 1e-11, "receiver");
+    expect_near(run.d_sender, gradients_of(c, &Numbers::sender), 1e-11, "sender");
+    expect_near(run.d_to_scores, gradients_of(c, &Numbers::to_scores), 1e-11, "to_scores");
+    expect_near(run.d_values, gradients_of(c, &Numbers::values), 1e-11, "values");
     Computed<float> small(c);
     small.forward().backward();
-    expect_near(small.d_receiver, slopes_of(c, &Numbers::receiver), 1e-4, "receiver in float");
-    expect_near(small.d_sender, slopes_of(c, &Numbers::sender), 1e-4, "sender in float");
-    expect_near(small.d_to_scores, slopes_of(c, &Numbers::to_scores), 1e-4, "to_scores in float");
-    expect_near(small.d_values, slopes_of(c, &Numbers::values), 1e-4, "values in float");
+    expect_near(small.d_receiver, gradients_of(c, &Numbers::receiver), 1e-4, "receiver in float");
+    expect_near(small.d_sender, gradients_of(c, &Numbers::sender), 1e-4, "sender in float");
+    expect_near(small.d_to_scores, gradients_of(c, &Numbers::to_scores), 1e-4, "to_scores in float");
+    expect_near(small.d_values, gradients_of(c, &Numbers::values), 1e-4, "values in float");
   }
 }
 
@@ -174,24 +175,23 @@ TEST_P(GraphKernel, GivesStepByStepWhatItGivesInOne) {
 
     // Backward: through softmax by hand, de = a (da - sum a da) over the edges into the node.
     run.backward();
-    const auto slopes = run.d_values, receiver = run.d_receiver, sender = run.d_sender, to_scores = run.d_to_scores;
-    std::vector<double> slope(run.weights.size());
-    sum_backward(run.edges, run.weights.data(), run.rows(), run.context_slope.data(), slope.data(),
-                 run.d_values.data());
+    const auto grads = run.d_values, receiver = run.d_receiver, sender = run.d_sender, to_scores = run.d_to_scores;
+    std::vector<double> grad(run.weights.size());
+    sum_backward(run.edges, run.weights.data(), run.rows(), run.grad_context.data(), grad.data(), run.d_values.data());
     for (int64_t i = 0; i < c.nodes; ++i)
       for (int64_t h = 0; h < c.heads; ++h) {
         double mean = 0;
         for (int64_t e = run.edges.first[at(i)]; e < run.edges.first[at(i + 1)]; ++e) {
-          slope[at(e * c.heads + h)] += run.weights_slope[at(e * c.heads + h)];
-          mean += run.weights[at(e * c.heads + h)] * slope[at(e * c.heads + h)];
+          grad[at(e * c.heads + h)] += run.grad_weights[at(e * c.heads + h)];
+          mean += run.weights[at(e * c.heads + h)] * grad[at(e * c.heads + h)];
         }
         for (int64_t e = run.edges.first[at(i)]; e < run.edges.first[at(i + 1)]; ++e) {
-          double& x = slope[at(e * c.heads + h)];
+          double& x = grad[at(e * c.heads + h)];
           x = run.weights[at(e * c.heads + h)] * (x - mean);
         }
       }
-    score_backward(run.edges, run.score(), slope.data(), run.slopes());
-    expect_near(run.d_values, slopes, 1e-13, "values");
+    score_backward(run.edges, run.score(), grad.data(), run.grads());
+    expect_near(run.d_values, grads, 1e-13, "values");
     expect_near(run.d_receiver, receiver, 1e-13, "receiver");
     expect_near(run.d_sender, sender, 1e-13, "sender");
     expect_near(run.d_to_scores, to_scores, 1e-12, "to_scores");
@@ -224,10 +224,10 @@ TEST_P(GraphKernel, GivesTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
-// A ring of 5000 nodes: 5000 nodes + 5000 edges are two tasks. Every sum l + r is (2, -2), LeakyReLU with slope 1/2
-// makes (2, -1) of it, and each score has gradient 1: da = 5000 (2, -1), exact in float.
-TEST_P(GraphKernel, AddsTheSlopesByAOfAllTasks) {
-  Case c{.nodes = 5000, .heads = 1, .width = 1, .score_width = 2, .slope = 0.5, .to_scores = {1, 1}};
+// A ring of 5000 nodes: 5000 nodes + 5000 edges are two tasks. Every sum l + r is (2, -2), LeakyReLU with negative
+// slope 1/2 makes (2, -1) of it, and each score has gradient 1: da = 5000 (2, -1), exact in float.
+TEST_P(GraphKernel, AddsTheGradientsByAOfAllTasks) {
+  Case c{.nodes = 5000, .heads = 1, .width = 1, .score_width = 2, .negative_slope = 0.5, .to_scores = {1, 1}};
   for (int64_t i = 0; i < c.nodes; ++i) {
     c.from.push_back(i);
     c.to.push_back((i + 1) % c.nodes);
@@ -239,10 +239,10 @@ TEST_P(GraphKernel, AddsTheSlopesByAOfAllTasks) {
   Computed<float> small(c);
   ASSERT_GT(run.edges.tasks(), 1);
   const std::vector<double> ones(5000, 1.0);
-  score_backward(run.edges, run.score(), ones.data(), run.slopes());
+  score_backward(run.edges, run.score(), ones.data(), run.grads());
   EXPECT_EQ(run.d_to_scores, (std::vector<double>{10000, -5000}));
   const std::vector<float> small_ones(5000, 1.0F);
-  score_backward(small.edges, small.score(), small_ones.data(), small.slopes());
+  score_backward(small.edges, small.score(), small_ones.data(), small.grads());
   EXPECT_EQ(small.d_to_scores, (std::vector<float>{10000, -5000}));
 }
 

@@ -57,17 +57,17 @@ struct Node {
     return Set::sum(sum);
   }
   /// LeakyReLU; what is no number stays none.
-  static HEED_INLINE Strip leaky(const Strip& x, Reg slope) {
+  static HEED_INLINE Strip leaky(const Strip& x, Reg negative_slope) {
     Strip y;
     for (int64_t r = 0; r < kRegs; ++r)
-      y.reg[r] = Set::pick(Set::greater(x.reg[r], Set::zero()), x.reg[r], Set::mul(slope, x.reg[r]));
+      y.reg[r] = Set::pick(Set::greater(x.reg[r], Set::zero()), x.reg[r], Set::mul(negative_slope, x.reg[r]));
     return y;
   }
-  /// y where x > 0, times the slope elsewhere.
-  static HEED_INLINE Strip leaky_slope(const Strip& x, const Strip& y, Reg slope) {
+  /// y where x > 0, times the gradient elsewhere.
+  static HEED_INLINE Strip leaky_backward(const Strip& x, const Strip& y, Reg negative_slope) {
     Strip z;
     for (int64_t r = 0; r < kRegs; ++r)
-      z.reg[r] = Set::pick(Set::greater(x.reg[r], Set::zero()), y.reg[r], Set::mul(slope, y.reg[r]));
+      z.reg[r] = Set::pick(Set::greater(x.reg[r], Set::zero()), y.reg[r], Set::mul(negative_slope, y.reg[r]));
     return z;
   }
   static HEED_INLINE Strip plus(const Strip& x, const Strip& y) {
@@ -118,7 +118,7 @@ struct Node {
   static HEED_INLINE void score(const Score<Real>& p, int64_t i, const Run& run, Real* e) {
     if (p.to_scores == nullptr) return pair_score(p, i, run, e);
     const int64_t H = p.heads, D = width(p.width), row = H * D;
-    const Reg slope = Set::set1(p.slope);
+    const Reg negative_slope = Set::set1(p.negative_slope);
     for (int64_t k = 0; k < run.count; k += kBlock) {
       const int64_t n = block_of(run, k);
       fetch(run.other, run.left, k, n, p.sender, row);
@@ -128,7 +128,7 @@ struct Node {
           const Strip l = load(p.receiver + i * row + at, D - d), a = load(p.to_scores + at, D - d);
           for (int64_t q = k; q < k + n; ++q) {
             const Strip r = load(p.sender + run.other[q] * row + at, D - d);
-            const Real part = dot(a, leaky(plus(l, r), slope));
+            const Real part = dot(a, leaky(plus(l, r), negative_slope));
             e[q * H + h] = d == 0 ? part : e[q * H + h] + part;
           }
         }
@@ -136,25 +136,25 @@ struct Node {
   }
   static HEED_INLINE void pair_score(const Score<Real>& p, int64_t i, const Run& run, Real* e) {
     const int64_t H = p.heads;
-    const Reg slope = Set::set1(p.slope);
+    const Reg negative_slope = Set::set1(p.negative_slope);
     fetch(run.other, run.left, 0, run.count, p.sender, H);
     for (int64_t h = 0; h < H; h += kLanes) {
       const Reg s = load_heads(p.receiver + i * H + h, H - h);
       for (int64_t k = 0; k < run.count; ++k) {
         const Reg x = Set::add(s, load_heads(p.sender + run.other[k] * H + h, H - h));
-        store_heads(e + k * H + h, Set::pick(Set::greater(x, Set::zero()), x, Set::mul(slope, x)), H - h);
+        store_heads(e + k * H + h, Set::pick(Set::greater(x, Set::zero()), x, Set::mul(negative_slope, x)), H - h);
       }
     }
   }
 
-  /// Slopes by the scores de give those of the receiver, and are added to those by a; for GAT they become slopes by
-  /// s_i + t_j.
+  /// Gradients by the scores de give those of the receiver, and are added to those by a; for GAT they become gradients
+  /// by s_i + t_j.
   static HEED_INLINE void score_receive(const Work<Real>& w, int64_t i, const Run& run, Real* de, Real* to_scores) {
     const auto& p = w.score;
     if (p.to_scores == nullptr) return pair_receive(w, i, run, de);
     const int64_t H = p.heads, D = width(p.width), row = H * D;
-    const Reg slope = Set::set1(p.slope);
-    Real* dl = w.slopes.receiver == nullptr ? nullptr : w.slopes.receiver + i * row;
+    const Reg negative_slope = Set::set1(p.negative_slope);
+    Real* dl = w.grads.receiver == nullptr ? nullptr : w.grads.receiver + i * row;
     if (dl != nullptr) std::memset(dl, 0, static_cast<size_t>(row) * sizeof(Real));
     for (int64_t k = 0; k < run.count; k += kBlock)
       for (int64_t h = 0; h < H; ++h)
@@ -165,8 +165,8 @@ struct Node {
           Strip by_a = to_scores == nullptr ? zero() : load(to_scores + at, left);
           for (int64_t q = k; q < last; ++q) {
             const Strip x = plus(l, load(p.sender + run.other[q] * row + at, left));
-            add_scaled(by_l, de[q * H + h], leaky_slope(x, a, slope));
-            add_scaled(by_a, de[q * H + h], leaky(x, slope));
+            add_scaled(by_l, de[q * H + h], leaky_backward(x, a, negative_slope));
+            add_scaled(by_a, de[q * H + h], leaky(x, negative_slope));
           }
           if (dl != nullptr) store(dl + at, by_l, left);
           if (to_scores != nullptr) store(to_scores + at, by_a, left);
@@ -175,18 +175,18 @@ struct Node {
   static HEED_INLINE void pair_receive(const Work<Real>& w, int64_t i, const Run& run, Real* de) {
     const auto& p = w.score;
     const int64_t H = p.heads;
-    const Reg slope = Set::set1(p.slope);
+    const Reg negative_slope = Set::set1(p.negative_slope);
     for (int64_t h = 0; h < H; h += kLanes) {
       const Reg s = load_heads(p.receiver + i * H + h, H - h);
       Reg total = Set::zero();
       for (int64_t k = 0; k < run.count; ++k) {
         const Reg x = Set::add(s, load_heads(p.sender + run.other[k] * H + h, H - h));
         const Reg d = load_heads(de + k * H + h, H - h);
-        const Reg below = Set::pick(Set::greater(x, Set::zero()), d, Set::mul(slope, d));
+        const Reg below = Set::pick(Set::greater(x, Set::zero()), d, Set::mul(negative_slope, d));
         store_heads(de + k * H + h, below, H - h);
         total = Set::add(total, below);
       }
-      if (w.slopes.receiver != nullptr) store_heads(w.slopes.receiver + i * H + h, total, H - h);
+      if (w.grads.receiver != nullptr) store_heads(w.grads.receiver + i * H + h, total, H - h);
     }
   }
 
@@ -216,18 +216,19 @@ struct Node {
     }
   }
 
-  /// Slopes by the weights become slopes by the scores: de = a (da - sum a da). What has no weight has no slope.
-  static HEED_INLINE void softmax_backward(int64_t count, int64_t H, const Real* weights, Real* slope) {
+  /// Gradients by the weights become gradients by the scores: de = a (da - sum a da). What has no weight has no
+  /// gradient.
+  static HEED_INLINE void softmax_backward(int64_t count, int64_t H, const Real* weights, Real* negative_slope) {
     for (int64_t h = 0; h < H; h += kLanes) {
       Reg mean = Set::zero();
       for (int64_t k = 0; k < count; ++k) {
-        const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(slope + k * H + h, H - h);
+        const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(negative_slope + k * H + h, H - h);
         mean = Set::add(mean, Set::pick(Set::equal(a, Set::zero()), a, Set::mul(a, da)));
       }
       for (int64_t k = 0; k < count; ++k) {
-        const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(slope + k * H + h, H - h);
-        store_heads(slope + k * H + h, Set::pick(Set::equal(a, Set::zero()), a, Set::mul(a, Set::sub(da, mean))),
-                    H - h);
+        const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(negative_slope + k * H + h, H - h);
+        store_heads(negative_slope + k * H + h,
+                    Set::pick(Set::equal(a, Set::zero()), a, Set::mul(a, Set::sub(da, mean))), H - h);
       }
     }
   }
@@ -257,8 +258,8 @@ struct Node {
         store(c + at, total, D - d);
       }
   }
-  /// Slopes by the weights: slope = dc . row.
-  static HEED_INLINE void sum_receive(const Work<Real>& w, int64_t i, const Run& run, Real* slope) {
+  /// Gradients by the weights: gradient = dc . row.
+  static HEED_INLINE void sum_receive(const Work<Real>& w, int64_t i, const Run& run, Real* negative_slope) {
     const auto& p = w.values;
     const int64_t H = p.heads, D = width(p.width), row = H * D;
     for (int64_t k = 0; k < run.count; k += kBlock) {
@@ -267,18 +268,19 @@ struct Node {
       for (int64_t h = 0; h < H; ++h)
         for (int64_t d = 0; d < D; d += kStrip) {
           const int64_t at = h * D + d;
-          const Strip g = load(w.context_slope + i * row + at, D - d);
+          const Strip g = load(w.grad_context + i * row + at, D - d);
           for (int64_t q = k; q < k + n; ++q) {
             const Real part = dot(g, load(p.rows + run.other[q] * row + at, D - d));
-            slope[q * H + h] = d == 0 ? part : slope[q * H + h] + part;
+            negative_slope[q * H + h] = d == 0 ? part : negative_slope[q * H + h] + part;
           }
         }
     }
     const int64_t first = run.first * H, all = run.count * H;
     if (w.factor != nullptr)
-      for (int64_t k = 0; k < all; ++k) slope[k] = w.factor[first + k] == 0 ? 0 : slope[k] * w.factor[first + k];
-    if (w.weights_slope != nullptr)
-      for (int64_t k = 0; k < all; ++k) slope[k] += w.weights_slope[first + k];
+      for (int64_t k = 0; k < all; ++k)
+        negative_slope[k] = w.factor[first + k] == 0 ? 0 : negative_slope[k] * w.factor[first + k];
+    if (w.grad_weights != nullptr)
+      for (int64_t k = 0; k < all; ++k) negative_slope[k] += w.grad_weights[first + k];
   }
 
   // ---- a node that sends
@@ -294,34 +296,34 @@ struct Node {
   }
   static HEED_INLINE void send(const Work<Real>& w, int64_t j, const Run& run, Real* room) {
     const int64_t H = w.score.heads > 0 ? w.score.heads : w.values.heads;
-    Real *weights = room, *slopes = room + kBlock * H;
-    const bool by_values = w.values_slope != nullptr, by_scores = w.slopes.sender != nullptr;
+    Real *weights = room, *grads = room + kBlock * H;
+    const bool by_values = w.grad_values != nullptr, by_scores = w.grads.sender != nullptr;
     const int64_t value_row = H * width(w.values.width), score_row = H * width(w.score.width);
     if (by_values && run.count == 0)
-      std::memset(w.values_slope + j * value_row, 0, static_cast<size_t>(value_row) * sizeof(Real));
+      std::memset(w.grad_values + j * value_row, 0, static_cast<size_t>(value_row) * sizeof(Real));
     if (by_scores && (run.count == 0 || w.score.to_scores == nullptr)) {
       const int64_t row = w.score.to_scores == nullptr ? H : score_row;
-      std::memset(w.slopes.sender + j * row, 0, static_cast<size_t>(row) * sizeof(Real));
+      std::memset(w.grads.sender + j * row, 0, static_cast<size_t>(row) * sizeof(Real));
     }
     for (int64_t k = 0; k < run.count; k += kBlock) {
       const int64_t n = block_of(run, k);
       if (by_values) {
-        fetch(run.other, run.left, k, n, w.context_slope, value_row);
+        fetch(run.other, run.left, k, n, w.grad_context, value_row);
         fetch(run.place, run.left, k, n, w.weights, H);
         gather(H, run.place + k, n, w.weights, w.factor, weights);
-        add_rows(H, width(w.values.width), w.context_slope, run.other + k, n, weights, k == 0,
-                 w.values_slope + j * value_row);
+        add_rows(H, width(w.values.width), w.grad_context, run.other + k, n, weights, k == 0,
+                 w.grad_values + j * value_row);
       }
       if (!by_scores) continue;
-      fetch(run.place, run.left, k, n, w.edge_slope, H);
-      gather(H, run.place + k, n, w.edge_slope, nullptr, slopes);
+      fetch(run.place, run.left, k, n, w.grad_edge, H);
+      gather(H, run.place + k, n, w.grad_edge, nullptr, grads);
       if (w.score.to_scores == nullptr) {
-        Real* __restrict dt = w.slopes.sender + j * H;
+        Real* __restrict dt = w.grads.sender + j * H;
         for (int64_t q = 0; q < n; ++q)
-          for (int64_t h = 0; h < H; ++h) dt[h] += slopes[q * H + h];
+          for (int64_t h = 0; h < H; ++h) dt[h] += grads[q * H + h];
       } else {
         fetch(run.other, run.left, k, n, w.score.receiver, score_row);
-        hidden_send(w, j, run.other + k, n, slopes, k == 0);
+        hidden_send(w, j, run.other + k, n, grads, k == 0);
       }
     }
   }
@@ -329,8 +331,8 @@ struct Node {
                                       bool fresh) {
     const auto& p = w.score;
     const int64_t H = p.heads, D = width(p.width), row = H * D;
-    const Reg slope = Set::set1(p.slope);
-    Real* dr = w.slopes.sender + j * row;
+    const Reg negative_slope = Set::set1(p.negative_slope);
+    Real* dr = w.grads.sender + j * row;
     for (int64_t h = 0; h < H; ++h)
       for (int64_t d = 0; d < D; d += kStrip) {
         const int64_t at = h * D + d, left = D - d;
@@ -338,7 +340,7 @@ struct Node {
         Strip total = fresh ? zero() : load(dr + at, left);
         for (int64_t q = 0; q < n; ++q) {
           const Strip x = plus(load(p.receiver + other[q] * row + at, left), r);
-          add_scaled(total, de[q * H + h], leaky_slope(x, a, slope));
+          add_scaled(total, de[q * H + h], leaky_backward(x, a, negative_slope));
         }
         store(dr + at, total, left);
       }
@@ -370,11 +372,11 @@ struct Node {
     const int64_t H = scored ? w.score.heads : w.values.heads;
     for (int64_t i = from; i < to; ++i) {
       const Run run = run_of(w.in, i);
-      Real* slope = w.edge_slope + run.first * H;
+      Real* negative_slope = w.grad_edge + run.first * H;
       if (scored && w.score.to_scores == nullptr) fetch(run.other, run.left, 0, run.count, w.score.sender, H);
-      if (w.context_slope != nullptr) sum_receive(w, i, run, slope);
-      if (w.soft) softmax_backward(run.count, H, w.weights + run.first * H, slope);
-      if (scored) score_receive(w, i, run, slope, to_scores);
+      if (w.grad_context != nullptr) sum_receive(w, i, run, negative_slope);
+      if (w.soft) softmax_backward(run.count, H, w.weights + run.first * H, negative_slope);
+      if (scored) score_receive(w, i, run, negative_slope, to_scores);
     }
   }
 

@@ -1,5 +1,5 @@
 // For tests: graph attention by its definition, edge by edge in the order given, in any number type. With complex
-// numbers x + i h, h = 1e-30, the imaginary part of the result over h is the slope by x.
+// numbers x + i h, h = 1e-30, the imaginary part of the result over h is the gradient by x.
 
 #pragma once
 
@@ -23,7 +23,7 @@ inline double real(std::complex<double> x) {
 /// A graph and what is computed on it. score_width 0: GAT.
 struct Case {
   int64_t nodes = 0, heads = 2, width = 3, score_width = 0;
-  double slope = 0.2;
+  double negative_slope = 0.2;
   std::vector<int64_t> from{}, to{};
   std::vector<double> receiver{}, sender{}, to_scores{}, values{}, factor{};  // factor [E, H], or empty
 
@@ -52,7 +52,7 @@ struct Inputs {
 template <typename T>
 T score_of(const Case& c, const Inputs<T>& x, size_t i, size_t j, size_t h) {
   const auto H = static_cast<size_t>(c.heads), D = static_cast<size_t>(c.across());
-  const auto leaky = [&](T y) { return real(y) > 0 ? y : c.slope * y; };
+  const auto leaky = [&](T y) { return real(y) > 0 ? y : c.negative_slope * y; };
   if (c.score_width == 0) return leaky(x.receiver[i * H + h] + x.sender[j * H + h]);
   T e = 0;
   for (size_t d = 0; d < D; ++d)

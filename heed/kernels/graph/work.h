@@ -29,10 +29,10 @@ struct Work {
   Real* context = nullptr;
 
   // backward
-  const Real *context_slope = nullptr, *weights_slope = nullptr;
-  Real* edge_slope = nullptr;  // [E, H]: by the weights, then by the scores, then by what is below LeakyReLU (GAT)
-  ScoreSlopes<Real> slopes;    // to_scores is not written: each task has a sum of its own
-  Real* values_slope = nullptr;
+  const Real *grad_context = nullptr, *grad_weights = nullptr;
+  Real* grad_edge = nullptr;   // [E, H]: by the weights, then by the scores, then by what is below LeakyReLU (GAT)
+  ScoreGradients<Real> grads;  // to_scores is not written: each task has a sum of its own
+  Real* grad_values = nullptr;
 };
 
 inline constexpr int64_t kBlock = 32;  // edges whose rows are at hand together

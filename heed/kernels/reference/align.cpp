@@ -183,7 +183,7 @@ class GumbelSoftmax final : public Alignment<Real> {
   double temperature_;
 };
 
-/// Straight-through (Bengio et al., 2013): one-hot like hard, with the slopes of softmax((e + g) / t).
+/// Straight-through (Bengio et al., 2013): one-hot like hard, with the gradients of softmax((e + g) / t).
 template <typename Real>
 class StraightThrough final : public Alignment<Real> {
  public:
@@ -446,8 +446,8 @@ class Sparsemax final : public Alignment<Real> {
 
 /// Entmax (Peters et al., 2019): between softmax (alpha -> 1) and sparsemax (alpha = 2).
 ///   a = max(x - tau, 0)^(1 / (alpha - 1)),   x = (alpha - 1) (e - best),   tau such that the weights sum to 1
-/// Halving an interval finds the real tau and with it the support. Newton's steps on the support then carry the slopes
-/// over to tau, by the scores and by alpha.    learned: alpha = 1.01 + .99 sigmoid(to_alpha)
+/// Halving an interval finds the real tau and with it the support. Newton's steps on the support then carry the
+/// gradients over to tau, by the scores and by alpha.    learned: alpha = 1.01 + .99 sigmoid(to_alpha)
 template <typename Real>
 class Entmax final : public Alignment<Real> {
  public:
@@ -471,13 +471,13 @@ class Entmax final : public Alignment<Real> {
     const Real power = 1.0 / (alpha - 1.0);
     Real tau(tau_by_halving(x, re(power)));
     for (int step = 0; step < 2; ++step) {
-      Real excess(-1), slope(0);  // of sum (x - tau)^power - 1, by -tau
+      Real excess(-1), derivative(0);  // of sum (x - tau)^power - 1, by -tau
       for (const Real& one : x) {
         if (re(one) <= re(tau)) continue;
         excess += std::pow(one - tau, power);
-        slope += power * std::pow(one - tau, power - 1.0);
+        derivative += power * std::pow(one - tau, power - 1.0);
       }
-      tau += excess / slope;
+      tau += excess / derivative;
     }
     List<Real> weights;
     for (const Real& one : x) weights.push_back(re(one) > re(tau) ? Real(std::pow(one - tau, power)) : Real(0));

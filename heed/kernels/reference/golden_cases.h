@@ -1,11 +1,12 @@
 // Golden cases: numbers that another program worked out, one table for the tests of every path.
 //
-// A case is a problem, what it must answer, and the slopes of  sum(upstream * context)  by its inputs. The numbers have
-// eight decimals: compare within 1e-7 in double. They come from a plain Python evaluation of the formulas, confirmed by
-// a second implementation with automatic differentiation. Shapes are those of Answer and Problem, flattened.
+// A case is a problem, what it must answer, and the gradients of  sum(upstream * context)  by its inputs. The numbers
+// have eight decimals: compare within 1e-7 in double. They come from a plain Python evaluation of the formulas,
+// confirmed by a second implementation with automatic differentiation. Shapes are those of Answer and Problem,
+// flattened.
 //
 // Many cases are about an alignment of given scores z. They take the dot score with one feature, q = 1 and k_j = z_j.
-// A zero bias is passed where the slope by the scores is wanted: it is the slope by the bias.
+// A zero bias is passed where the gradient by the scores is wanted: it is the gradient by the bias.
 
 #pragma once
 
@@ -26,8 +27,8 @@ struct Golden {
   Problem<double> problem;
   std::map<std::string, std::vector<double>>
       expected;                       // scores, weights, context, lse, entropy, log_probability, selected
-  std::vector<double> upstream = {};  // slope of a loss by the context; empty: no slopes are given
-  std::map<std::string, std::vector<double>> slopes = {};  // query, keys, values, bias, or a parameter's name
+  std::vector<double> upstream = {};  // gradient of a loss by the context; empty: no gradients are given
+  std::map<std::string, std::vector<double>> grads = {};  // query, keys, values, bias, or a parameter's name
 };
 
 namespace golden_detail {
@@ -130,12 +131,13 @@ inline void add_multi(Cases& cases) {
                     {"context", {.88840601, 1.61634827}}}});
 }
 
-/// The alignments of the literature on z = (1, .5, 1.5, -1), values (1, -1, 2, 5): so the slope by the weights is that.
+/// The alignments of the literature on z = (1, .5, 1.5, -1), values (1, -1, 2, 5): so the gradient by the weights is
+/// that.
 inline void add_filters(Cases& cases) {
   const Numbers z{1, .5, 1.5, -1}, values{1, -1, 2, 5};
   const auto add = [&](const std::string& name, const std::string& align, Numbers weights, Numbers by_scores = {}) {
     Golden one{name, over_scores(align, z, values), {{"scores", z}, {"weights", std::move(weights)}}};
-    if (!by_scores.empty()) one.upstream = {1}, one.slopes = {{"bias", std::move(by_scores)}};
+    if (!by_scores.empty()) one.upstream = {1}, one.grads = {{"bias", std::move(by_scores)}};
     cases.push_back(std::move(one));
   };
   add("softmax/z", "softmax", {.29493416, .17888661, .48626423, .03991500});
@@ -146,8 +148,8 @@ inline void add_filters(Cases& cases) {
       {-.07888386, -.22673209, .35620672, -.05059077});
   add("threshold_filter/renorm", "threshold(.25, renorm)", {.37754067, 0, .62245933, 0}, {-.23500371, 0, .23500371, 0});
   add("top_k", "top_k(2)",
-      {.29493416, 0, .48626423, 0});  // the same two survive as at the threshold above, so the same slopes:
-  cases.back().upstream = {1}, cases.back().slopes = {{"bias", {-.07888386, -.22673209, .35620672, -.05059077}}};
+      {.29493416, 0, .48626423, 0});  // the same two survive as at the threshold above, so the same gradients:
+  cases.back().upstream = {1}, cases.back().grads = {{"bias", {-.07888386, -.22673209, .35620672, -.05059077}}};
   add("top_k/renorm", "top_k(2, renorm)", {.37754067, 0, .62245933, 0}, {-.23500371, 0, .23500371, 0});
 
   // alpha = 1.01 + .99 s with s = sigmoid(t) is 1.5 at s = 49/99, and d alpha / dt = .99 s (1 - s).
@@ -156,8 +158,8 @@ inline void add_filters(Cases& cases) {
       "entmax15/alpha", over_scores("entmax(learned)", z, values), {{"weights", {.29166667, .08413580, .62419753, 0}}}};
   learned.problem.parameters["align.to_alpha"] = {{1}, {std::log(s / (1 - s))}};
   learned.upstream = {1};
-  learned.slopes = {{"align.to_alpha", {.83735528 * .99 * s * (1 - s)}},
-                    {"bias", {-.06997943, -.61770870, .68768812, 0}}};
+  learned.grads = {{"align.to_alpha", {.83735528 * .99 * s * (1 - s)}},
+                   {"bias", {-.06997943, -.61770870, .68768812, 0}}};
   cases.push_back(std::move(learned));
 
   cases.push_back({"stream_sparsemax",  // tau = (1 + 1.5 + 1.4 - 1) / 3 = .96666667
@@ -168,7 +170,7 @@ inline void add_filters(Cases& cases) {
 /// Soft, sigmoid, uniform and the draws, on the dot scores (1, .5, 1.5) of the fixture with upstream (1, -1).
 inline void add_alignments(Cases& cases) {
   const Numbers soft{.30719589, .18632372, .50648039}, upstream{1, -1};
-  const Numbers drawn_slopes{-.13160290, 2.07058220, -1.93897929};
+  const Numbers drawn_gradients{-.13160290, 2.07058220, -1.93897929};
   const auto drawn = [](const std::string& words) {
     auto problem = fixture(words);
     problem.sample = true;
@@ -190,7 +192,7 @@ inline void add_alignments(Cases& cases) {
                    upstream,
                    {{"bias", {-.19661193, .94001485, -.59658581}}}});
   cases.push_back(
-      {"hard",  // the draw: no slope to the scores, the chosen value gets it all
+      {"hard",  // the draw: no gradient to the scores, the chosen value gets it all
        drawn("dot + hard"),
        {{"weights", {0, 1, 0}}, {"context", {3, -1}}, {"log_probability", {-1.68026967}}, {"entropy", {1.02019134}}},
        upstream,
@@ -203,12 +205,12 @@ inline void add_alignments(Cases& cases) {
                    drawn("dot + gumbel_softmax(.5)"),
                    {{"weights", {.01747061, .83924959, .14327980}}, {"context", {2.53521939, -.23118919}}},
                    upstream,
-                   {{"bias", drawn_slopes}}});
-  cases.push_back({"hard/straight_through",  // one-hot forward, the slopes of the soft weights backward
+                   {{"bias", drawn_gradients}}});
+  cases.push_back({"hard/straight_through",  // one-hot forward, the gradients of the soft weights backward
                    drawn("dot + straight_through(.5)"),
                    {{"weights", {0, 1, 0}}, {"context", {3, -1}}},
                    upstream,
-                   {{"bias", drawn_slopes}, {"values", {0, 0, 1, -1, 0, 0}}}});
+                   {{"bias", drawn_gradients}, {"values", {0, 0, 1, -1, 0, 0}}}});
   cases.push_back({"uniform",
                    fixture("dot + uniform"),
                    {{"weights", {.33333333, .33333333, .33333333}}, {"context", {1.33333333, 1.66666667}}},
@@ -243,9 +245,9 @@ inline Golden local_p(const std::string& form, Numbers weights, double context, 
   const double inner[] = {by_x * .8 * (1 - h[0] * h[0]), by_x * -.5 * (1 - h[1] * h[1])};
   double through_scores = 0;
   for (size_t j = 0; j < kLocalScores.size(); ++j) through_scores += by_scores[j] * kLocalScores[j];
-  one.slopes = {{"align.to_place", {by_x * h[0], by_x * h[1]}},
-                {"query", {.3 * inner[0] + .2 * inner[1] + through_scores, -.4 * inner[0] + .1 * inner[1]}},
-                {"bias", std::move(by_scores)}};
+  one.grads = {{"align.to_place", {by_x * h[0], by_x * h[1]}},
+               {"query", {.3 * inner[0] + .2 * inner[1] + through_scores, -.4 * inner[0] + .1 * inner[1]}},
+               {"bias", std::move(by_scores)}};
   return one;
 }
 

@@ -1,4 +1,4 @@
-// The reference against numbers that another program worked out: values, and slopes by the complex step.
+// The reference against numbers that another program worked out: values, and gradients by the complex step.
 
 #include <cctype>
 
@@ -33,20 +33,20 @@ TEST_P(EveryGolden, IsAnswered) {
   for (const auto& [name, expected] : GetParam().expected) expect_near(came.at(name)->data, expected, name);
 }
 
-/// Those of the table for which slopes were written down.
-std::vector<Golden> golden_with_slopes() {
+/// Those of the table for which gradients were written down.
+std::vector<Golden> golden_with_gradients() {
   std::vector<Golden> some;
   for (auto& one : golden()) {
-    if (!one.slopes.empty()) some.push_back(std::move(one));
+    if (!one.grads.empty()) some.push_back(std::move(one));
   }
   return some;
 }
 
-class EveryGoldenSlope : public testing::TestWithParam<Golden> {};
+class EveryGoldenGradient : public testing::TestWithParam<Golden> {};
 
-TEST_P(EveryGoldenSlope, IsThatOfTheContext) {
-  for (const auto& [name, expected] : GetParam().slopes) {
-    expect_near(slopes(GetParam().problem, name, pulled_by(GetParam().upstream)), expected, "slope by " + name);
+TEST_P(EveryGoldenGradient, IsThatOfTheContext) {
+  for (const auto& [name, expected] : GetParam().grads) {
+    expect_near(gradients(GetParam().problem, name, pulled_by(GetParam().upstream)), expected, "gradient by " + name);
   }
 }
 
@@ -56,7 +56,7 @@ std::string test_name(const testing::TestParamInfo<Golden>& test) {
   return name;
 }
 INSTANTIATE_TEST_SUITE_P(Table, EveryGolden, testing::ValuesIn(golden()), test_name);
-INSTANTIATE_TEST_SUITE_P(Table, EveryGoldenSlope, testing::ValuesIn(golden_with_slopes()), test_name);
+INSTANTIATE_TEST_SUITE_P(Table, EveryGoldenGradient, testing::ValuesIn(golden_with_gradients()), test_name);
 
 TEST(Golden, NamesAreDifferent) {
   std::map<std::string, int> seen;
@@ -64,15 +64,15 @@ TEST(Golden, NamesAreDifferent) {
 }
 
 // d logp / de = 1[j = m] - a_j, m = 1.
-TEST(Hard, LogProbabilityHasTheGoldenSlopes) {
+TEST(Hard, LogProbabilityHasTheGoldenGradients) {
   const Loss logp = [](const auto& answer) { return answer.log_probability.data[0]; };
-  expect_near(slopes(problem_named("hard"), "bias", logp), {-.30719589, .81367628, -.50648039}, "dlogp");
+  expect_near(gradients(problem_named("hard"), "bias", logp), {-.30719589, .81367628, -.50648039}, "dlogp");
 }
 
 // dH / de = -a (log a + H).
-TEST(Hard, EntropyHasTheGoldenSlopes) {
+TEST(Hard, EntropyHasTheGoldenGradients) {
   const Loss entropy = [](const auto& answer) { return answer.entropy.data[0]; };
-  expect_near(slopes(problem_named("hard"), "bias", entropy), {.04917541, .12298825, -.17216366}, "dH");
+  expect_near(gradients(problem_named("hard"), "bias", entropy), {.04917541, .12298825, -.17216366}, "dH");
 }
 
 // Reward -2, baseline -2.5: loss = -(.5 logp + .01 H).
@@ -80,13 +80,13 @@ TEST(Hard, RewardReachesTheScoresThroughLogProbabilityAndEntropy) {
   const Loss loss = [](const auto& answer) {
     return -(0.5 * answer.log_probability.data[0] + 0.01 * answer.entropy.data[0]);
   };
-  expect_near(slopes(problem_named("hard"), "bias", loss), {.15310619, -.40806802, .25496183}, "dL");
+  expect_near(gradients(problem_named("hard"), "bias", loss), {.15310619, -.40806802, .25496183}, "dL");
 }
 
 // d logp / d logit = z - pi; the logit is the second feature of a key.
-TEST(Reinforced, LogProbabilityHasTheGoldenSlopes) {
+TEST(Reinforced, LogProbabilityHasTheGoldenGradients) {
   const Loss logp = [](const auto& answer) { return answer.log_probability.data[0]; };
-  const auto by_keys = slopes(problem_named("reinforced"), "keys", logp);
+  const auto by_keys = gradients(problem_named("reinforced"), "keys", logp);
   const double expected[] = {.1, -.2, .4, -.3, .3, -.5};
   for (size_t j = 0; j < 6; ++j) {
     EXPECT_NEAR(by_keys[2 * j + 1], expected[j], kTolerance) << j;
@@ -96,7 +96,7 @@ TEST(Reinforced, LogProbabilityHasTheGoldenSlopes) {
 
 // dq by the place alone is (-.03801977, .09631643); the scores of the case do not look at the second feature.
 TEST(LocalP, QueryIsPulledThroughThePlace) {
-  EXPECT_NEAR(slopes(problem_named("local_p/plain"), "query", pulled_by({1}))[1], .09631643, kTolerance);
+  EXPECT_NEAR(gradients(problem_named("local_p/plain"), "query", pulled_by({1}))[1], .09631643, kTolerance);
 }
 
 // The squared penalty of two rows of weights against 1: lam = 1, dot and additive.

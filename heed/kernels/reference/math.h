@@ -1,8 +1,8 @@
 // Functions for Real = double and std::complex<double>, holomorphic to first order.
 //
-// The complex step reads a slope from an imaginary part of about 1e-30, so only the first power of that part matters:
-// where the standard library has no complex version of f, f(x) + i f'(x) imag(x) is as exact. Absolute values and
-// maxima are taken of real parts; std::abs, std::norm and std::conj are not holomorphic and have no place here.
+// The complex step reads a gradient from an imaginary part of about 1e-30, so only the first power of that part
+// matters: where the standard library has no complex version of f, f(x) + i f'(x) imag(x) is as exact. Absolute values
+// and maxima are taken of real parts; std::abs, std::norm and std::conj are not holomorphic and have no place here.
 
 #pragma once
 
@@ -28,21 +28,21 @@ inline double re(const Complex& x) {
   return x.real();
 }
 
-/// `value`, with the slope that x has times `slope`.
+/// `value`, with the gradient that x has times `gradient`.
 inline double first_order(double, double value, double) {
   return value;
 }
-inline Complex first_order(const Complex& x, double value, double slope) {
-  return {value, slope * x.imag()};
+inline Complex first_order(const Complex& x, double value, double derivative) {
+  return {value, derivative * x.imag()};
 }
 
-/// The real part alone: a decision, or what carries no slope.
+/// The real part alone: a decision, or what carries no gradient.
 template <typename Real>
 Real constant(const Real& x) {
   return Real(re(x));
 }
 
-/// sqrt(x) whose slope is 0 at x = 0, instead of infinite: 1 / (2 max(sqrt(x), 1e-8)).
+/// sqrt(x) whose gradient is 0 at x = 0, instead of infinite: 1 / (2 max(sqrt(x), 1e-8)).
 template <typename Real>
 Real root(const Real& x) {
   const double value = std::sqrt(std::max(re(x), 0.0));

@@ -117,7 +117,7 @@ TEST(EveryMechanism, LeavesARowWithoutKeysAtZero) {
 }
 
 // D1: whatever moves, a dead row does not.
-TEST(EveryMechanism, LetsNoSlopeThroughARowWithoutKeys) {
+TEST(EveryMechanism, LetsNoGradientThroughARowWithoutKeys) {
   for_every_mechanism({}, [](const std::string&, Problem<double>& problem) {
     kill_row(problem);
     auto moved = to_complex(problem);
@@ -143,7 +143,7 @@ TEST(EveryMechanism, KeepsShapesWhereSomethingIsEmpty) {
   }
 }
 
-// D2: one key, all the weight; its score then has no slope. The exceptions are named.
+// D2: one key, all the weight; its score then has no gradient. The exceptions are named.
 TEST(EveryMechanism, GivesAllWeightToAnOnlyKey) {
   for_every_mechanism({}, [](const std::string& words, Problem<double>& problem) {
     for (const char* other : {"sigmoid", "identity", "reinforced", "local_m(1)", "local_m(1, clamp)", "local_p"}) {
@@ -356,9 +356,9 @@ Problem<Real> moved(Problem<Real> problem, const Real& by) {
 }
 
 // Central differences err by h^2 times the third derivative (large where a weight is nearly 0: entropy bends like
-// 1 / a^2) and by epsilon / h; at h = 2e-7 both stay under 1e-7 here. The slopes of straight_through are not those of
-// its values, by design: it has a test of its own.
-TEST(EveryMechanism, HasSlopesThatAgreeWithCentralDifferences) {
+// 1 / a^2) and by epsilon / h; at h = 2e-7 both stay under 1e-7 here. The gradients of straight_through are not those
+// of its values, by design: it has a test of its own.
+TEST(EveryMechanism, HasGradientsThatAgreeWithCentralDifferences) {
   for_every_mechanism({}, [](const std::string& words, Problem<double>& problem) {
     if (names(words, "straight_through")) return;
     problem.key_count = {{2}, {4, 5}};
@@ -374,13 +374,13 @@ TEST(EveryMechanism, HasSlopesThatAgreeWithCentralDifferences) {
   });
 }
 
-// The value is that of the one-hot weights, the slope by the scores that of gumbel_softmax at the same temperature.
-TEST(StraightThrough, BorrowsTheSlopesOfGumbelSoftmax) {
+// The value is that of the one-hot weights, the gradient by the scores that of gumbel_softmax at the same temperature.
+TEST(StraightThrough, BorrowsTheGradientsOfGumbelSoftmax) {
   auto through = problem_of("additive + straight_through(.7)"), soft = problem_of("additive + gumbel_softmax(.7)");
   through.sample = soft.sample = true;
   const auto pull = pulled_by(numbers({24}, 5).data);
   for (const std::string input : {"query", "keys", "score.from_query", "score.to_scores"}) {
-    const auto came = slopes(through, input, pull), expected = slopes(soft, input, pull);
+    const auto came = gradients(through, input, pull), expected = gradients(soft, input, pull);
     for (size_t n = 0; n < came.size(); ++n) EXPECT_NEAR(came[n], expected[n], 1e-14) << input;
   }
 }

@@ -3,7 +3,7 @@
 //   e_ij = score(q_i, k_j)  ->  a_i. = align(e_i.)  ->  c_i = sum_j a_ij v_j
 //
 // Every faster path is an optimisation that must agree with this one. Real is double, or std::complex<double>: the
-// imaginary part of a complex evaluation at x + i h d, over h = 1e-30, is the slope along d, exact to rounding.
+// imaginary part of a complex evaluation at x + i h d, over h = 1e-30, is the gradient along d, exact to rounding.
 // Comparisons (which key is best, which survives) look at real parts; what they decide is constant.
 
 #pragma once
@@ -50,7 +50,7 @@ struct Problem {
   Array<Real> bias;      // [B|1, H|1, Lq|1, Lk|1]
   Array<Real> per_key;   // [B|1, H|1, Lk]
   Array<Real> relative;  // [H|1, 2R + 1], read at clip(j - place(i), -R, R) + R
-  Array<Real> alibi;     // [H]: minus slope * |j - place(i)|
+  Array<Real> alibi;     // [H]: minus slope |j - place(i)|
   double scale = 1;      // multiplies the scores
   double soft_cap = 0;   // c > 0: e <- c tanh(e / c), after scale, before the biases
 

@@ -167,7 +167,7 @@ class ScaledDot final : public Grouped<Real> {
 };
 
 /// Cosine (Graves et al., 2014):   e = sharpness q . k / (max(|q|, 1e-8) max(|k|, 1e-8))
-/// |x| = sqrt(sum x^2). A vector shorter than 1e-8 is a constant: it gets no slope, the formula's own would be 1e8.
+/// |x| = sqrt(sum x^2). A vector shorter than 1e-8 is a constant: it gets no gradient, the formula's own would be 1e8.
 template <typename Real>
 class Cosine final : public Grouped<Real> {
  public:

@@ -1,4 +1,4 @@
-// For tests: problems made from words, and slopes by the complex step.
+// For tests: problems made from words, and gradients by the complex step.
 
 #pragma once
 
@@ -83,11 +83,11 @@ inline Problem<Complex> to_complex(const Problem<double>& p) {
   return c;
 }
 
-/// A number made from an answer, whose slopes are wanted.
+/// A number made from an answer, whose gradients are wanted.
 using Loss = std::function<Complex(const Answer<Complex>&)>;
 
-/// The slopes of a loss by every number of one input.
-inline std::vector<double> slopes(const Problem<double>& problem, const std::string& input, const Loss& loss) {
+/// The gradients of a loss by every number of one input.
+inline std::vector<double> gradients(const Problem<double>& problem, const std::string& input, const Loss& loss) {
   Problem<Complex> moved = to_complex(problem);
   std::vector<double> all;
   for (Complex& x : inputs(moved).at(input)->data) {

@@ -42,9 +42,9 @@ TEST(DoublyStochastic, KeepsBatchRowsApartAndLearns) {
   const auto weights = at::rand({2, 3, 4}, kDouble).requires_grad_();
   const auto penalty = doubly_stochastic_penalty(weights);
   EXPECT_EQ(penalty.sizes(), at::IntArrayRef({2}));
-  const auto slope = gradients(penalty[0], {weights})[0];
-  EXPECT_EQ(largest(slope[1]), 0);
-  EXPECT_TRUE(close(slope[0], (-2 * (1 - weights[0].sum(0))).expand({3, 4}), 1e-12));
+  const auto grad = gradients(penalty[0], {weights})[0];
+  EXPECT_EQ(largest(grad[1]), 0);
+  EXPECT_TRUE(close(grad[0], (-2 * (1 - weights[0].sum(0))).expand({3, 4}), 1e-12));
 }
 
 TEST(DoublyStochastic, RefusesOtherShapes) {

@@ -88,7 +88,7 @@ ForcedRun::ForcedRun(const Features& given, DecoderState first, const Call& its_
   if (given.keep.defined() && has_holes(given.keep)) keep_ = given.keep.t().unsqueeze(-1);
 }
 
-/// Slopes of the source come from every step.
+/// Gradients of the source come from every step.
 void ForcedRun::lend_source() {
   state.memory.keys = Growing(keys_.for_step());
   state.memory.align_keys = Growing(align_keys_.for_step());

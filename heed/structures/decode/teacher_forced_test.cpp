@@ -164,7 +164,7 @@ class EveryRecurrentDecoder : public ::testing::TestWithParam<Choice> {
 INSTANTIATE_TEST_SUITE_P(Choices, EveryRecurrentDecoder, ::testing::ValuesIn(every_choice()),
                          [](const auto& test) { return name_of(test.param.name); });
 
-/// An undefined slope is one of zeros.
+/// An undefined gradient is one of zeros.
 void expect_like(const std::vector<Tensor>& found, const std::vector<Tensor>& expected, double tolerance) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i) {
@@ -204,8 +204,8 @@ TEST_P(EveryRecurrentDecoder, CanBeDifferentiatedTwice) {
   const auto in = Sentences::of(Padding::behind);
   const auto twice = [&](const Decoded& decoded) {
     Tensor sum = at::zeros({}, kDouble);
-    for (const auto& slope : gradients(forced_loss(decoded), leaves(either, in), /*create_graph=*/true))
-      if (slope.defined()) sum = sum + (slope.square() * waves(slope)).sum();
+    for (const auto& grad : gradients(forced_loss(decoded), leaves(either, in), /*create_graph=*/true))
+      if (grad.defined()) sum = sum + (grad.square() * waves(grad)).sum();
     return gradients(sum, leaves(either, in));
   };
   expect_like(twice(at_once(either, in)), twice(one_by_one(*either.decoder, in, {})), 1e-8);

@@ -56,28 +56,29 @@ struct GruGates {
   int64_t fresh_width() const { return reset_update.size(1) / 2; }
 };
 
-/// Slopes of given, own and before, from that of h': da_n = dh' (1 - z)(1 - n^2), da_r = da_n o_n r (1 - r),
+/// Gradients of given, own and before, from that of h': da_n = dh' (1 - z)(1 - n^2), da_r = da_n o_n r (1 - r),
 /// da_z = dh' (h - n) z (1 - z).
-variable_list gru_slopes(const GruGates& gates, const Tensor& own, const Tensor& before, const Tensor& slope) {
+variable_list gru_gradients(const GruGates& gates, const Tensor& own, const Tensor& before, const Tensor& grad) {
   const auto r = gates.reset(), z = gates.update();
   const auto& n = gates.fresh;
   const auto own_fresh = own.narrow(1, 2 * n.size(1), n.size(1));
-  const auto da_n = slope * (1 - z) * (1 - n * n);
+  const auto da_n = grad * (1 - z) * (1 - n * n);
   const auto da_r = da_n * own_fresh * r * (1 - r);
-  const auto da_z = slope * (before - n) * z * (1 - z);
-  return {at::cat({da_r, da_z, da_n}, 1), at::cat({da_r, da_z, da_n * r}, 1), slope * z};
+  const auto da_z = grad * (before - n) * z * (1 - z);
+  return {at::cat({da_r, da_z, da_n}, 1), at::cat({da_r, da_z, da_n * r}, 1), grad * z};
 }
 
 /// The same without a graph, in one pass.
 template <typename Real>
-variable_list gru_slopes_at_once(const GruGates& gates, const Tensor& own, const Tensor& before, const Tensor& slope) {
+variable_list gru_gradients_at_once(const GruGates& gates, const Tensor& own, const Tensor& before,
+                                    const Tensor& grad) {
   const int64_t B = before.size(0), S = before.size(1);
   variable_list found{at::empty_like(own), at::empty_like(own), at::empty_like(before)};
   const auto at = [](const Tensor& x, int64_t row) { return x.data_ptr<Real>() + row * x.size(1); };
   for_rows(B, S, [&](int64_t first, int64_t last) {
     for (int64_t b = first; b < last; ++b) {
       const Real *const rz = at(gates.reset_update, b), *const n = at(gates.fresh, b), *const h = at(before, b);
-      const Real *const own_n = at(own, b) + 2 * S, *const g = at(slope, b);
+      const Real *const own_n = at(own, b) + 2 * S, *const g = at(grad, b);
       Real* const __restrict dx = at(found[0], b);
       Real* const __restrict du = at(found[1], b);
       Real* const __restrict dh = at(found[2], b);
@@ -104,16 +105,16 @@ struct GruStep : torch::autograd::Function<GruStep> {
     context->set_materialize_grads(false);
     return at::lerp(gates.fresh, before, gates.update());
   }
-  static variable_list backward(AutogradContext* context, const variable_list& slopes) {
-    if (!slopes[0].defined()) return variable_list(3);
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    if (!grads[0].defined()) return variable_list(3);
     const auto saved = context->get_saved_variables();
     const auto &own = saved[1], &before = saved[2];
-    if (at::GradMode::is_enabled()) return gru_slopes(GruGates::of(saved[0], own), own, before, slopes[0]);
+    if (at::GradMode::is_enabled()) return gru_gradients(GruGates::of(saved[0], own), own, before, grads[0]);
     const GruGates gates{saved[3], saved[4]};
-    const auto slope = slopes[0].contiguous();
-    if (!plain({own, before, slope})) return gru_slopes(gates, own, before, slope);
-    return own.scalar_type() == at::kFloat ? gru_slopes_at_once<float>(gates, own, before, slope)
-                                           : gru_slopes_at_once<double>(gates, own, before, slope);
+    const auto grad = grads[0].contiguous();
+    if (!plain({own, before, grad})) return gru_gradients(gates, own, before, grad);
+    return own.scalar_type() == at::kFloat ? gru_gradients_at_once<float>(gates, own, before, grad)
+                                           : gru_gradients_at_once<double>(gates, own, before, grad);
   }
 };
 
@@ -132,9 +133,9 @@ struct LstmGates {
   Tensor after(const Tensor& before) const { return at::addcmul(in() * fresh, forget(), before); }
 };
 
-/// Slopes of gates and before, from those of h' and c'; tanh_after: tanh(c').
-variable_list lstm_slopes(const LstmGates& gates, const Tensor& tanh_after, const Tensor& before, const Tensor& hidden,
-                          const Tensor& cell) {
+/// Gradients of gates and before, from those of h' and c'; tanh_after: tanh(c').
+variable_list lstm_gradients(const LstmGates& gates, const Tensor& tanh_after, const Tensor& before,
+                             const Tensor& hidden, const Tensor& cell) {
   const auto i = gates.in(), f = gates.forget();
   const auto &g = gates.fresh, &o = gates.out;
   auto dc = cell;
@@ -154,14 +155,14 @@ struct LstmStep : torch::autograd::Function<LstmStep> {
     context->set_materialize_grads(false);
     return {all.out * tanh_after, after};
   }
-  static variable_list backward(AutogradContext* context, const variable_list& slopes) {
-    if (!slopes[0].defined() && !slopes[1].defined()) return variable_list(2);
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    if (!grads[0].defined() && !grads[1].defined()) return variable_list(2);
     const auto saved = context->get_saved_variables();
     const auto& before = saved[1];
     if (!at::GradMode::is_enabled())
-      return lstm_slopes({saved[2], saved[3], saved[4]}, saved[5], before, slopes[0], slopes[1]);
+      return lstm_gradients({saved[2], saved[3], saved[4]}, saved[5], before, grads[0], grads[1]);
     const auto gates = LstmGates::of(saved[0]);
-    return lstm_slopes(gates, gates.after(before).tanh(), before, slopes[0], slopes[1]);
+    return lstm_gradients(gates, gates.after(before).tanh(), before, grads[0], grads[1]);
   }
 };
 

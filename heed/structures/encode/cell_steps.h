@@ -1,5 +1,5 @@
 // A GRU or an LSTM over inputs that are known beforehand, wholly or in part. The products with what is known are one
-// for all steps; those with the state, and with what only a step brings, gather their slopes (collected_product.h);
+// for all steps; those with the state, and with what only a step brings, gather their gradients (collected_product.h);
 // what happens between them is one node of autograd for each step.
 //
 //   GRU    r, z = sigmoid(x W' + h U' + b)    n = tanh(x W' + b + r (h U' + b))    h' = (1 - z) n + z h

@@ -94,8 +94,8 @@ TEST_P(EveryCell, CanBeDifferentiatedTwice) {
   const auto c = make();
   const auto twice = [&](const Tensor& out) {
     Tensor sum = at::zeros({}, kDouble);
-    for (const auto& slope : gradients(cell_loss(out), c.leaves(), /*create_graph=*/true))
-      sum = sum + cell_loss(slope.square());
+    for (const auto& grad : gradients(cell_loss(out), c.leaves(), /*create_graph=*/true))
+      sum = sum + cell_loss(grad.square());
     return gradients(sum, c.leaves());
   };
   const auto found = twice(c.ours()), expected = twice(c.torchs());
@@ -103,7 +103,7 @@ TEST_P(EveryCell, CanBeDifferentiatedTwice) {
 }
 
 // Only the last hidden state, or only the last memory of an LSTM, is asked about.
-TEST_P(EveryCell, TakesSlopesThatCameByOneWayOnly) {
+TEST_P(EveryCell, TakesGradientsThatCameByOneWayOnly) {
   const auto c = make();
   for (const int64_t place : {0, -1}) {
     const auto found = gradients(cell_loss(c.ours().select(0, place)), c.leaves());

@@ -27,10 +27,10 @@ struct Gathers : torch::autograd::Function<Gathers> {
     context->set_materialize_grads(false);
     return {weight.detach(), bias.detach()};
   }
-  static variable_list backward(AutogradContext* context, const variable_list& slopes) {
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const AutocastState::Guard same_types(collected_of(context)->autocast);
     const auto [x, dy] = collected_of(context)->taken();
-    Tensor weight = slopes[0], bias = slopes[1];  // from steps that gave their own part
+    Tensor weight = grads[0], bias = grads[1];  // from steps that gave their own part
     if (dy.defined() && context->needs_input_grad(0)) weight = sum_of(weight, at::mm(dy.t(), x));
     if (dy.defined() && context->needs_input_grad(1)) bias = sum_of(bias, dy.sum(0));
     return {Tensor(), weight, bias};
@@ -50,8 +50,8 @@ struct ProductStep : torch::autograd::Function<ProductStep> {
     context->set_materialize_grads(false);
     return kind == Added::nothing ? at::mm(x, weight.t()) : at::addmm(added, x, weight.t());
   }
-  static variable_list backward(AutogradContext* context, const variable_list& slopes) {
-    const auto& dy = slopes[0];
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const auto& dy = grads[0];
     variable_list found(5);
     if (!dy.defined()) return found;
     const AutocastState::Guard same_types(collected_of(context)->autocast);

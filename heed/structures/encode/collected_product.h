@@ -22,17 +22,17 @@ using at::Tensor;
 /// What the steps of one pass hand in. A step has a place of its own: a backward that is run again replaces what the
 /// one before left there.
 struct Collected : torch::CustomClassHolder {
-  std::vector<Tensor> inputs, slopes;  // [B, in], [B, out]; undefined: nothing came
-  AutocastState autocast;              // of forward: backward computes in the same types
+  std::vector<Tensor> inputs, grads;  // [B, in], [B, out]; undefined: nothing came
+  AutocastState autocast;             // of forward: backward computes in the same types
 
   size_t next_step() {
     inputs.emplace_back();
-    slopes.emplace_back();
+    grads.emplace_back();
     return inputs.size() - 1;
   }
-  void hand_in(size_t step, const Tensor& input, const Tensor& slope) {
+  void hand_in(size_t step, const Tensor& input, const Tensor& grad) {
     inputs[step] = input;
-    slopes[step] = slope;
+    grads[step] = grad;
   }
   /// All of them in the order of steps, each once: [n B, in], [n B, out], or nothing.
   std::pair<Tensor, Tensor> taken() {
@@ -40,9 +40,9 @@ struct Collected : torch::CustomClassHolder {
     for (size_t step = 0; step < inputs.size(); ++step) {
       if (!inputs[step].defined()) continue;
       x.push_back(inputs[step]);
-      y.push_back(slopes[step]);
+      y.push_back(grads[step]);
       inputs[step].reset();
-      slopes[step].reset();
+      grads[step].reset();
     }
     if (x.empty()) return {};
     return x.size() == 1 ? std::pair{x[0], y[0]} : std::pair{at::cat(x), at::cat(y)};

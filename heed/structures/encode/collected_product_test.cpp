@@ -1,4 +1,4 @@
-// Products whose slopes are gathered, against the same products as autograd has them.
+// Products whose gradients are gathered, against the same products as autograd has them.
 
 #include "heed/structures/encode/collected_product.h"
 
@@ -47,7 +47,7 @@ Tensor chain_loss(const Tensor& x) {
   return (x * waves(x)).sum();
 }
 
-void expect_slopes(const std::vector<Tensor>& found, const std::vector<Tensor>& expected) {
+void expect_gradients(const std::vector<Tensor>& found, const std::vector<Tensor>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(close(found[i], expected[i], 1e-12)) << i;
 }
@@ -56,37 +56,37 @@ class EveryProduct : public ::testing::TestWithParam<ProductForm> {};
 INSTANTIATE_TEST_SUITE_P(CollectedProduct, EveryProduct,
                          ::testing::Values(ProductForm::nothing, ProductForm::bias, ProductForm::rows));
 
-TEST_P(EveryProduct, HasTheSlopesOfPlainProducts) {
+TEST_P(EveryProduct, HasTheGradientsOfPlainProducts) {
   const Chain chain{GetParam()};
   EXPECT_TRUE(close(chain.collected(), chain.plain(), 1e-13));
-  expect_slopes(gradients(chain_loss(chain.collected()), chain.leaves()),
-                gradients(chain_loss(chain.plain()), chain.leaves()));
+  expect_gradients(gradients(chain_loss(chain.collected()), chain.leaves()),
+                   gradients(chain_loss(chain.plain()), chain.leaves()));
 }
 
 TEST_P(EveryProduct, CanBeDifferentiatedTwice) {
   const Chain chain{GetParam()};
   const auto twice = [&](const Tensor& out) {
     Tensor sum = at::zeros({}, kDouble);
-    for (const auto& slope : gradients(chain_loss(out), chain.leaves(), /*create_graph=*/true))
-      sum = sum + chain_loss(slope.square());
+    for (const auto& grad : gradients(chain_loss(out), chain.leaves(), /*create_graph=*/true))
+      sum = sum + chain_loss(grad.square());
     return gradients(sum, chain.leaves());
   };
-  expect_slopes(twice(chain.collected()), twice(chain.plain()));
+  expect_gradients(twice(chain.collected()), twice(chain.plain()));
 }
 
 // What a backward has gathered must not come back in the next one.
 TEST_P(EveryProduct, ForgetsWhatItHasGathered) {
   const Chain chain{GetParam()};
   const auto out = chain.collected(), plain = chain.plain();
-  const auto slopes = [&](const Tensor& of, const std::vector<Tensor>& leaves) {
+  const auto grads = [&](const Tensor& of, const std::vector<Tensor>& leaves) {
     return torch::autograd::grad({of}, leaves, {}, /*retain_graph=*/true, /*create_graph=*/false,
                                  /*allow_unused=*/true);
   };
   const auto first_two = [](const Tensor& x) { return chain_loss(x.narrow(0, 0, 2)); };
-  slopes(chain_loss(out), {chain.first});  // the weight is not asked about
-  expect_slopes(slopes(chain_loss(out), chain.leaves()), slopes(chain_loss(plain), chain.leaves()));
-  expect_slopes(slopes(first_two(out), chain.leaves()), slopes(first_two(plain), chain.leaves()));
-  expect_slopes(slopes(chain_loss(out), chain.leaves()), slopes(chain_loss(plain), chain.leaves()));
+  grads(chain_loss(out), {chain.first});  // the weight is not asked about
+  expect_gradients(grads(chain_loss(out), chain.leaves()), grads(chain_loss(plain), chain.leaves()));
+  expect_gradients(grads(first_two(out), chain.leaves()), grads(first_two(plain), chain.leaves()));
+  expect_gradients(grads(chain_loss(out), chain.leaves()), grads(chain_loss(plain), chain.leaves()));
 }
 
 TEST_P(EveryProduct, StaysInItsTypeInsideAnAutocastScope) {
@@ -103,11 +103,11 @@ TEST_P(EveryProduct, StaysInItsTypeInsideAnAutocastScope) {
 TEST(CollectedProduct, LeavesFrozenWeightsAlone) {
   Chain chain{ProductForm::bias};
   chain.weight.requires_grad_(false);
-  expect_slopes(gradients(chain_loss(chain.collected()), {chain.first, chain.bias}),
-                gradients(chain_loss(chain.plain()), {chain.first, chain.bias}));
+  expect_gradients(gradients(chain_loss(chain.collected()), {chain.first, chain.bias}),
+                   gradients(chain_loss(chain.plain()), {chain.first, chain.bias}));
   chain.bias.requires_grad_(false);
-  expect_slopes(gradients(chain_loss(chain.collected()), {chain.first}),
-                gradients(chain_loss(chain.plain()), {chain.first}));
+  expect_gradients(gradients(chain_loss(chain.collected()), {chain.first}),
+                   gradients(chain_loss(chain.plain()), {chain.first}));
 }
 
 TEST(CollectedProduct, AddsEitherABiasOrRows) {

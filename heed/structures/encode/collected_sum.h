@@ -1,4 +1,4 @@
-// The same tensor at every step of a recurrent network, such as the source that a decoder looks at. Its slopes are
+// The same tensor at every step of a recurrent network, such as the source that a decoder looks at. Its gradients are
 // added up in one place: autograd would find new memory for each sum. Where backward is itself being differentiated,
 // the sum is autograd's.
 
@@ -10,8 +10,8 @@ namespace heed {
 
 using at::Tensor;
 
-/// The slopes of one pass so far.
-struct SlopeSum : torch::CustomClassHolder {
+/// The gradients of one pass so far.
+struct GradientSum : torch::CustomClassHolder {
   Tensor sum;
 };
 
@@ -25,7 +25,7 @@ class CollectedSum {
 
  private:
   Tensor x_;  // where it learns: behind the node that has the sum
-  c10::intrusive_ptr<SlopeSum> slopes_;
+  c10::intrusive_ptr<GradientSum> grads_;
 };
 
 }  // namespace heed

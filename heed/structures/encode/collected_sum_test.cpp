@@ -32,7 +32,7 @@ Tensor wave_sum(const Tensor& x) {
   return (x * waves(x)).sum();
 }
 
-TEST(CollectedSum, HasTheSlopesOfPlainSteps) {
+TEST(CollectedSum, HasTheGradientsOfPlainSteps) {
   const Summing s;
   const auto found = gradients(wave_sum(s.collected()), {s.x, s.first});
   const auto expected = gradients(wave_sum(s.plain()), {s.x, s.first});
@@ -52,11 +52,11 @@ TEST(CollectedSum, CanBeDifferentiatedTwice) {
 TEST(CollectedSum, BeginsAnewInEveryBackward) {
   const Summing s;
   const auto out = wave_sum(s.collected());
-  const auto slopes = [&] { return torch::autograd::grad({out}, {s.x}, {}, /*retain_graph=*/true)[0]; };
-  const auto once = slopes();
-  EXPECT_TRUE(same_bits(slopes(), once));
+  const auto grads = [&] { return torch::autograd::grad({out}, {s.x}, {}, /*retain_graph=*/true)[0]; };
+  const auto once = grads();
+  EXPECT_TRUE(same_bits(grads(), once));
   torch::autograd::grad({out}, {s.first}, {}, /*retain_graph=*/true);  // x is not asked about
-  EXPECT_TRUE(same_bits(slopes(), once));
+  EXPECT_TRUE(same_bits(grads(), once));
 }
 
 TEST(CollectedSum, LetsAbsentAndConstantTensorsPass) {

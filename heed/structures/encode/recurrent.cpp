@@ -37,9 +37,9 @@ struct Moved : torch::autograd::Function<Moved> {
     context->saved_data["back"] = back;
     return x.index_select(0, to);
   }
-  static variable_list backward(AutogradContext* context, const variable_list& slopes) {
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto to = context->saved_data["to"].toTensor(), back = context->saved_data["back"].toTensor();
-    return {Moved::apply(slopes[0], back, to), Tensor(), Tensor()};
+    return {Moved::apply(grads[0], back, to), Tensor(), Tensor()};
   }
 };
 

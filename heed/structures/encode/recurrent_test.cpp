@@ -105,12 +105,12 @@ TEST_P(EveryRecurrent, GivesAnEmptyRowZerosAndNoGradient) {
   const auto encoded = recurrent->encode(f);
   EXPECT_EQ(largest(encoded.features.rows[1]), 0);
   EXPECT_EQ(largest(encoded.last[1]), 0);
-  const auto slopes = gradients(encoded.features.rows.sum() + encoded.last.sum(), {f.rows})[0];
-  EXPECT_TRUE(slopes.isfinite().all().item<bool>());
-  EXPECT_EQ(largest(slopes.masked_select(f.keep.logical_not().unsqueeze(-1))), 0);
+  const auto grads = gradients(encoded.features.rows.sum() + encoded.last.sum(), {f.rows})[0];
+  EXPECT_TRUE(grads.isfinite().all().item<bool>());
+  EXPECT_EQ(largest(grads.masked_select(f.keep.logical_not().unsqueeze(-1))), 0);
   const auto again = recurrent->encode(f);
   const auto alone = gradients(again.features.rows[1].sum() + again.last[1].sum(), recurrent->parameters());
-  for (const auto& slope : alone) EXPECT_TRUE(!slope.defined() || largest(slope) == 0);
+  for (const auto& grad : alone) EXPECT_TRUE(!grad.defined() || largest(grad) == 0);
 }
 
 TEST_P(EveryRecurrent, NeverSeesWhatStandsInPadding) {

@@ -27,8 +27,8 @@ struct Sides {
 /// Rows become D + 2 wide.
 Sides trilinear_sides(const Tensor& weight, const Features& first, const Features& second);
 
-/// Max scoring:   e_i = max_j x_i . y_j over the real y_j [B, n, 1]. The slope goes to the best y_j alone, of equals to
-/// the first. Over an input without real features there is no maximum: then no e_i is real.
+/// Max scoring:   e_i = max_j x_i . y_j over the real y_j [B, n, 1]. The gradient goes to the best y_j alone, of equals
+/// to the first. Over an input without real features there is no maximum: then no e_i is real.
 Features best_matches(const Features& of, const Features& among, const Call& call);
 
 /// The query under which `dot` scores keys [B, n, 1] by what they hold: 1 [B, 1, 1].

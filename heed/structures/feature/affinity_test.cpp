@@ -32,8 +32,8 @@ TEST(Affinity, TakesTheBestMatchAmongWhatIsReal) {
   EXPECT_TRUE(scores.keep.all().item<bool>());
 }
 
-// 1 . 2 = 1 . 2 > 1 . 1: the slope 1 of the maximum goes to the first 2, that of the feature is the match, 2.
-TEST(Affinity, GivesTheSlopeOfAMaximumToTheFirstOfEquals) {
+// 1 . 2 = 1 . 2 > 1 . 1: the gradient 1 of the maximum goes to the first 2, that of the feature is the match, 2.
+TEST(Affinity, GivesTheGradientOfAMaximumToTheFirstOfEquals) {
   const Features of = one_row({1}, 1), among = one_row({1, 2, 2}, 1);
   of.rows.requires_grad_();
   among.rows.requires_grad_();

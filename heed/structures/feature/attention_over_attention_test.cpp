@@ -45,13 +45,13 @@ TEST(AttentionOverAttention, LearnsFromItsDistributionInFloat) {
   at::manual_seed(1);
   const auto made = structure("attention_over_attention", {.features = {4}});
   const auto document = at::randn({2, 5, 4}), question = at::randn({2, 3, 4});
-  const auto slope = [&](at::ScalarType type) {
+  const auto grad = [&](at::ScalarType type) {
     const auto x = document.to(type, /*non_blocking=*/false, /*copy=*/true).requires_grad_();
     const auto s = made->forward({.features = {{x}, {question.to(type)}}}).also.at("distribution");
     return gradients((s * waves(s)).sum(), {x})[0];
   };
-  EXPECT_TRUE(close(slope(at::kFloat), slope(at::kDouble), 2e-5));
-  EXPECT_GT(largest(slope(at::kFloat)), 1e-2);
+  EXPECT_TRUE(close(grad(at::kFloat), grad(at::kDouble), 2e-5));
+  EXPECT_GT(largest(grad(at::kFloat)), 1e-2);
 }
 
 TEST(AttentionOverAttention, GivesNothingWhereEitherInputIsEmpty) {

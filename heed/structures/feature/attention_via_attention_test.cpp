@@ -20,8 +20,8 @@ TEST(AttentionViaAttention, TeachesWordsThroughTheQueryOfCharacters) {
   auto words = one_row(kF2, 2);
   words.rows.requires_grad_();
   const auto out = made->forward({.features = {one_row(kF1, 2), words}, .query = golden_query()});
-  const auto slopes = gradients(out.context.narrow(-1, 0, 2).sum(), {words.rows});
-  EXPECT_GT(largest(slopes[0]), 0);
+  const auto grads = gradients(out.context.narrow(-1, 0, 2).sum(), {words.rows});
+  EXPECT_GT(largest(grads[0]), 0);
 }
 
 TEST(AttentionViaAttention, JoinsItsQueryForScoresThatCompareFeatureByFeature) {

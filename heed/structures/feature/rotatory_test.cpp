@@ -43,7 +43,7 @@ TEST(Rotatory, NamesItsStepsByHop) {
   EXPECT_TRUE(is_golden(tied.step("right_target.2").context, {kHop2[6], kHop2[7]}));
 }
 
-// Code that asks with the pooled target in every hop leaves the parameters of the first hop without a slope.
+// Code that asks with the pooled target in every hop leaves the parameters of the first hop without a gradient.
 TEST(Rotatory, LearnsInEveryHop) {
   const auto made = golden_rotatory("rotatory(hops=3)");
   const auto context = made->forward({.features = {kLeft, kTarget, kRight}}).context;

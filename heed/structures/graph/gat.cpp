@@ -67,7 +67,7 @@ void GraphAttentionImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
   stream << "heed::GraphAttention(" << (o.version == GatVersion::v1 ? "gat" : "gatv2") << " + " << o.alignment
          << "; in " << o.in << ", out " << o.out << ", heads " << o.heads
-         << (o.join == JoinHeads::concat ? " side by side" : " in the mean") << ", slope " << o.slope
+         << (o.join == JoinHeads::concat ? " side by side" : " in the mean") << ", gradient " << o.negative_slope
          << (o.self_loops ? ", self loops" : "") << (o.score_bias ? ", score bias" : "") << (o.bias ? ", bias" : "")
          << (o.activation == GatActivation::elu ? ", elu" : "");
   if (o.dropout > 0) stream << ", dropout " << o.dropout;
@@ -87,11 +87,11 @@ EdgeScore GraphAttentionImpl::score_of(const Tensor& nodes, const Tensor& values
       const auto scores = at::linear(nodes, at::matmul(p[by].unsqueeze(1), p["values"]).squeeze(1));  // [N, H]
       return o.score_bias ? scores + p[bias] : scores;
     };
-    return {scored("self", "self_bias"), scored("neighbour", "neighbour_bias"), {}, o.slope};
+    return {scored("self", "self_bias"), scored("neighbour", "neighbour_bias"), {}, o.negative_slope};
   }
   auto receiver = by_heads(nodes, p["receiver"]);
   if (o.score_bias) receiver = receiver + p["hidden_bias"];
-  return {receiver, values, p["to_scores"], o.slope};
+  return {receiver, values, p["to_scores"], o.negative_slope};
 }
 
 /// heads [N, H, out]

@@ -28,7 +28,7 @@ struct GraphAttentionOptions {
   JoinHeads join = JoinHeads::concat;
   GatVersion version = GatVersion::v1;
   std::string alignment = "softmax";  // any that looks at scores alone
-  double slope = 0.2;                 // of LeakyReLU below 0
+  double negative_slope = 0.2;        // of LeakyReLU below 0
   bool self_loops = true;             // every node attends itself too
   bool score_bias = false;            // inside LeakyReLU
   bool bias = true;                   // behind the heads

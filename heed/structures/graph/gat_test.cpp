@@ -156,17 +156,17 @@ TEST(GraphAttention, HasTheGradientOfCentralDifferences) {
           const auto out = layer->forward(nodes, graph).context;
           return (out * waves(out)).sum();
         };
-        const auto slopes = gradients(loss(), leaves);
+        const auto grads = gradients(loss(), leaves);
         const at::NoGradGuard no_grad;
         for (size_t i = 0; i < leaves.size(); ++i) {
-          ASSERT_TRUE(slopes[i].defined());
+          ASSERT_TRUE(grads[i].defined());
           const auto away = waves(leaves[i], 1) * 1e-6;
           leaves[i].add_(away);
           const double up = loss().item<double>();
           leaves[i].sub_(2 * away);
           const double down = loss().item<double>();
           leaves[i].add_(away);
-          EXPECT_NEAR((slopes[i] * waves(leaves[i], 1)).sum().item<double>(), (up - down) / 2e-6, 1e-7)
+          EXPECT_NEAR((grads[i] * waves(leaves[i], 1)).sum().item<double>(), (up - down) / 2e-6, 1e-7)
               << alignment << " " << i;
         }
       }
@@ -218,7 +218,7 @@ TEST(GraphAttention, PrintsItself) {
   std::ostringstream text;
   text << GraphAttention(GraphAttentionOptions{.in = 4, .out = 3, .heads = 2, .version = GatVersion::v2});
   EXPECT_EQ(text.str(),
-            "heed::GraphAttention(gatv2 + softmax; in 4, out 3, heads 2 side by side, slope 0.2, self loops, bias)");
+            "heed::GraphAttention(gatv2 + softmax; in 4, out 3, heads 2 side by side, gradient 0.2, self loops, bias)");
 }
 
 TEST(GraphAttention, RefusesWhatItCannotDo) {

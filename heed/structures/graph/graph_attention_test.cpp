@@ -196,7 +196,7 @@ TEST(GraphAttentionStructure, LearnsWhatToDrawByReward) {
   const auto p = made->named_parameters();
   const auto loss = Reinforce().loss(step, reward);
   EXPECT_NEAR(loss.item<double>(), -(reward * step.log_probability.sum({1, 2})).mean().item<double>(), 1e-12);
-  for (const auto& slope : gradients(loss, {p["layer.values"], p["layer.neighbour"]})) EXPECT_GT(largest(slope), 1e-4);
+  for (const auto& grad : gradients(loss, {p["layer.values"], p["layer.neighbour"]})) EXPECT_GT(largest(grad), 1e-4);
 }
 
 TEST(GraphAttentionStructure, SeesWhenEdgesOrPaddingHaveChangedInPlace) {

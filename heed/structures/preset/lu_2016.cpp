@@ -50,7 +50,7 @@ class HierarchicalCoAttention final : public Structure {
       for (int64_t ahead = 0; ahead < n; ++ahead) following.push_back(longer.narrow(1, ahead, words.length()));
       phrases.push_back(at::tanh(at::linear(beside(following), phrases_[static_cast<size_t>(n - 1)])));
     }
-    const auto best = std::get<0>(at::stack(phrases).max(0));  // the slope goes to one: of equals, to the shortest
+    const auto best = std::get<0>(at::stack(phrases).max(0));  // the gradient goes to one: of equals, to the shortest
     return words.with_rows(best).without_padding();
   }
 

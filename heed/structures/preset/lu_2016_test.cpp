@@ -97,7 +97,7 @@ TEST(HierarchicalCoAttention, EndsPhrasesWithTheQuestion) {
 }
 
 // Of phrases that are equally good, the shortest learns.
-TEST(HierarchicalCoAttention, GivesTheSlopeOfTheBestPhraseToTheShortestOfEquals) {
+TEST(HierarchicalCoAttention, GivesTheGradientOfTheBestPhraseToTheShortestOfEquals) {
   const auto made = picture_and_words("hierarchical_co_attention");
   auto p = made->named_parameters();
   {
@@ -106,10 +106,10 @@ TEST(HierarchicalCoAttention, GivesTheSlopeOfTheBestPhraseToTheShortestOfEquals)
       p["phrase_" + std::to_string(n)].copy_(at::constant_pad_nd(p["phrase_1"], {0, 4 * (n - 1)}));
   }
   const auto out = made->forward({.features = {random_features(3, 5), random_features(4, 4)}}).context;
-  const auto slopes = gradients((out * waves(out)).sum(), {p["phrase_1"], p["phrase_2"], p["phrase_3"]});
-  EXPECT_GT(largest(slopes[0]), 1e-6);
-  EXPECT_EQ(largest(slopes[1]), 0);
-  EXPECT_EQ(largest(slopes[2]), 0);
+  const auto grads = gradients((out * waves(out)).sum(), {p["phrase_1"], p["phrase_2"], p["phrase_3"]});
+  EXPECT_GT(largest(grads[0]), 1e-6);
+  EXPECT_EQ(largest(grads[1]), 0);
+  EXPECT_EQ(largest(grads[2]), 0);
 }
 
 TEST(HierarchicalCoAttention, SumsUpTheQuestionFirstWhenAlternating) {

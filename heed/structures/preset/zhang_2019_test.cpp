@@ -24,9 +24,9 @@ TEST(FeatureMap, BeginsWithTheFeaturesThemselves) {
   const auto out = made->forward({.features = {map}}).context;
   EXPECT_TRUE(same_bits(out, map.rows));
   const auto p = made->named_parameters();
-  const auto slopes = gradients((out * waves(out)).sum(), {p["gamma"], p["attend.heads.out"]});
-  EXPECT_GT(largest(slopes[0]), 1e-3);  // gamma moves first
-  EXPECT_EQ(largest(slopes[1]), 0);
+  const auto grads = gradients((out * waves(out)).sum(), {p["gamma"], p["attend.heads.out"]});
+  EXPECT_GT(largest(grads[0]), 1e-3);  // gamma moves first
+  EXPECT_EQ(largest(grads[1]), 0);
 }
 
 TEST(FeatureMap, ReducesToAnEighthUnlessTold) {

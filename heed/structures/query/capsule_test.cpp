@@ -81,16 +81,16 @@ TEST(CapsuleLoss, IsTheHingeLossOfTorch) {
   EXPECT_TRUE(close(capsule_loss(given_as(x), y), 2 * at::multi_margin_loss(x, y), 1e-12));
 }
 
-// A loss that draws all capsules to the mean feature would have slopes of the same sign for right and wrong classes.
+// A loss that draws all capsules to the mean feature would have gradients of the same sign for right and wrong classes.
 TEST(CapsuleLoss, WantsCapsulesOfWrongClassesToDiffer) {
   for (const auto form : {CapsuleLoss::code, CapsuleLoss::paper}) {
     auto out = given_as(numbers({.5, .4, .6}, {1, 3}));
     const auto similarities = numbers({.5, .4, .6}, {1, 3}).requires_grad_();
     out.also["similarities"] = similarities;
-    const auto slopes = gradients(capsule_loss(out, classes({1}), form), {similarities})[0];
-    EXPECT_LT(slopes[0][1].item<double>(), 0);
-    EXPECT_GT(slopes[0][0].item<double>(), 0);
-    EXPECT_GT(slopes[0][2].item<double>(), 0);
+    const auto grads = gradients(capsule_loss(out, classes({1}), form), {similarities})[0];
+    EXPECT_LT(grads[0][1].item<double>(), 0);
+    EXPECT_GT(grads[0][0].item<double>(), 0);
+    EXPECT_GT(grads[0][2].item<double>(), 0);
   }
 }
 

@@ -25,10 +25,10 @@ class Adam : public Optimiser {
           " and decay ", decay_, ", expected 0 < epsilon <= 1 and 0 <= decay <= 1");
   }
 
-  void step(State& state, at::Tensor& values, const at::Tensor& slopes, double rate, int64_t number) const override {
+  void step(State& state, at::Tensor& values, const at::Tensor& grads, double rate, int64_t number) const override {
     auto &m = remembered(state, "m", values), &v = remembered(state, "v", values);
-    m.mul_(b1_).add_(slopes, 1 - b1_);
-    v.mul_(b2_).addcmul_(slopes, slopes, 1 - b2_);
+    m.mul_(b1_).add_(grads, 1 - b1_);
+    v.mul_(b2_).addcmul_(grads, grads, 1 - b2_);
     if (decay_ > 0) values.mul_(1 - rate * decay_);
     const auto t = static_cast<double>(number);
     const double m_share = 1 - std::pow(b1_, t), v_share = 1 - std::pow(b2_, t);

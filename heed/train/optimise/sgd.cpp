@@ -13,13 +13,13 @@ class Sgd final : public Optimiser {
   explicit Sgd(const Options& words) : momentum_(words.number("momentum", 0)) {
     check(momentum_ >= 0 && momentum_ < 1, words.part(), ": momentum is ", momentum_, ", expected 0 <= momentum < 1");
   }
-  void step(State& state, at::Tensor& values, const at::Tensor& slopes, double rate, int64_t) const override {
+  void step(State& state, at::Tensor& values, const at::Tensor& grads, double rate, int64_t) const override {
     if (momentum_ == 0) {
-      values.sub_(slopes, rate);
+      values.sub_(grads, rate);
       return;
     }
     auto& m = remembered(state, "m", values);
-    m.mul_(momentum_).add_(slopes);
+    m.mul_(momentum_).add_(grads);
     values.sub_(m, rate);
   }
 
