@@ -57,7 +57,7 @@ struct Inputs {
 
 Inputs random_inputs(const Mechanism& mechanism, int64_t B, int64_t L) {
   const auto leaf = [&] { return at::randn({B, L, kWidth}).requires_grad_(); };
-  Inputs in{leaf(), leaf(), leaf(), initialised(mechanism.parameters({kWidth, kWidth, kWidth, kWidth}))};
+  Inputs in{leaf(), leaf(), leaf(), initialized(mechanism.parameters({kWidth, kWidth, kWidth, kWidth}))};
   for (const auto& [name, tensor] : in.parameters) tensor.requires_grad_();
   return in;
 }

@@ -28,7 +28,7 @@ void measure_memory(int64_t length, const std::string& setting) {
   constexpr int64_t D = 128;
   if (setting == "threshold") mallopt(M_MMAP_THRESHOLD, kMallocThreshold);
   const auto mechanism = Mechanism::parse("additive + softmax");
-  auto parameters = initialised(mechanism.parameters({D, D, D, D}));
+  auto parameters = initialized(mechanism.parameters({D, D, D, D}));
   std::string plan;
   const auto call_on = [&](int64_t L) {
     std::vector<Tensor> leaves;

@@ -55,22 +55,22 @@ const std::vector<Rows> kRows{
 
 /// The parameters of a layer, as leaves, and its nodes.
 struct Leaves {
-  Tensor nodes, values, receiver, self, neighbour, to_scores;
+  Tensor nodes, values, receiver, self, neighbor, to_scores;
 
   std::vector<Tensor> all() const {
     std::vector<Tensor> some;
-    for (const auto& x : {nodes, values, receiver, self, neighbour, to_scores})
+    for (const auto& x : {nodes, values, receiver, self, neighbor, to_scores})
       if (x.defined()) some.push_back(x);
     return some;
   }
   static Leaves of(const GraphAttention& layer, const Tensor& nodes) {
     const auto named = layer->named_parameters();
     const auto find = [&](const char* name) { return named.contains(name) ? named[name] : Tensor(); };
-    return {nodes, find("values"), find("receiver"), find("self"), find("neighbour"), find("to_scores")};
+    return {nodes, find("values"), find("receiver"), find("self"), find("neighbor"), find("to_scores")};
   }
   Leaves in_double() const {
     const auto twin = [](const Tensor& x) { return x.defined() ? x.detach().to(at::kDouble).requires_grad_() : x; };
-    return {twin(nodes), twin(values), twin(receiver), twin(self), twin(neighbour), twin(to_scores)};
+    return {twin(nodes), twin(values), twin(receiver), twin(self), twin(neighbor), twin(to_scores)};
   }
 };
 
@@ -82,8 +82,8 @@ Tensor plain_layer(const Rows& rows, const Leaves& p, const Tensor& from, const 
   if (p.to_scores.defined()) {
     scores = (at::leaky_relu(rows.of(project(p.receiver), to) + sent, 0.2) * p.to_scores).sum(-1);
   } else {
-    const auto self = (values * p.self).sum(-1), neighbour = (values * p.neighbour).sum(-1);
-    scores = at::leaky_relu(rows.of(self, to) + rows.of(neighbour, from), 0.2);  // [E, H]
+    const auto self = (values * p.self).sum(-1), neighbor = (values * p.neighbor).sum(-1);
+    scores = at::leaky_relu(rows.of(self, to) + rows.of(neighbor, from), 0.2);  // [E, H]
   }
   const auto least = at::full({kNodes, kHeads}, -INFINITY, scores.options());
   const auto top = least.scatter_reduce(0, wide(to, scores), scores.detach(), "amax");
@@ -116,7 +116,7 @@ struct Setup {
   }
 };
 
-/// What the passes over the edges touch, in bytes: rows of neighbours, numbers of edges, and each node once.
+/// What the passes over the edges touch, in bytes: rows of neighbors, numbers of edges, and each node once.
 double bytes_touched(GatVersion version) {
   constexpr double kRow = 4.0 * kHeads * kOut, kHead = 4.0 * kHeads, kIndex = 4;
   const bool v2 = version == GatVersion::v2;

@@ -1,7 +1,7 @@
 """peers_train_step.py [--ours <file>] [--json <file>] [--full] [--threads <n>] [--only <words>]: the training step of
 bench_train_step in PyTorch 2.x eager.
 
-The same model, sizes, batches and optimiser: forward, cross entropy summed over words / words, backward, clip, Adam. What
+The same model, sizes, batches and optimizer: forward, cross entropy summed over words / words, backward, clip, Adam. What
 does not depend on the state of the decoder is computed for all steps at once: keys, the part of the cell's input that
 comes from embedded targets, readout and output layer. Where PyTorch offers several ways, each is a row: the encoder over
 packed or padded batches, the cell by hand or nn.GRUCell, Adam fused or not. The figures stand beside those of the report

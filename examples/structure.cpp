@@ -52,12 +52,12 @@ int main() {
     torch::nn::Linear judge(rotatory->width(), 2);
     auto parameters = rotatory->parameters();
     for (const auto& p : judge->parameters()) parameters.push_back(p);
-    torch::optim::Adam optimiser(parameters, torch::optim::AdamOptions(3e-3));
+    torch::optim::Adam optimizer(parameters, torch::optim::AdamOptions(3e-3));
     for (int step = 0; step < 300; ++step) {
       const auto e = make(opinion);
-      optimiser.zero_grad();
+      optimizer.zero_grad();
       at::cross_entropy_loss(judge(rotatory->forward(e.given).context.squeeze(1)), e.label).backward();
-      optimiser.step();
+      optimizer.step();
     }
 
     rotatory->eval();

@@ -43,7 +43,7 @@ std::vector<WeightRows> weights_of(const std::string& run, const TextFile& from,
 
 Links links_of(const WeightRows& forward, const WeightRows& backward, const Arguments& a) {
   if (a.symmetry == kProduct) return mutual_links(agreement(forward, backward));
-  return symmetrised(strongest_links(forward, a.threshold), swapped(strongest_links(backward, a.threshold)),
+  return symmetrized(strongest_links(forward, a.threshold), swapped(strongest_links(backward, a.threshold)),
                      parse_symmetry(a.symmetry));
 }
 
@@ -73,7 +73,7 @@ void add_align(CLI::App& app) {
   command->add_option("run", a->run, "A folder that heed train made")->required();
   command->add_option("source", a->source, "One sentence a line")->required();
   command->add_option("target", a->target, "Its translation, line by line")->required();
-  command->add_option("--reverse", a->reverse, "A run that translates the other way, to symmetrise with");
+  command->add_option("--reverse", a->reverse, "A run that translates the other way, to symmetrize with");
   command->add_option("--symmetry", a->symmetry, "With --reverse: product, " + joined(symmetry_words()))
       ->needs("--reverse")
       ->capture_default_str();

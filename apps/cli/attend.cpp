@@ -19,7 +19,7 @@ namespace heed::cli {
 namespace {
 
 struct Arguments {
-  std::string run, png, html, colours = "auto", device = "auto";
+  std::string run, png, html, colors = "auto", device = "auto";
   std::vector<std::string> source, target;
   bool json = false;
   int64_t beam = 5, max_length = kMaxTokens;
@@ -43,8 +43,8 @@ void run(const Arguments& a) {
   if (!a.png.empty()) write_png(a.png, maps.front());
   if (!a.html.empty()) write_atomically(a.html, html_page("What " + a.run + " looks at", maps));
   if (a.json) return print_json(maps);
-  const auto colour = colours(a.colours, isatty(STDOUT_FILENO) == 1);
-  for (const auto& map : maps) print_heat_map(std::cout, map, colour, terminal_columns());
+  const auto color = colors(a.colors, isatty(STDOUT_FILENO) == 1);
+  for (const auto& map : maps) print_heat_map(std::cout, map, color, terminal_columns());
 }
 
 void add_attend(CLI::App& app) {
@@ -62,7 +62,7 @@ void add_attend(CLI::App& app) {
   command->add_option("--beam", a->beam, "Hypotheses at once")->check(whole_number(1, 1000))->capture_default_str();
   command->add_flag("--json", a->json, "Words and weights for machines");
   add_max_length_option(*command, a->max_length);
-  add_colour_option(*command, a->colours);
+  add_color_option(*command, a->colors);
   add_device_option(*command, a->device);
   command->callback([a] { run(*a); });
 }

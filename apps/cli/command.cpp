@@ -50,8 +50,8 @@ CLI::Validator finite_number(double min, double max) {
           "NUMBER from " + range, "finite number"};
 }
 
-void add_colour_option(CLI::App& command, std::string& when) {
-  command.add_option("--color", when, "When to colour the weights")
+void add_color_option(CLI::App& command, std::string& when) {
+  command.add_option("--color", when, "When to color the weights")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
 }

@@ -26,7 +26,7 @@ CLI::Validator whole_number(int64_t min, int64_t max);
 CLI::Validator finite_number(double min, double max);
 
 /// What commands that show weights have in common: --color.
-void add_colour_option(CLI::App& command, std::string& when);
+void add_color_option(CLI::App& command, std::string& when);
 /// What commands that run a model have in common: --device.
 void add_device_option(CLI::App& command, std::string& device);
 /// What commands that run a model on any text have in common: --max-length, in tokens.

@@ -84,7 +84,7 @@ void show_maps(std::ostream& out, const Learner& learner, const DemoOptions& opt
                                            "today Mary 's teacher gives the book to Tom in the garden"};
   const auto maps = translation_maps(translator, sentences, {}, 1);
   out << "\nWhat the translator looks at, word by word:\n";
-  print_heat_map(out, maps.front(), options.colours, options.columns);
+  print_heat_map(out, maps.front(), options.colors, options.columns);
   write_atomically(options.folder + "/index.html", html_page("What " + learner.name + " attention looks at", maps));
 }
 
@@ -125,7 +125,7 @@ void add_demo(CLI::App& app) {
   auto* demo = app.add_subcommand("demo", "Train two small translators, with attention and without, and compare them");
   struct Arguments {
     DemoOptions options;
-    std::string colours = "auto";
+    std::string colors = "auto";
   };
   auto a = std::make_shared<Arguments>();
   demo->add_option("--mechanism", a->options.mechanism, "Such as 'general + entmax(1.5)'; heed list shows the words")
@@ -133,9 +133,9 @@ void add_demo(CLI::App& app) {
   demo->add_option("--seed", a->options.seed, "The same seed gives the same output")->capture_default_str();
   demo->add_option("--dir", a->options.folder, "Where the runs go")->capture_default_str();
   demo->add_option("overrides", a->options.overrides, "Of the recipe: train.epochs=2");
-  add_colour_option(*demo, a->colours);
+  add_color_option(*demo, a->colors);
   demo->callback([a] {
-    a->options.colours = colours(a->colours, isatty(STDOUT_FILENO) == 1);
+    a->options.colors = colors(a->colors, isatty(STDOUT_FILENO) == 1);
     a->options.columns = terminal_columns();
     if (!run_demo(std::cout, a->options)) throw CLI::RuntimeError(128 + SIGINT);
   });

@@ -19,7 +19,7 @@ struct DemoOptions {
   std::vector<std::string> overrides{};  // of the recipe, for both
   uint64_t seed = 1;
   bool quiet = false;  // no progress
-  Colours colours = Colours::none;
+  Colors colors = Colors::none;
   int columns = 80;  // of the terminal
 };
 

@@ -35,10 +35,10 @@ class Utf8 {
   locale_t own_, before_;
 };
 
-/// The nearest of the 6 x 6 x 6 colours that stand at 16 to 231 of the palette; its steps are 0, 95, 135, ..., 255.
-int in_palette(const Rgb& colour) {
+/// The nearest of the 6 x 6 x 6 colors that stand at 16 to 231 of the palette; its steps are 0, 95, 135, ..., 255.
+int in_palette(const Rgb& color) {
   const auto step = [](int value) { return value < 48 ? 0 : value < 115 ? 1 : (value - 35) / 40; };
-  return 16 + 36 * step(colour.red) + 6 * step(colour.green) + step(colour.blue);
+  return 16 + 36 * step(color.red) + 6 * step(color.green) + step(color.blue);
 }
 
 int widest(const std::vector<std::string>& texts, int least) {
@@ -133,16 +133,15 @@ std::string fixed(double value, int digits) {
   return minus_zero ? text.str().substr(1) : text.str();
 }
 
-Colours colours(const std::string& when, bool terminal) {
+Colors colors(const std::string& when, bool terminal) {
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);
     return std::string_view(value ? value : "");
   };
-  if (when == "never") return Colours::none;
-  if (when == "auto" && (!terminal || !variable("NO_COLOR").empty() || variable("TERM") == "dumb"))
-    return Colours::none;
+  if (when == "never") return Colors::none;
+  if (when == "auto" && (!terminal || !variable("NO_COLOR").empty() || variable("TERM") == "dumb")) return Colors::none;
   const auto depth = variable("COLORTERM");
-  return depth == "truecolor" || depth == "24bit" ? Colours::full : Colours::palette;
+  return depth == "truecolor" || depth == "24bit" ? Colors::full : Colors::palette;
 }
 
 char shade(double share) {
@@ -152,9 +151,9 @@ char shade(double share) {
   return shades[static_cast<size_t>(std::lround(at))];
 }
 
-// Dark blue over green to yellow, ever brighter, so that it also reads without colour vision
+// Dark blue over green to yellow, ever brighter, so that it also reads without color vision
 // (five points of viridis; van der Walt & Smith, 2015).
-Rgb heat_colour(double share) {
+Rgb heat_color(double share) {
   constexpr std::array<Rgb, 5> points{{{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};
   if (std::isnan(share)) return {128, 128, 128};
   const double at = std::clamp(share, 0.0, 1.0) * (points.size() - 1);
@@ -166,15 +165,15 @@ Rgb heat_colour(double share) {
   return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
 }
 
-bool is_bright(const Rgb& colour) {
-  return 299 * colour.red + 587 * colour.green + 114 * colour.blue > 128 * 1000;  // luma of ITU-R BT.601
+bool is_bright(const Rgb& color) {
+  return 299 * color.red + 587 * color.green + 114 * color.blue > 128 * 1000;  // luma of ITU-R BT.601
 }
 
-std::string tinted(const std::string& text, double share, Colours colours) {
-  if (colours == Colours::none) return text;
-  const Rgb back = heat_colour(share);
+std::string tinted(const std::string& text, double share, Colors colors) {
+  if (colors == Colors::none) return text;
+  const Rgb back = heat_color(share);
   std::ostringstream out;
-  if (colours == Colours::full)
+  if (colors == Colors::full)
     out << "\x1b[48;2;" << back.red << ';' << back.green << ';' << back.blue << 'm';
   else
     out << "\x1b[48;5;" << in_palette(back) << 'm';
@@ -186,10 +185,10 @@ void print_numbers(std::ostream& out, const Grid& grid) {
   print_grid(out, grid, [](double value, int columns) { return padded_left(fixed(value, 2), columns) + ' '; });
 }
 
-void print_heat(std::ostream& out, const Grid& grid, Colours colours) {
+void print_heat(std::ostream& out, const Grid& grid, Colors colors) {
   print_grid(out, grid, [&](double value, int columns) {
     const std::string number = fixed(value, 2);
-    if (colours != Colours::none) return tinted(padded_left(number, columns) + ' ', value, colours);
+    if (colors != Colors::none) return tinted(padded_left(number, columns) + ' ', value, colors);
     return padded_left(std::string(2, shade(value)) + ' ' + number, columns) + ' ';
   });
 }

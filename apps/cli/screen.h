@@ -1,4 +1,4 @@
-// Text on a terminal: columns that line up in any script, and numbers as colours or shades.
+// Text on a terminal: columns that line up in any script, and numbers as colors or shades.
 
 #pragma once
 
@@ -24,10 +24,10 @@ std::string printable(const std::string& text);
 /// "2.50": always so many digits behind the point.
 std::string fixed(double value, int digits);
 
-enum class Colours { none, palette, full };  // 256 colours, 24 bits
+enum class Colors { none, palette, full };  // 256 colors, 24 bits
 
 /// when: "auto", "always" or "never". auto: where `terminal`, unless NO_COLOR is set or TERM is dumb.
-Colours colours(const std::string& when, bool terminal);
+Colors colors(const std::string& when, bool terminal);
 
 /// One of " .:-=+*#%@" for a share of 0 to 1; what lies outside counts as the nearer end, and NaN is '?'.
 char shade(double share);
@@ -35,12 +35,12 @@ char shade(double share);
 struct Rgb {
   int red, green, blue;
 };
-/// From dark (0) to bright (1), grey for NaN; and whether black text reads better on it than white.
-Rgb heat_colour(double share);
-bool is_bright(const Rgb& colour);
+/// From dark (0) to bright (1), gray for NaN; and whether black text reads better on it than white.
+Rgb heat_color(double share);
+bool is_bright(const Rgb& color);
 
-/// Cell text on a background from dark (0) to bright (1); plain text where there are no colours.
-std::string tinted(const std::string& text, double share, Colours colours);
+/// Cell text on a background from dark (0) to bright (1); plain text where there are no colors.
+std::string tinted(const std::string& text, double share, Colors colors);
 
 /// Numbers under words, words in front of numbers: cells [row][column].
 struct Grid {
@@ -52,7 +52,7 @@ struct Grid {
 };
 void print_numbers(std::ostream& out, const Grid& grid);
 /// Numbers of 0 to 1, as a heat map; and the columns it takes, without notes.
-void print_heat(std::ostream& out, const Grid& grid, Colours colours);
+void print_heat(std::ostream& out, const Grid& grid, Colors colors);
 int heat_width(const Grid& grid);
 
 }  // namespace heed::cli

@@ -49,39 +49,39 @@ TEST(Shade, GrowsWithTheShareAndStaysInRange) {
   EXPECT_EQ(shade(std::nan("")), '?');
 }
 
-TEST(Tinted, WritesEscapesOnlyWhereThereAreColours) {
-  EXPECT_EQ(tinted("1.00", 1, Colours::none), "1.00");
-  EXPECT_EQ(tinted("1.00", 1, Colours::full), "\x1b[48;2;253;231;37m\x1b[38;5;16m1.00\x1b[0m");  // dark on yellow
-  EXPECT_EQ(tinted("0.00", 0, Colours::full), "\x1b[48;2;68;1;84m\x1b[38;5;231m0.00\x1b[0m");    // white on violet
-  EXPECT_EQ(tinted("0.00", 0, Colours::palette), "\x1b[48;5;53m\x1b[38;5;231m0.00\x1b[0m");      // 53 = 16 + 36 + 1
+TEST(Tinted, WritesEscapesOnlyWhereThereAreColors) {
+  EXPECT_EQ(tinted("1.00", 1, Colors::none), "1.00");
+  EXPECT_EQ(tinted("1.00", 1, Colors::full), "\x1b[48;2;253;231;37m\x1b[38;5;16m1.00\x1b[0m");  // dark on yellow
+  EXPECT_EQ(tinted("0.00", 0, Colors::full), "\x1b[48;2;68;1;84m\x1b[38;5;231m0.00\x1b[0m");    // white on violet
+  EXPECT_EQ(tinted("0.00", 0, Colors::palette), "\x1b[48;5;53m\x1b[38;5;231m0.00\x1b[0m");      // 53 = 16 + 36 + 1
 }
 
-TEST(HeatColour, IsGreyForWhatIsNotANumber) {
-  const Rgb grey = heat_colour(std::nan(""));
-  EXPECT_TRUE(grey.red == grey.green && grey.green == grey.blue);
-  EXPECT_TRUE(is_bright(heat_colour(1)));
-  EXPECT_FALSE(is_bright(heat_colour(0)));
+TEST(HeatColor, IsGrayForWhatIsNotANumber) {
+  const Rgb gray = heat_color(std::nan(""));
+  EXPECT_TRUE(gray.red == gray.green && gray.green == gray.blue);
+  EXPECT_TRUE(is_bright(heat_color(1)));
+  EXPECT_FALSE(is_bright(heat_color(0)));
 }
 
-TEST(Colours, FollowTheOptionTheTerminalAndNoColor) {
+TEST(Colors, FollowTheOptionTheTerminalAndNoColor) {
   unsetenv("NO_COLOR");
   setenv("TERM", "xterm", 1);
   setenv("COLORTERM", "truecolor", 1);
-  EXPECT_EQ(colours("auto", true), Colours::full);
-  EXPECT_EQ(colours("auto", false), Colours::none);
-  EXPECT_EQ(colours("never", true), Colours::none);
+  EXPECT_EQ(colors("auto", true), Colors::full);
+  EXPECT_EQ(colors("auto", false), Colors::none);
+  EXPECT_EQ(colors("never", true), Colors::none);
   unsetenv("COLORTERM");
-  EXPECT_EQ(colours("always", false), Colours::palette);
+  EXPECT_EQ(colors("always", false), Colors::palette);
   setenv("NO_COLOR", "1", 1);
-  EXPECT_EQ(colours("auto", true), Colours::none);
-  EXPECT_EQ(colours("always", true), Colours::palette);
+  EXPECT_EQ(colors("auto", true), Colors::none);
+  EXPECT_EQ(colors("always", true), Colors::palette);
   unsetenv("NO_COLOR");
 }
 
 TEST(Grid, LinesUpInBothScripts) {
   const Grid grid{"weights", {"Tom", "在这里"}, {"汤姆", "x"}, {{1, 0}, {0.5, 0.25}}, "found", {"Tom", "cat"}};
   std::ostringstream out;
-  print_heat(out, grid, Colours::none);
+  print_heat(out, grid, Colors::none);
   EXPECT_EQ(out.str(),
             "  weights       Tom   在这里   found\n"
             "  汤姆      @@ 1.00     0.00   Tom\n"

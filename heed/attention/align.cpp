@@ -23,7 +23,7 @@ Tensor absent(const Tensor& x, const Tensor& keep) {
   return x.masked_fill(keep.logical_not(), -INFINITY).masked_fill(dead, 0.0);
 }
 
-Aligned normalised(const Tensor& x, const Tensor& keep) {
+Aligned normalized(const Tensor& x, const Tensor& keep) {
   const auto scores = absent(x, keep);
   const auto lse = scores.logsumexp(kKeyAxis, /*keepdim=*/true);
   const auto log_weights = (scores - lse).masked_fill(keep.logical_not(), -INFINITY);

@@ -49,7 +49,7 @@ struct Scored {
 struct Aligned {
   Tensor weights{};          // as scores
   Tensor log_weights{};      // as scores; undefined: log(weights)
-  Tensor lse{};              // [B, H, Lq, W]: log of the sum that normalises
+  Tensor lse{};              // [B, H, Lq, W]: log of the sum that normalizes
   Tensor entropy{};          // [B, H, Lq, W]; undefined: that of the weights
   Tensor log_probability{};  // [B, H, Lq, W]: of what was drawn
 };
@@ -112,7 +112,7 @@ class Alignment {
 Tensor absent(const Tensor& x, const Tensor& keep);
 
 /// Softmax over the kept keys: weights, log-weights and lse of x.
-Aligned normalised(const Tensor& x, const Tensor& keep);
+Aligned normalized(const Tensor& x, const Tensor& keep);
 
 /// weights, or NaN throughout a row of which `row` (computed from all its scores) is NaN: comparisons would lose it.
 Tensor passing_on(const Tensor& weights, const Tensor& row);

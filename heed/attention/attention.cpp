@@ -15,7 +15,7 @@ struct PartTensorsImpl : torch::nn::Cloneable<PartTensorsImpl> {
     reset();
   }
   void reset() override {
-    for (const auto& spec : specs) register_parameter(spec.name, initialised(spec, heads));
+    for (const auto& spec : specs) register_parameter(spec.name, initialized(spec, heads));
   }
   std::vector<ParameterSpec> specs;
   int64_t heads;  // 0: without a head axis

@@ -62,7 +62,7 @@ Tiled tiled(const Work& work, const Tensors& in) {
 
 /// The same as a kernel reads it: rows whose features stand side by side, small tensors dense.
 struct Read {
-  Tensor query, keys, values, kernel_keys, to_scores, place, centre, key_count;
+  Tensor query, keys, values, kernel_keys, to_scores, place, center, key_count;
   Tensor keep, full, per_key, relative, alibi;
 };
 
@@ -95,7 +95,7 @@ Read read_of(const Work& work, const Tiled& t, const Tensors& in) {
     r.to_scores = (w.stride(0) == 0 ? w.narrow(0, 0, 1) : w).contiguous();
   }
   r.place = dense(t.align.place);
-  if (t.align.centre.defined()) r.centre = t.align.centre.expand({B, H, Lq}).contiguous();
+  if (t.align.center.defined()) r.center = t.align.center.expand({B, H, Lq}).contiguous();
   r.key_count = key_count(work, in);
   r.keep = in[kKeep];
   r.full = in[kFull];
@@ -147,7 +147,7 @@ void hand_over(const Work& work, const Tiled& t, const Read& r, Problem& p) {
   p.mask.causal = call.mask.causal != Causal::none;
   p.mask.left = call.mask.left;
   p.mask.right = call.mask.right;
-  p.mask.centre = pointer<const int64_t>(r.centre);
+  p.mask.center = pointer<const int64_t>(r.center);
   p.mask.reach = t.align.reach;
 
   p.bias.full = grid_of<const Real>(r.full);

@@ -329,7 +329,7 @@ TEST(GraphAttend, SaysWhetherTheAlignmentDrew) {
   EXPECT_EQ(c.run().seed, 3U);  // dropout drew
 }
 
-TEST(GraphAttend, DrawsOneNeighbourAsOftenAsItsWeightSays) {
+TEST(GraphAttend, DrawsOneNeighborAsOftenAsItsWeightSays) {
   constexpr int64_t kReceivers = 4000;  // nodes 2 ... attend nodes 0 and 1, with weights 3/4 and 1/4
   std::vector<int64_t> from, to;
   for (int64_t i = 2; i < kReceivers + 2; ++i)

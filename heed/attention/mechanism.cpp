@@ -62,7 +62,7 @@ std::vector<ParameterSpec> Mechanism::parameters(Sizes sizes) const {
   return all;
 }
 
-Tensor initialised(const ParameterSpec& spec, int64_t heads) {
+Tensor initialized(const ParameterSpec& spec, int64_t heads) {
   auto shape = spec.shape;
   if (heads > 0) shape.insert(shape.begin(), heads);
   if (spec.initial.kind == Initial::constant) return at::full(shape, spec.initial.value);
@@ -72,9 +72,9 @@ Tensor initialised(const ParameterSpec& spec, int64_t heads) {
   return at::rand(shape) * (2 * bound) - bound;
 }
 
-Parameters initialised(const std::vector<ParameterSpec>& specs) {
+Parameters initialized(const std::vector<ParameterSpec>& specs) {
   Parameters all;
-  for (const auto& spec : specs) all.set(spec.name, initialised(spec));
+  for (const auto& spec : specs) all.set(spec.name, initialized(spec));
   return all;
 }
 

@@ -45,8 +45,8 @@ class Mechanism {
 };
 
 /// A tensor for each, drawn from torch's generator, as float.
-Parameters initialised(const std::vector<ParameterSpec>& specs);
+Parameters initialized(const std::vector<ParameterSpec>& specs);
 /// One tensor: [H, shape] if heads > 0.
-Tensor initialised(const ParameterSpec& spec, int64_t heads = 0);
+Tensor initialized(const ParameterSpec& spec, int64_t heads = 0);
 
 }  // namespace heed

@@ -38,7 +38,7 @@ struct TiledAlignment {
   bool perturb = false;    // Gumbel noise is added to the scores
   double temperature = 1;  // divides them, behind the noise
   bool constant = false;   // no gradient reaches the scores
-  Tensor centre{};         // int64, broadcasts to [B, H, Lq]: only keys within `reach` of it; undefined: all
+  Tensor center{};         // int64, broadcasts to [B, H, Lq]: only keys within `reach` of it; undefined: all
   int64_t reach = 0;
   kernels::fused::Gauss gauss = kernels::fused::Gauss::none;
   double sigma = 1;

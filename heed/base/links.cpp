@@ -77,14 +77,14 @@ class Growing {
   bool covers_either(const Place& p) const { return targets_.contains(p.first) || sources_.contains(p.second); }
   bool covers_both(const Place& p) const { return targets_.contains(p.first) && sources_.contains(p.second); }
 
-  /// Takes neighbours out of `candidates` that reach a word which is not covered yet, until there are none.
+  /// Takes neighbors out of `candidates` that reach a word which is not covered yet, until there are none.
   void grow_diag(const Places& candidates) {
-    static constexpr std::array<Place, 8> kNeighbours{
+    static constexpr std::array<Place, 8> kNeighbors{
         {{-1, 0}, {0, -1}, {1, 0}, {0, 1}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}}};
     for (bool added = true; added;) {
       added = false;
       for (const auto& [target, source] : places_)  // what is added further on is met in the same round
-        for (const auto& [down, right] : kNeighbours) {
+        for (const auto& [down, right] : kNeighbors) {
           const Place place{target + down, source + right};
           if (!candidates.contains(place) || covers_both(place)) continue;
           add(place);
@@ -197,7 +197,7 @@ Symmetry parse_symmetry(const std::string& word) {
   return static_cast<Symmetry>(found - known.begin());
 }
 
-Links symmetrised(const Links& forward, const Links& backward, Symmetry how) {
+Links symmetrized(const Links& forward, const Links& backward, Symmetry how) {
   Links links;
   for (const auto& [target, source] : combined(places(forward), places(backward), how))
     links.push_back({source, target});

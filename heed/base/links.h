@@ -1,7 +1,7 @@
 // Links: which word of a source text belongs to which word of a target text.
 //
 // Written as Pharaoh lines, one for each pair of sentences: "0-0 1-2 2p1" is source-target, numbers from 0; 'p' in
-// place of '-' is a possible link, where annotators left it open. Two directions of a model are symmetrised by the
+// place of '-' is a possible link, where annotators left it open. Two directions of a model are symmetrized by the
 // heuristics of Och & Ney (2003) and Koehn et al. (2005), in the order in which Moses applies them.
 
 #pragma once
@@ -50,7 +50,7 @@ std::vector<std::string> symmetry_words();
 
 /// forward: of a model that reads the source and writes the target (a link for each target word); backward: of the
 /// model the other way round. Both are source-target. Links come out in order, each once, all of them sure.
-Links symmetrised(const Links& forward, const Links& backward, Symmetry how);
+Links symmetrized(const Links& forward, const Links& backward, Symmetry how);
 
 using WeightRows = std::vector<std::vector<double>>;  // a row for each target word, a column for each source word
 

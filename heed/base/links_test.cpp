@@ -1,4 +1,4 @@
-// Links on paper, against symal of Moses (fixtures/symmetrised.txt), and on the Hansards, where the data are there.
+// Links on paper, against symal of Moses (fixtures/symmetrized.txt), and on the Hansards, where the data are there.
 
 #include "heed/base/links.h"
 
@@ -52,10 +52,10 @@ TEST(Symmetry, IsFoundByItsWord) {
 }
 
 std::string symmetry(const std::string& forward, const std::string& backward, Symmetry how) {
-  return pharaoh(symmetrised(parse_links(forward), parse_links(backward), how));
+  return pharaoh(symmetrized(parse_links(forward), parse_links(backward), how));
 }
 
-// Both directions agree on 0-0. 1-1 is its neighbour and reaches new words; so is 1-2 then, for target word 2. 4-4 and
+// Both directions agree on 0-0. 1-1 is its neighbor and reaches new words; so is 1-2 then, for target word 2. 4-4 and
 // 4-3 touch nothing: the first that is looked at, in forward, covers source word 4; target word 3 is left for `final`.
 TEST(Symmetry, GrowsFromWhatBothDirectionsSay) {
   const std::string forward = "0-0 1-1 1-2 4-4", backward = "0-0 1-1 4-3";
@@ -79,7 +79,7 @@ TEST(Symmetry, OfNothingIsNothing) {
 }
 
 TEST(Symmetry, IsThatOfMoses) {
-  std::ifstream file("heed/base/fixtures/symmetrised.txt");
+  std::ifstream file("heed/base/fixtures/symmetrized.txt");
   size_t count = 0;
   for (std::string line; std::getline(file, line); ++count) {
     std::vector<std::string> columns;
@@ -113,8 +113,8 @@ TEST(Symmetry, CombinesTheHansardsAsTheirOwnersDid) {
     const auto intersection = hansards(system + ".intersection"), either = hansards(system + ".union");
     ASSERT_EQ(forward.size(), 447U);
     for (size_t i = 0; i < forward.size(); ++i) {
-      EXPECT_EQ(symmetrised(forward[i], backward[i], Symmetry::intersection), intersection.at(i)) << system << i;
-      EXPECT_EQ(symmetrised(forward[i], backward[i], Symmetry::either), either.at(i)) << system << i;
+      EXPECT_EQ(symmetrized(forward[i], backward[i], Symmetry::intersection), intersection.at(i)) << system << i;
+      EXPECT_EQ(symmetrized(forward[i], backward[i], Symmetry::either), either.at(i)) << system << i;
     }
   }
 }

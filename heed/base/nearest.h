@@ -7,7 +7,7 @@
 
 namespace heed {
 
-/// The fewest letters to insert, drop, replace or swap with a neighbour on the way from one word to the other.
+/// The fewest letters to insert, drop, replace or swap with a neighbor on the way from one word to the other.
 size_t distance(const std::string& from, const std::string& to);
 
 /// The nearest of the known words, or "" when none is near (more than a third of the letters differ).

@@ -41,7 +41,7 @@ struct Bound {
   std::string text;
 };
 
-/// below(1) is shown as the open bound 1: its neighbour outside takes fewer digits.
+/// below(1) is shown as the open bound 1: its neighbor outside takes fewer digits.
 Bound bound_of(double value, double outside) {
   const std::string closed = written_number(value), open = written_number(outside);
   return open.size() < closed.size() ? Bound{true, open} : Bound{false, closed};

@@ -22,7 +22,7 @@ class SplitMix {
     return z ^ (z >> 31U);
   }
 
-  /// One of 0 ... n - 1, n at most 2^32: the high bits of a product, which favour none by more than n / 2^32.
+  /// One of 0 ... n - 1, n at most 2^32: the high bits of a product, which favor none by more than n / 2^32.
   uint64_t below(uint64_t n) { return ((*this)() >> 32U) * n >> 32U; }
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 thread_local NoiseScope* innermost = nullptr;
 
-/// The finaliser of SplitMix64 (Steele et al., 2014): neighbours become strangers.
+/// The finalizer of SplitMix64 (Steele et al., 2014): neighbors become strangers.
 uint64_t mixed(uint64_t x) {
   x += 0x9E3779B97F4A7C15;
   x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;

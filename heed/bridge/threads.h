@@ -1,7 +1,7 @@
 // Threads, and the BLAS that shares them.
 //
 // libtorch may start with one thread, so a program says at its start how many it wants: the library never does.
-// Torch runs its loops on OpenMP threads; a BLAS with a thread pool of its own (OpenBLAS, pthread flavour) makes
+// Torch runs its loops on OpenMP threads; a BLAS with a thread pool of its own (OpenBLAS, pthread flavor) makes
 // the two pools fight for the same cores.
 
 #pragma once

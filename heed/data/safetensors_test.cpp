@@ -526,7 +526,7 @@ TEST_F(SafetensorsTest, CarriesAModuleOverByName) {
   EXPECT_EQ(load_safetensors(path()).metadata.at("step"), "7");
 
   Outer to;
-  const at::Tensor held = to.inner->weight;  // an optimiser's hold on it
+  const at::Tensor held = to.inner->weight;  // an optimizer's hold on it
   load_parameters(to, path());
   expect_same(held, from.inner->weight);
   expect_same(to.bias, from.bias);

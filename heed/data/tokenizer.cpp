@@ -47,7 +47,7 @@ Tokenizer::Symbols Tokenizer::remembered_symbols(const std::string& word) const 
 
 template <typename Visit>
 void Tokenizer::visit_pieces(std::string_view text, const Visit& visit) const {
-  for (const Chunk& chunk : chunks(text, spec_.normalise, spec_.split)) {
+  for (const Chunk& chunk : chunks(text, spec_.normalize, spec_.split)) {
     if (chunk.special >= 0) {
       visit(chunk.special, chunk.word, chunk.text);
       continue;

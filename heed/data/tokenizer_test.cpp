@@ -183,7 +183,7 @@ TEST(Bpe, LearnsWhatCountingAnewLearns) {
   }
 }
 
-/// The definition: of all neighbours that have a merge the earliest learnt, of equals the leftmost, until none has.
+/// The definition: of all neighbors that have a merge the earliest learnt, of equals the leftmost, until none has.
 Lines encoded_by_definition(const std::string& word, const TokenizerSpec::Merges& merges) {
   Lines symbols;
   for (const char c : word) symbols.emplace_back(1, c);
@@ -394,7 +394,7 @@ TEST(Tokenizer, CountsTheWordsOfPiecesThatCrossWhitespace) {
 // Whitespace of the text as it is given counts, not of what the normalizer makes of it.
 TEST(Tokenizer, CountsWordsBeforeNormalizing) {
   auto spec = Catalogue<TokenizerTrainer>::make("words")->learn({"a b c"});
-  spec.normalise = {"-", " "};
+  spec.normalize = {"-", " "};
   const Tokenizer tokenizer(spec);
   const auto cut = tokenizer.cut("a-b c");
   EXPECT_EQ(pieces_of(tokenizer, cut.ids), (Lines{"a", "b", "c"}));

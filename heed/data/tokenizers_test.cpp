@@ -129,7 +129,7 @@ TEST_F(Tokenizers, AgreeOnWholeLinesAsWords) {
   auto whole = Catalogue<TokenizerTrainer>::make("words")->learn(learnt_lines());
   whole.split = false;
   whole.pieces.push_back("the lowest cat");
-  whole.normalise = {"the", "the lowest"};
+  whole.normalize = {"the", "the lowest"};
   agree("whole_lines", Tokenizer(whole), {"the lowest cat", "the cat", "the", "a<s>x", "a <s> x"});
 }
 
@@ -167,7 +167,7 @@ class TokenizersOnData : public Tokenizers {
   }
 };
 
-TEST_F(TokenizersOnData, AgreeOnMulti30kTokenised) {
+TEST_F(TokenizersOnData, AgreeOnMulti30kTokenized) {
   agree_on_multi30k("multi30k_tok_bpe", "bpe(merges=10000)", "tok", ".lc.norm.tok.");
 }
 

@@ -1,4 +1,4 @@
-// Runs of n neighbours, counted: words for BLEU and chrF++, characters for chrF.
+// Runs of n neighbors, counted: words for BLEU and chrF++, characters for chrF.
 
 #pragma once
 

@@ -21,7 +21,7 @@ struct Shift {
   size_t start, length, to;
 };
 
-/// Words between which the run is exchanged with its neighbours: [first, run or neighbour, last).
+/// Words between which the run is exchanged with its neighbors: [first, run or neighbor, last).
 struct Exchange {
   size_t first, middle, last;
 };

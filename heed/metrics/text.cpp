@@ -17,7 +17,7 @@ bool is_cased(char32_t c) {
   return utf8 == nullptr ? c >= U'a' && c <= U'z' : iswlower_l(static_cast<wint_t>(c), utf8) != 0;
 }
 
-/// What does not end a word on the way to its neighbours: apostrophes, points inside, accents, marks.
+/// What does not end a word on the way to its neighbors: apostrophes, points inside, accents, marks.
 bool is_passed_over(char32_t c) {
   static constexpr std::u32string_view kPoints = U"'.:^`\u00A8\u00AD\u00AF\u00B4\u00B7\u00B8\u2018\u2019\u2024\u2027";
   return kPoints.find(c) != std::u32string_view::npos || (c >= 0x300 && c <= 0x36F) || (c >= 0x200B && c <= 0x200F);

@@ -18,7 +18,7 @@ bool is_dash(char c) {
 
 using Is = bool (*)(char);
 
-/// Neighbours a, b of which first(a) and second(b) hold become before + a + " " + b + behind; from left to right, each
+/// Neighbors a, b of which first(a) and second(b) hold become before + a + " " + b + behind; from left to right, each
 /// character taken once.
 std::string with_pairs_apart(std::string_view text, Is first, Is second, std::string_view before,
                              std::string_view behind) {

@@ -39,10 +39,10 @@ TEST_P(EveryPreset, LearnsInAStep) {
   const auto given = random_inputs(*model);
   model->eval();  // without noise, so that the two losses can be compared
   const auto loss = [&] { return (model->forward(given).context - 1).square().mean(); };
-  torch::optim::SGD optimiser(model->parameters(), torch::optim::SGDOptions(1e-3));
+  torch::optim::SGD optimizer(model->parameters(), torch::optim::SGDOptions(1e-3));
   const auto before = loss();
   before.backward();
-  optimiser.step();
+  optimizer.step();
   EXPECT_LT(loss().item<double>(), before.item<double>());
 }
 
@@ -96,19 +96,19 @@ TEST(Presets, AreTheRowsOfTheSurvey) {  // features, levels, representations, di
       {"bahdanau_2015", {"singular", "single", "single", "single", "basic", "singular"}},
       {"luong_2015", {"singular", "single", "single", "single", "basic", "singular"}},
       {"xu_2015", {"singular", "single", "single", "single", "basic", "singular"}},
-      {"lu_2016", {"parallel, alternating", "hierarchical", "single", "single", "specialised", "singular"}},
+      {"lu_2016", {"parallel, alternating", "hierarchical", "single", "single", "specialized", "singular"}},
       {"yang_2016", {"singular", "hierarchical", "single", "single", "self_attentive", "singular"}},
       {"li_2018", {"singular", "hierarchical", "single", "single", "self_attentive", "singular"}},
       {"vaswani_2017", {"singular", "single", "single", "single", "self_attentive + basic", "multi_head + multi_hop"}},
-      {"wallaart_2019", {"rotatory", "single", "single", "single", "specialised", "multi_hop"}},
+      {"wallaart_2019", {"rotatory", "single", "single", "single", "specialized", "multi_hop"}},
       {"kiela_2018", {"singular", "single", "multi_representational", "single", "self_attentive", "singular"}},
       {"winata_2019", {"singular", "single", "multi_representational", "single", "self_attentive", "multi_head"}},
       {"shen_2018", {"singular", "single", "single", "multi", "self_attentive", "singular"}},
       {"zhang_2019", {"singular", "single", "single", "single", "self_attentive", "singular"}},
-      {"li_2019", {"parallel", "single", "single", "single", "self_attentive + specialised", "singular"}},
-      {"yu_2019", {"parallel", "single", "single", "single", "self_attentive + specialised", "multi_head"}},
-      {"wang_2019", {"parallel", "single", "single", "single", "specialised", "singular"}},
-      {"oktay_2018", {"singular", "single", "single", "multi", "self_attentive + specialised", "singular"}},
+      {"li_2019", {"parallel", "single", "single", "single", "self_attentive + specialized", "singular"}},
+      {"yu_2019", {"parallel", "single", "single", "single", "self_attentive + specialized", "multi_head"}},
+      {"wang_2019", {"parallel", "single", "single", "single", "specialized", "singular"}},
+      {"oktay_2018", {"singular", "single", "single", "multi", "self_attentive + specialized", "singular"}},
       {"wang_2018", {"singular", "single", "single", "single", "self_attentive", "capsule"}}};
   for (const auto& [name, expected] : rows) {
     const Axes& a = find_preset(name).axes;

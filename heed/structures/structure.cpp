@@ -121,7 +121,7 @@ Nested Structure::nested(const std::string& name, const std::string& words, cons
 }
 
 Tensor Structure::parameter(const std::string& name, std::vector<int64_t> shape, Initial initial) {
-  return register_parameter(name, initialised(ParameterSpec{name, std::move(shape), initial}));
+  return register_parameter(name, initialized(ParameterSpec{name, std::move(shape), initial}));
 }
 
 Arranged Structure::forward(const Given& given) {

@@ -41,7 +41,7 @@ TEST(Features, RefuseToBePaddedWithAKeepThatDoesNotFit) {
 }
 
 TEST(Structure, DrawsDifferentlyInEachSlot) {
-  auto two = structure("specialised(attention)", {.features = {4}, .mechanism = "additive + hard"});
+  auto two = structure("specialized(attention)", {.features = {4}, .mechanism = "additive + hard"});
   two->train();
   const Tensor same = at::zeros({64, 9, 4});  // every key is as good: what is drawn is the noise alone
   const auto out = two->forward(
@@ -74,7 +74,7 @@ TEST(Structure, RefusesWordsThatDoNotFit) {
 
 TEST(Structure, RunsSlotsWithSeveralHeads) {
   at::manual_seed(2);
-  auto two = structure("specialised", {.features = {8}, .heads = 2, .mechanism = "additive + softmax"});
+  auto two = structure("specialized", {.features = {8}, .heads = 2, .mechanism = "additive + softmax"});
   const auto out =
       two->forward({.features = {{at::randn({3, 5, 8})}, {at::randn({3, 4, 8})}}, .call = {.want = {.weights = true}}});
   EXPECT_EQ(out.context.sizes(), (std::vector<int64_t>{3, 1, 8}));
@@ -82,7 +82,7 @@ TEST(Structure, RunsSlotsWithSeveralHeads) {
 }
 
 TEST(Structure, TakesInputsOfDifferentWidths) {
-  auto two = structure("specialised", {.features = {8, 3}});
+  auto two = structure("specialized", {.features = {8, 3}});
   const auto out = two->forward({.features = {{at::randn({3, 5, 8})}, {at::randn({3, 4, 3})}}});
   EXPECT_EQ(out.context.size(-1), 8);
 }
@@ -112,7 +112,7 @@ TEST(Structure, IsCopiedWithTheModuleThatHoldsIt) {
 TEST(Structure, RefusesWhatItWouldIgnore) {
   EXPECT_THROW(structure("rotatory", {.features = {4}, .query = 7}), Error);
   EXPECT_THROW(structure("bidaf", {.features = {4}, .heads = 2}), Error);
-  const auto one = structure("specialised", {.features = {4}});
+  const auto one = structure("specialized", {.features = {4}});
   const Features rows{at::randn({2, 3, 4})};
   EXPECT_NO_THROW(one->forward({.features = {rows, rows}}));
   EXPECT_THROW(one->forward({.features = {rows, rows}, .call = {.noise = {.uniforms = at::rand({2, 1, 3})}}}), Error);

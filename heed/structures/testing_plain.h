@@ -43,11 +43,11 @@ struct Plain {
     return b == nullptr ? product : product + *b;
   }
 
-  /// x normalised, row by row.
+  /// x normalized, row by row.
   Tensor norm(const Tensor& x, const std::string& scale, const std::string& shift) const {
-    const auto centred = x - x.mean(-1, /*keepdim=*/true);
-    const auto deviation = (centred.square().mean(-1, /*keepdim=*/true) + 1e-5).sqrt();
-    return centred / deviation * (*this)[scale] + (*this)[shift];
+    const auto centered = x - x.mean(-1, /*keepdim=*/true);
+    const auto deviation = (centered.square().mean(-1, /*keepdim=*/true) + 1e-5).sqrt();
+    return centered / deviation * (*this)[scale] + (*this)[shift];
   }
   Tensor norm(const Tensor& x, const std::string& name) const { return norm(x, name + ".weight", name + ".bias"); }
 

@@ -1,6 +1,6 @@
 // All parameters of a module side by side in one tensor, and their gradients in another.
 //
-// The parameters become views of them. A norm, an optimiser's step, a moving average and a sum over processes are then
+// The parameters become views of them. A norm, an optimizer's step, a moving average and a sum over processes are then
 // a few operations on one tensor each instead of some for every parameter, and a checkpoint holds them in one piece.
 
 #pragma once

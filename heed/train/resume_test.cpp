@@ -178,7 +178,7 @@ TEST(Resume, KeepsItsPatience) {
   const Folder folder;
   const std::string run = folder.path("run");
   // Nothing is learned at this rate: the first validation is the best, the third one after it ends the run.
-  const std::vector<std::string> options{"train.lr=1e-30",   "train.optimiser=sgd", "train.average=0",
+  const std::vector<std::string> options{"train.lr=1e-30",   "train.optimizer=sgd", "train.average=0",
                                          "train.validate=1", "train.patience=3",    "eval.watch=loss"};
   auto first = options, second = options;
   first.emplace_back("train.steps=3");
@@ -296,12 +296,12 @@ TEST(Resume, RefusesTensorsOfAnotherModel) {
     write_atomically(path, checkpoint);
   };
   expect("'values'", [](auto& t) { t.erase("values"); });
-  expect("'optimiser.m'", [](auto& t) { t.erase("optimiser.m"); });
+  expect("'optimizer.m'", [](auto& t) { t.erase("optimizer.m"); });
   expect("'average'", [](auto& t) { t.erase("average"); });
   expect("'other'", [](auto& t) { t["other"] = at::ones({1}); });
   expect("[1]", [](auto& t) { t["values"] = at::ones({1}); });
   expect("Double", [](auto& t) { t["values"] = t["values"].to(at::kDouble); });
-  expect("NaN", [](auto& t) { t["optimiser.v"][3] = NAN; });
+  expect("NaN", [](auto& t) { t["optimizer.v"][3] = NAN; });
 }
 
 // ---- using the model of a run ----

@@ -150,7 +150,7 @@ const Schedule::Parts::Entry constant_entry{"constant",
                                             {.formula = "1",
                                              .paper = "",
                                              .cost = "",
-                                             .choose = "short runs, and optimisers that find their own step",
+                                             .choose = "short runs, and optimizers that find their own step",
                                              .variants = {"constant(warmup=100)"}}};
 const Schedule::Parts::Entry inverse_sqrt_entry{"inverse_sqrt",
                                                 make_schedule<InverseSqrt>,

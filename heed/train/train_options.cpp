@@ -48,8 +48,8 @@ TrainOptions read_train_options(const Settings& recipe) {
     t.refuse("epochs", "is 0 and train.steps too; expected one of them to say when to stop");
   o.seed = static_cast<uint64_t>(t.integer("seed", 1, 0, (int64_t{1} << 53) - 1));
   o.lr = t.number("lr", 1e-3, above(0), kMaxRate);
-  o.optimiser_words = t.text("optimiser", "adam");
-  check_words(t, "optimiser", o.optimiser_words, [&] { o.optimiser = Catalogue<Optimiser>::make(o.optimiser_words); });
+  o.optimizer_words = t.text("optimizer", "adam");
+  check_words(t, "optimizer", o.optimizer_words, [&] { o.optimizer = Catalogue<Optimizer>::make(o.optimizer_words); });
   o.schedule_words = t.text("schedule", "constant");
   check_schedule(t, o);
   o.clip = t.number("clip", 1, 0);

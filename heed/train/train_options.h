@@ -6,7 +6,7 @@
 #include <string>
 
 #include "heed/base/settings.h"
-#include "heed/train/optimiser.h"
+#include "heed/train/optimizer.h"
 #include "heed/train/schedule.h"
 
 namespace heed {
@@ -24,8 +24,8 @@ struct TrainOptions {
   int64_t patience = 0;     // validations without a better figure before it stops; 0: never
   bool bfloat16 = false;
   std::string device;  // "cpu", "cuda", "cuda:1"
-  std::shared_ptr<const Optimiser> optimiser;
-  std::string optimiser_words, schedule_words;
+  std::shared_ptr<const Optimizer> optimizer;
+  std::string optimizer_words, schedule_words;
 };
 
 TrainOptions read_train_options(const Settings& recipe);

@@ -32,7 +32,7 @@ TEST(TrainOptions, RefuseANameThatLeadsOutOfRuns) {
 
 TEST(TrainOptions, RefuseARateThatNoFloatHolds) {
   EXPECT_EQ(refusal_of({"train.lr=1e300"}), "recipe: train.lr is 1e300, expected 0 < lr <= 1000 [command line]");
-  EXPECT_NE(refusal_of({"train.optimiser=adam(epsilon=1e300)"}).find("expected 0 < epsilon <= 1"), std::string::npos);
+  EXPECT_NE(refusal_of({"train.optimizer=adam(epsilon=1e300)"}).find("expected 0 < epsilon <= 1"), std::string::npos);
 }
 
 // Steps are known before any data is read, so the refusal comes then.

@@ -197,7 +197,7 @@ class Trainer {
     const std::string name = recipe_.choice("task", Task::Parts::names());
     const bool gpu = device_.is_cuda();  // the model is made in the memory of the machine, and only made there
     const int copies =
-        gpu ? 1 : (options_.optimiser_words.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.average > 0 ? 1 : 0);
+        gpu ? 1 : (options_.optimizer_words.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.average > 0 ? 1 : 0);
     task_ = within_memory(recipe_.at("model"), copies, gpu ? "weights" : "weights, gradients and optimizer", [&] {
       return Task::Parts::make(name, recipe_, TaskPlace{options_.folder, device_, call_.resume});
     });
@@ -246,7 +246,7 @@ class Trainer {
       if (key == "run.dir" || key == "name" || (found != before.end() && found->second == value)) continue;
       const std::string was = found == before.end() ? "nothing" : found->second;
       const bool other_run = (key.rfind("data.", 0) == 0 && key != "data.root") || key == "train.batch" ||
-                             key == "train.seed" || key == "train.accumulate" || key == "train.optimiser";
+                             key == "train.seed" || key == "train.accumulate" || key == "train.optimizer";
       check(!other_run, "recipe: ", key, " is ", value, ", but the run began with ", was,
             "; go on with that, or start over with --force");
       lines.push_back("changed: " + key + " " + was + " -> " + value);
@@ -301,7 +301,7 @@ class Trainer {
            quoted_for_shell(options_.folder);
   }
 
-  /// A pass, the sum over processes, a step of the optimiser.
+  /// A pass, the sum over processes, a step of the optimizer.
   Stepped step() {
     flat_->zero_gradients();
     torch::manual_seed(mixed(options_.seed, static_cast<uint64_t>(reached_.step), static_cast<uint64_t>(place_.rank)));
@@ -327,7 +327,7 @@ class Trainer {
     if (!std::isfinite(out.loss) || !std::isfinite(out.norm)) diverged(share, out);
     if (options_.clip > 0 && out.norm > options_.clip) grads.mul_(options_.clip / out.norm);
     out.rate = options_.lr * schedule_->factor(reached_.step + 1);
-    options_.optimiser->step(optimiser_, flat_->values(), grads, out.rate, reached_.step + 1);
+    options_.optimizer->step(optimizer_, flat_->values(), grads, out.rate, reached_.step + 1);
     move_average();
     return out;
   }
@@ -439,7 +439,7 @@ class Trainer {
   void checkpoint() {
     if (!main()) return;
     NamedTensors tensors{{"values", flat_->values()}};
-    for (const auto& [name, tensor] : optimiser_) tensors["optimiser." + name] = tensor;
+    for (const auto& [name, tensor] : optimizer_) tensors["optimizer." + name] = tensor;
     if (average_.defined()) tensors["average"] = average_;
     Reached reached = reached_;
     reached.seconds = seconds();
@@ -494,27 +494,27 @@ class Trainer {
 
   void restore_tensors() {
     const at::NoGradGuard no_grad;
-    const std::string prefix = "optimiser.";
+    const std::string prefix = "optimizer.";
     std::set<std::string> expected{"values"};
     if (saved_->state.flag("average")) expected.insert("average");
-    for (const auto& name : names_of_optimiser()) expected.insert(prefix + name);
+    for (const auto& name : names_of_optimizer()) expected.insert(prefix + name);
     for (const auto& [name, tensor] : saved_->tensors)
       check(expected.count(name) > 0, saved_->path, ": got a tensor '", name.substr(0, 60), "', expected ",
             joined({expected.begin(), expected.end()}), "; restore the file, or start over with --force");
     for (const auto& name : expected) check_tensor(*saved_, name, flat_->values());
     for (const auto& [name, tensor] : saved_->tensors)
-      if (name.rfind(prefix, 0) == 0) optimiser_[name.substr(prefix.size())] = tensor.to(device_);
+      if (name.rfind(prefix, 0) == 0) optimizer_[name.substr(prefix.size())] = tensor.to(device_);
     flat_->values().copy_(saved_->tensors.at("values"));
     if (average_.defined()) average_.copy_(saved_->tensors.at(expected.count("average") > 0 ? "average" : "values"));
   }
 
-  /// The tensors that the optimiser keeps after a step, found by a step of its own on one value.
-  std::vector<std::string> names_of_optimiser() const {
+  /// The tensors that the optimizer keeps after a step, found by a step of its own on one value.
+  std::vector<std::string> names_of_optimizer() const {
     std::vector<std::string> names;
     if (reached_.step == 0) return names;
-    Optimiser::State state;
+    Optimizer::State state;
     auto value = at::zeros({1});
-    options_.optimiser->step(state, value, at::zeros({1}), 0, 1);
+    options_.optimizer->step(state, value, at::zeros({1}), 0, 1);
     for (const auto& [name, tensor] : state) names.push_back(name);
     return names;
   }
@@ -588,7 +588,7 @@ class Trainer {
   std::shared_ptr<Processes> processes_;
   std::shared_ptr<Task> task_;
   std::unique_ptr<FlatParameters> flat_;
-  Optimiser::State optimiser_;
+  Optimizer::State optimizer_;
   at::Tensor average_;
   std::shared_ptr<Schedule> schedule_;
   std::unique_ptr<EarlyStopping> stopping_;

@@ -3,7 +3,7 @@
 //   recipe.yaml              as resolved, every default written out
 //   config.json, tokenizer*  what the task needs to use the model; format: 2, hashes of the tokenizers
 //   model.safetensors        the best weights so far
-//   checkpoint.safetensors   everything to go on from: weights, optimiser, average, where in which epoch, how long the
+//   checkpoint.safetensors   everything to go on from: weights, optimizer, average, where in which epoch, how long the
 //                            files below were; format: 2, the recipe, hashes of the data, a checksum
 //   metrics.jsonl, events.out.tfevents.*, log.txt, results.json
 //

@@ -33,7 +33,7 @@ class TrainerFormula : public ::testing::Test {
   void TearDown() override { script_ = {}; }
 
   void train_with(const std::vector<std::string>& settings, const TrainCall& call = {.quiet = true}) {
-    std::vector<std::string> all{"run.dir=" + run_, "train.optimiser=sgd", "train.lr=0.25",  "train.clip=0",
+    std::vector<std::string> all{"run.dir=" + run_, "train.optimizer=sgd", "train.lr=0.25",  "train.clip=0",
                                  "train.log=1",     "train.validate=1000", "train.epochs=0", "train.device=cpu"};
     all.insert(all.end(), settings.begin(), settings.end());
     result_ = train(parse_recipe("task: formula\n", "formula", all), call);
@@ -155,7 +155,7 @@ TEST_F(TrainerFormula, TakesTheSmallerOfEpochsAndSteps) {
 }
 
 TEST_F(TrainerFormula, StepsWithAdam) {
-  train_with({"train.steps=7", "train.optimiser=adam(b1=0.8, b2=0.9, epsilon=0.001)", "train.lr=0.1"});
+  train_with({"train.steps=7", "train.optimizer=adam(b1=0.8, b2=0.9, epsilon=0.001)", "train.lr=0.1"});
   Numbers w = script_.start, m(3, 0.0), v(3, 0.0);
   for (int64_t step = 1; step <= 7; ++step) {
     const Mean mean(w, (step - 1) / 5, {(step - 1) % 5});
@@ -395,7 +395,7 @@ TEST_F(TrainerFormula, RemembersTheBestAndItsPatienceWhenItIsResumed) {
 TEST_F(TrainerFormula, RefusesToResumeAsAnotherRunAndSaysWhatElseHasChanged) {
   train_with({"train.steps=2"});
   const TrainCall resume{.resume = true, .quiet = true};
-  for (const std::string other : {"train.seed=5", "train.accumulate=2", "train.optimiser=adam"}) {
+  for (const std::string other : {"train.seed=5", "train.accumulate=2", "train.optimizer=adam"}) {
     const std::string said = refusal([&] { train_with({"train.steps=3", other}, resume); });
     EXPECT_NE(said.find(other.substr(0, other.find('='))), std::string::npos) << other << ": " << said;
     EXPECT_NE(said.find("--force"), std::string::npos) << other << ": " << said;

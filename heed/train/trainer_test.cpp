@@ -174,7 +174,7 @@ TEST(Trainer, RefusesWrongRecipesByTheirKeys) {
   expect_refused({"model.query.kind=bahdanu"}, {"model.query.kind", "bahdanau"});
   expect_refused({"model.features.width=17"}, {"model.features.width", "17", "even"});
   expect_refused({"model.attention.structure=rotatory"}, {"rotatory"});
-  expect_refused({"train.optimiser=adm"}, {"train.optimiser", "adam"});
+  expect_refused({"train.optimizer=adm"}, {"train.optimizer", "adam"});
   expect_refused({"train.schedule=cosin"}, {"train.schedule", "cosine"});
   expect_refused({"train.device=gpu"}, {"train.device", "cuda"});
   expect_refused({"data.tokenizer=bpee"}, {"data.tokenizer", "bpe"});

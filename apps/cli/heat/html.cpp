@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kColours = 256;  // steps of the scale
+constexpr int kColors = 256;  // steps of the scale
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -70,11 +70,11 @@ Json json_of(const HeatMap& map) {
 }
 
 /// The scale of the terminal and of pictures, for the page to look up.
-Json colours_of_scale() {
+Json colors_of_scale() {
   Json all = Json::array();
-  for (int i = 0; i < kColours; ++i) {
-    const Rgb colour = heat_colour(i / (kColours - 1.0));
-    all.push_back({colour.red, colour.green, colour.blue, is_bright(colour) ? 1 : 0});
+  for (int i = 0; i < kColors; ++i) {
+    const Rgb color = heat_color(i / (kColors - 1.0));
+    all.push_back({color.red, color.green, color.blue, is_bright(color) ? 1 : 0});
   }
   return all;
 }
@@ -82,7 +82,7 @@ Json colours_of_scale() {
 }  // namespace
 
 std::string html_page(const std::string& title, const std::vector<HeatMap>& maps) {
-  Json data = {{"maps", Json::array()}, {"colours", colours_of_scale()}};
+  Json data = {{"maps", Json::array()}, {"colors", colors_of_scale()}};
   for (const auto& map : maps) data["maps"].push_back(json_of(map));
   const std::string name = escaped(title);
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";

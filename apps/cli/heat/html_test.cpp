@@ -31,8 +31,8 @@ TEST(HtmlPage, HoldsWordsAndWeights) {
   EXPECT_EQ(map["columns"], kTom.columns);
   EXPECT_EQ(map["rows"], kTom.rows);
   EXPECT_EQ(map["weights"], kTom.weights);
-  EXPECT_EQ(data["colours"].size(), 256U);
-  EXPECT_EQ(data["colours"][255], (std::vector<int>{253, 231, 37, 1}));  // yellow, under dark letters
+  EXPECT_EQ(data["colors"].size(), 256U);
+  EXPECT_EQ(data["colors"][255], (std::vector<int>{253, 231, 37, 1}));  // yellow, under dark letters
 }
 
 TEST(HtmlPage, LetsNoWordBreakOut) {

@@ -1,4 +1,4 @@
-// What every page of heat maps has in common: its looks, its elements, its behaviour.
+// What every page of heat maps has in common: its looks, its elements, its behavior.
 //
 // Cells are painted on a canvas, so that hundreds of words a side stay quick; the words stand on two canvases of their
 // own that stay in sight while the cells are scrolled.
@@ -54,7 +54,7 @@ inline constexpr std::string_view kPageBody = R"(<div id="bar">
 
 inline constexpr std::string_view kPageScript = R"(
 'use strict';
-const {maps, colours} = JSON.parse(document.getElementById('data').textContent);
+const {maps, colors} = JSON.parse(document.getElementById('data').textContent);
 const $ = id => document.getElementById(id);
 const EDGE = 6, GAP = 8, LABEL = 220, MOST = 14000;  // pixels: around cells, to their words, of a word at most, of a canvas at most
 const NOTHING = {title: '', columns: [], rows: [], weights: [], top: 1};
@@ -63,10 +63,10 @@ let map = maps[0] || NOTHING, cell = 0, top_ = 1, at = null;
 const ink = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const font = size => size + 'px ' + getComputedStyle(document.body).fontFamily;
 const step = weight => Math.max(0, Math.min(255, Math.round(255 * weight / top_)));
-const css = colours.map(c => 'rgb(' + c.slice(0, 3) + ')');
-const colour = weight => weight === null ? '#808080' : css[step(weight)];
+const css = colors.map(c => 'rgb(' + c.slice(0, 3) + ')');
+const color = weight => weight === null ? '#808080' : css[step(weight)];
 const number = weight => weight === null ? 'not a number' : weight.toFixed(weight !== 0 && Math.abs(weight) < 0.01 ? 4 : 2);
-const contrast = weight => weight !== null && colours[step(weight)][3] ? '#202124' : '#ffffff';
+const contrast = weight => weight !== null && colors[step(weight)][3] ? '#202124' : '#ffffff';
 
 function paint(canvas, width, height) {
   const dots = Math.min(window.devicePixelRatio || 1, MOST / Math.max(width, height, 1));
@@ -125,7 +125,7 @@ function drawSides(size, every) {
 
 function drawCell(i, j) {
   const g = $('cells').getContext('2d'), weight = map.weights[i][j], side = cell >= 8 ? cell - 1 : cell, x = EDGE + j * cell, y = EDGE + i * cell;
-  g.fillStyle = colour(weight);
+  g.fillStyle = color(weight);
   g.fillRect(x, y, side, side);
   if (cell >= 34 && (weight === null || Math.abs(weight) >= 0.005)) {
     g.fillStyle = contrast(weight);
@@ -164,10 +164,10 @@ function spans(where, words, mark) {
   }));
 }
 
-/// Colours the words of one side by the weights of one word of the other.
+/// Colors the words of one side by the weights of one word of the other.
 function tint(where, weights, chosen, other) {
   Array.from(where.children).forEach((span, i) => {
-    span.style.background = weights ? colour(weights[i]) : '';
+    span.style.background = weights ? color(weights[i]) : '';
     span.style.color = weights ? contrast(weights[i]) : '';
     span.classList.toggle('on', i === other);
   });

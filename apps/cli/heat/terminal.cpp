@@ -46,12 +46,12 @@ std::string per_cent(double weight) {
   return text == "0" ? "·" : text;
 }
 
-/// One cell of `width` columns: shades or colours alone in two, per cent in four.
-std::string cell(const HeatMap& map, double weight, int width, Colours colours) {
+/// One cell of `width` columns: shades or colors alone in two, per cent in four.
+std::string cell(const HeatMap& map, double weight, int width, Colors colors) {
   const double share = weight / map.top;
-  if (width == kPerCent) return tinted(padded_left(per_cent(weight), kPerCent - 1) + ' ', share, colours);
-  if (colours == Colours::none || std::isnan(share)) return std::string(kShades, shade(share));
-  return tinted(std::string(kShades, ' '), share, colours);
+  if (width == kPerCent) return tinted(padded_left(per_cent(weight), kPerCent - 1) + ' ', share, colors);
+  if (colors == Colors::none || std::isnan(share)) return std::string(kShades, shade(share));
+  return tinted(std::string(kShades, ' '), share, colors);
 }
 
 bool fits_per_cent(const HeatMap& map) {
@@ -81,15 +81,15 @@ void print_heads(std::ostream& out, const HeatMap& map, size_t first, size_t las
   }
 }
 
-void print_scale(std::ostream& out, const HeatMap& map, int label, Colours colours) {
+void print_scale(std::ostream& out, const HeatMap& map, int label, Colors colors) {
   constexpr int kSteps = 10;
   out << std::string(static_cast<size_t>(kMargin + label), ' ') << "0 ";
-  for (int i = 0; i < kSteps; ++i) out << cell(map, map.top * i / (kSteps - 1), kShades, colours);
+  for (int i = 0; i < kSteps; ++i) out << cell(map, map.top * i / (kSteps - 1), kShades, colors);
   out << ' ' << (map.top == 1 ? "1" : fixed(map.top, 2)) << '\n';
 }
 
 /// Words downwards, in blocks of as many source words as go into the terminal.
-void print_blocks(std::ostream& out, const HeatMap& map, Colours colours, int columns, int label) {
+void print_blocks(std::ostream& out, const HeatMap& map, Colors colors, int columns, int label) {
   const auto most = [&](int width) { return std::max(1, (columns - kMargin - label) / width); };
   const int words = static_cast<int>(map.columns.size());
   const int width = words <= most(kPerCent) && fits_per_cent(map) ? kPerCent : kShades;
@@ -102,14 +102,14 @@ void print_blocks(std::ostream& out, const HeatMap& map, Colours colours, int co
     print_heads(out, map, first, last, width, label);
     for (size_t i = 0; i < map.rows.size(); ++i) {
       std::string line = std::string(kMargin, ' ') + padded(shortened(map.rows[i], label - 1), label);
-      for (size_t j = first; j < last; ++j) line += cell(map, map.weights[i][j], width, colours);
+      for (size_t j = first; j < last; ++j) line += cell(map, map.weights[i][j], width, colors);
       const auto note = "  " + strongest(map, i);
       const int used = kMargin + label + static_cast<int>(last - first) * width;
       if (whole && width == kShades && used + display_width(note) <= columns) line += note;
       out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
     }
   }
-  if (width == kShades) print_scale(out, map, label, colours);
+  if (width == kShades) print_scale(out, map, label, colors);
 }
 
 /// Labels that keep to their line.
@@ -131,7 +131,7 @@ void check_heat_map(const HeatMap& map) {
   check(map.top > 0 && std::isfinite(map.top), "heat map: the brightest weight is ", map.top, ", expected more than 0");
 }
 
-void print_heat_map(std::ostream& out, const HeatMap& given, Colours colours, int columns) {
+void print_heat_map(std::ostream& out, const HeatMap& given, Colors colors, int columns) {
   check_heat_map(given);
   const auto map = with_printable_words(given);
   columns = std::max(columns, kLeastColumns);
@@ -141,10 +141,10 @@ void print_heat_map(std::ostream& out, const HeatMap& given, Colours colours, in
     return;
   }
   const Grid grid{"", map.columns, map.rows, map.weights, "", {}};
-  if (map.top == 1 && heat_width(grid) <= columns) return print_heat(out, grid, colours);
+  if (map.top == 1 && heat_width(grid) <= columns) return print_heat(out, grid, colors);
   int label = 0;
   for (const auto& row : map.rows) label = std::max(label, display_width(row) + 1);
-  print_blocks(out, map, colours, columns, std::min(label, columns / 3));
+  print_blocks(out, map, colors, columns, std::min(label, columns / 3));
 }
 
 }  // namespace heed::cli

@@ -9,9 +9,9 @@
 namespace heed::cli {
 namespace {
 
-std::string printed(const HeatMap& map, int columns, Colours colours = Colours::none) {
+std::string printed(const HeatMap& map, int columns, Colors colors = Colors::none) {
   std::ostringstream out;
-  print_heat_map(out, map, colours, columns);
+  print_heat_map(out, map, colors, columns);
   return out.str();
 }
 
@@ -79,9 +79,9 @@ TEST(HeatMapOnATerminal, BreaksALongSentenceIntoBlocks) {
   for (const auto& line : lines_of(text)) EXPECT_LE(display_width(line), 80) << line;
 }
 
-TEST(HeatMapOnATerminal, ColoursCellsAndNothingElse) {
-  const auto text = printed(diagonal(20), 60, Colours::full);
-  const auto bright = tinted("  ", 1, Colours::full), dark = tinted("  ", 0, Colours::full);
+TEST(HeatMapOnATerminal, ColorsCellsAndNothingElse) {
+  const auto text = printed(diagonal(20), 60, Colors::full);
+  const auto bright = tinted("  ", 1, Colors::full), dark = tinted("  ", 0, Colors::full);
   std::string row = "  词1  " + bright;
   for (int j = 1; j < 20; ++j) row += dark;
   EXPECT_NE(text.find(row + "  w1 1.00\n"), std::string::npos) << text;

@@ -18,7 +18,7 @@ class GumbelSoftmax final : public Alignment {
 
   Aligned align(const Parameters&, const Scored& in) const override {
     if (!in.draw.sample) return {.weights = best_key(in.scores, in.keep)};
-    Aligned soft = normalised((in.scores + in.draw.gumbel(in.scores)) / temperature_, in.keep);
+    Aligned soft = normalized((in.scores + in.draw.gumbel(in.scores)) / temperature_, in.keep);
     soft.lse.reset();  // of noisy scores: not what a caller would mean
     return soft;
   }

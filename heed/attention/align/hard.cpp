@@ -17,7 +17,7 @@ class Hard final : public Alignment {
   explicit Hard(const Options&) {}
 
   Aligned align(const Parameters&, const Scored& in) const override {
-    const Aligned soft = normalised(in.scores, in.keep);
+    const Aligned soft = normalized(in.scores, in.keep);
     const auto tried = in.draw.sample ? in.scores.detach() + in.draw.gumbel(in.scores) : in.scores;
     const auto chosen = best_key(tried, in.keep);
     const auto log_weights = soft.log_weights.masked_fill(in.keep.logical_not(), 0.0);

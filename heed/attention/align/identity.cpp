@@ -1,6 +1,6 @@
 // Identity alignment:   a_j = e_j
 //
-// No normaliser: the plain weighted sum, and the linear start of memory networks (Sukhbaatar et al., 2015).
+// No normalizer: the plain weighted sum, and the linear start of memory networks (Sukhbaatar et al., 2015).
 
 #include "heed/attention/align.h"
 
@@ -23,7 +23,7 @@ const Catalogue<Alignment>::Entry identity_entry{"identity",
                                                  {.formula = "e_j",
                                                   .paper = "Sukhbaatar et al., 2015",
                                                   .cost = "Lq Lk",
-                                                  .choose = "un-normalised sums; linear start"}};
+                                                  .choose = "un-normalized sums; linear start"}};
 
 }  // namespace
 }  // namespace heed

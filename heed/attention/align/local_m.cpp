@@ -3,7 +3,7 @@
 //   a = softmax over { j : |j - t| <= D },   t the place of the query
 //
 // The window is clipped, never shifted: beyond the last key it may be empty, and the row is then 0.
-// With clamp the centre is min(t, S - 1), S the number of keys, as in the authors' code.
+// With clamp the center is min(t, S - 1), S the number of keys, as in the authors' code.
 
 #include "heed/attention/align.h"
 
@@ -17,19 +17,19 @@ class LocalM final : public Alignment {
   }
 
   Aligned align(const Parameters&, const Scored& in) const override {
-    const auto inside = (in.key_index - centre(in)).abs() <= window_;  // [B|1, 1, Lq, Lk, 1]
-    return normalised(in.scores, in.keep.logical_and(inside));
+    const auto inside = (in.key_index - center(in)).abs() <= window_;  // [B|1, 1, Lq, Lk, 1]
+    return normalized(in.scores, in.keep.logical_and(inside));
   }
   Kernel kernel(Dimensionality) const override { return {.name = "softmax"}; }
   TiledAlignment tiled(const Parameters&, const Scored& in) const override {
-    return {.centre = centre(in).squeeze(-1).squeeze(-1).to(at::kLong), .reach = window_};
+    return {.center = center(in).squeeze(-1).squeeze(-1).to(at::kLong), .reach = window_};
   }
   Offers offers() const override { return {.lse = true}; }
   bool positional() const override { return true; }
 
  private:
   /// [B|1, 1, Lq, 1, 1]
-  Tensor centre(const Scored& in) const {
+  Tensor center(const Scored& in) const {
     const auto last = (in.key_count - 1).clamp_min(0);
     return clamp_ ? at::minimum(in.query_index, last) : in.query_index.unsqueeze(0).unsqueeze(0);
   }

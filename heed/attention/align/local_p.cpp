@@ -1,7 +1,7 @@
 // Local-p alignment (predictive; Luong et al., 2015): the query predicts where to look.
 //
-//   p = S sigmoid(w . tanh(W q))          S keys;  centre = min(floor(p), S - 1)
-//   window = { j : |j - centre| <= D }    g_j = exp(-(j - p)^2 / (2 sigma^2)),  sigma = D / 2
+//   p = S sigmoid(w . tanh(W q))          S keys;  center = min(floor(p), S - 1)
+//   window = { j : |j - center| <= D }    g_j = exp(-(j - p)^2 / (2 sigma^2)),  sigma = D / 2
 //
 //   plain        a = softmax(e) g         softmax over the window; sums to less than 1, as in the paper
 //   renorm       a = softmax(e - (j - p)^2 / (2 sigma^2))
@@ -32,12 +32,12 @@ class LocalP final : public Alignment {
 
   Aligned align(const Parameters&, const Scored& in) const override {
     const auto place = this->place(in);
-    const auto keep = in.keep.logical_and((in.key_index - centre(place, in)).abs() <= window_);
-    if (window_ == 0) return normalised(in.scores, keep);
+    const auto keep = in.keep.logical_and((in.key_index - center(place, in)).abs() <= window_);
+    if (window_ == 0) return normalized(in.scores, keep);
     const auto far = (in.key_index - place).square() / (2 * sigma() * sigma());  // [B, H, Lq, Lk, 1]
-    if (form_ == "renorm") return normalised(in.scores - far, keep);
-    if (form_ == "score_gauss") return normalised(in.scores * at::exp(-far), keep);
-    Aligned soft = normalised(in.scores, keep);
+    if (form_ == "renorm") return normalized(in.scores - far, keep);
+    if (form_ == "score_gauss") return normalized(in.scores * at::exp(-far), keep);
+    Aligned soft = normalized(in.scores, keep);
     soft.weights = soft.weights * at::exp(-far);
     soft.log_weights = soft.log_weights - far;
     return soft;
@@ -49,12 +49,12 @@ class LocalP final : public Alignment {
     const auto row = [](const Tensor& x) { return x.squeeze(-1).squeeze(-1); };  // [B, H, Lq]
     const auto place = this->place(in);
     // A place that is no number is far from every key.
-    const auto middle = centre(place, in).nan_to_num(-1.0 - static_cast<double>(window_)).to(at::kLong);
+    const auto middle = center(place, in).nan_to_num(-1.0 - static_cast<double>(window_)).to(at::kLong);
     const Gauss gauss = window_ == 0             ? Gauss::none
                         : form_ == "renorm"      ? Gauss::add
                         : form_ == "score_gauss" ? Gauss::multiply
                                                  : Gauss::weights;
-    return {.centre = row(middle), .reach = window_, .gauss = gauss, .sigma = sigma(), .place = row(place)};
+    return {.center = row(middle), .reach = window_, .gauss = gauss, .sigma = sigma(), .place = row(place)};
   }
 
   Offers offers() const override { return {.lse = true}; }
@@ -64,7 +64,7 @@ class LocalP final : public Alignment {
   double sigma() const { return static_cast<double>(window_) / 2; }
   /// p, [B, H, Lq, 1, 1]
   static Tensor place(const Scored& in) { return in.key_count * at::sigmoid(in.query).unsqueeze(-1); }
-  static Tensor centre(const Tensor& place, const Scored& in) {
+  static Tensor center(const Tensor& place, const Scored& in) {
     return at::minimum(place.detach().floor(), (in.key_count - 1).clamp_min(0));
   }
 

@@ -44,7 +44,7 @@ class Reinforced final : public Alignment {
     const auto selected = choose(in.keys, in.draw).to(at::kBool).unsqueeze(2);  // [B, H, 1, Lk, 1]
     auto keep = in.keep.logical_and(selected);
     if (fallback_) keep = keep.logical_or(in.keep.logical_and(keep.any(kKeyAxis, true).logical_not()));
-    return normalised(in.scores, keep);
+    return normalized(in.scores, keep);
   }
 
   Policy policy(const Parameters&, const Tensor& logits, const Tensor& reachable, const Draw& draw) const override {

@@ -8,7 +8,7 @@ namespace {
 class Softmax final : public Alignment {
  public:
   explicit Softmax(const Options&) {}
-  Aligned align(const Parameters&, const Scored& in) const override { return normalised(in.scores, in.keep); }
+  Aligned align(const Parameters&, const Scored& in) const override { return normalized(in.scores, in.keep); }
   Kernel kernel(Dimensionality) const override { return {.name = "softmax"}; }
   TiledAlignment tiled(const Parameters&, const Scored&) const override {
     return {.kind = kernels::fused::AlignKind::softmax};

@@ -18,7 +18,7 @@ class StraightThrough final : public Alignment {
 
   Aligned align(const Parameters&, const Scored& in) const override {
     const auto tried = in.draw.sample ? in.scores + in.draw.gumbel(in.scores) : in.scores;
-    const auto soft = normalised(tried / temperature_, in.keep).weights;
+    const auto soft = normalized(tried / temperature_, in.keep).weights;
     // soft - soft.detach() is exactly 0, so the weights are exactly 0 and 1.
     const auto weights = best_key(tried, in.keep) + (soft - soft.detach());
     // One-hot: its entropy is 0, and constant.

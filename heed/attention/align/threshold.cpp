@@ -22,10 +22,10 @@ class Threshold final : public Alignment {
   }
 
   Aligned align(const Parameters&, const Scored& in) const override {
-    Aligned soft = normalised(in.scores, in.keep);
+    Aligned soft = normalized(in.scores, in.keep);
     auto stays = in.keep.logical_and(soft.weights.detach() >= theta_);
     if (keep_best_) stays = stays.logical_or(best_key(in.scores, in.keep) > 0);
-    const auto weights = renorm_ ? normalised(in.scores, stays).weights : soft.weights;
+    const auto weights = renorm_ ? normalized(in.scores, stays).weights : soft.weights;
     const auto filtered = weights.masked_fill(stays.logical_not(), 0.0);
     return {.weights = passing_on(filtered, soft.lse.unsqueeze(kKeyAxis)), .lse = soft.lse};
   }

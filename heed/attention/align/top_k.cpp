@@ -14,13 +14,13 @@ class TopK final : public Alignment {
   }
 
   Aligned align(const Parameters&, const Scored& in) const override {
-    const Aligned soft = normalised(in.scores, in.keep);
+    const Aligned soft = normalized(in.scores, in.keep);
     const auto scores = absent(in.scores.detach(), in.keep);
     const int64_t k = std::min(k_, scores.size(kKeyAxis));
     const auto order = std::get<1>(scores.sort(/*stable=*/true, kKeyAxis, /*descending=*/true));
     const auto best = at::zeros_like(scores, at::kBool).scatter(kKeyAxis, order.narrow(kKeyAxis, 0, k), true);
     const auto stays = in.keep.logical_and(best);
-    const auto weights = renorm_ ? normalised(in.scores, stays).weights : soft.weights;
+    const auto weights = renorm_ ? normalized(in.scores, stays).weights : soft.weights;
     const auto filtered = weights.masked_fill(stays.logical_not(), 0.0);
     return {.weights = passing_on(filtered, soft.lse.unsqueeze(kKeyAxis)), .lse = soft.lse};
   }

@@ -1,5 +1,5 @@
 // Byte-pair encoding (Sennrich, Haddow & Birch, 2016): words start as characters, and the most frequent pair of
-// neighbours becomes one piece, again and again. Of equally frequent pairs the one with the smaller texts goes first.
+// neighbors becomes one piece, again and again. Of equally frequent pairs the one with the smaller texts goes first.
 
 #include <algorithm>
 #include <functional>
@@ -117,7 +117,7 @@ class MergeLearner {
     for (const Pair& other : grown) queue_.push({pairs_[other].count, other});
   }
 
-  /// Only pairs with the new symbol gain by a merge, and only neighbours of its halves lose.
+  /// Only pairs with the new symbol gain by a merge, and only neighbors of its halves lose.
   void merge_in_word(uint32_t index, const Pair& pair, uint32_t whole, std::vector<Pair>& grown) {
     auto& symbols = words_[index].symbols;
     const int64_t count = words_[index].count;
@@ -198,7 +198,7 @@ class Bpe final : public TokenizerTrainer {
 const Catalogue<TokenizerTrainer>::Entry bpe_entry{
     "bpe",
     make_part<TokenizerTrainer, Bpe>,
-    {.formula = "characters, the most frequent neighbours merged again and again",
+    {.formula = "characters, the most frequent neighbors merged again and again",
      .paper = "Sennrich et al., 2016",
      .cost = "one piece or a few for each word",
      .choose = "open vocabulary: names, compounds, inflection; one for both languages",

@@ -16,11 +16,11 @@ class Characters final : public TokenizerTrainer {
 
   TokenizerSpec learn(const std::vector<std::string>& lines) const override {
     TokenizerSpec spec;
-    spec.normalise = {" ", kBlank};
+    spec.normalize = {" ", kBlank};
     spec.decoder = TokenizerSpec::Decoder::replace;
     spec.decode = {kBlank, " "};
     Counts counts;
-    for (const auto& [text, count] : count_chunks(lines, spec.normalise, /*split=*/false)) {
+    for (const auto& [text, count] : count_chunks(lines, spec.normalize, /*split=*/false)) {
       for (const char32_t c : decoded(text)) counts[encoded(c)] += count;
     }
     spec.pieces = choice_.pieces(counts);

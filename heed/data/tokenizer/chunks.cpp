@@ -22,7 +22,7 @@ int64_t special_at(std::string_view text) {
 
 class Cutter {
  public:
-  Cutter(const Replacement& normalise, bool split) : normalise_(normalise), split_(split) {}
+  Cutter(const Replacement& normalize, bool split) : normalize_(normalize), split_(split) {}
 
   std::vector<Chunk> cut(std::string_view text) {
     size_t from = 0;
@@ -59,22 +59,22 @@ class Cutter {
     }
   }
 
-  /// The characters of the normalised text, and the word of each.
+  /// The characters of the normalized text, and the word of each.
   void read(std::string_view text) {
     characters_.clear();
     words_.clear();
     while (!text.empty()) {
-      const size_t plain = std::min(normalise_.from.empty() ? text.size() : text.find(normalise_.from), text.size());
+      const size_t plain = std::min(normalize_.from.empty() ? text.size() : text.find(normalize_.from), text.size());
       for (const char32_t c : decoded(text.substr(0, plain))) add_character(c, counter_.next(c));
       text.remove_prefix(plain);
       if (text.empty()) return;
       int64_t word = -1;
-      for (const char32_t c : decoded(normalise_.from)) {
+      for (const char32_t c : decoded(normalize_.from)) {
         const int64_t next = counter_.next(c);
         if (word < 0) word = next;
       }
-      for (const char32_t c : decoded(normalise_.to)) add_character(c, word);
-      text.remove_prefix(normalise_.from.size());
+      for (const char32_t c : decoded(normalize_.to)) add_character(c, word);
+      text.remove_prefix(normalize_.from.size());
     }
   }
 
@@ -95,7 +95,7 @@ class Cutter {
     chunks_.push_back(std::move(chunk));
   }
 
-  const Replacement& normalise_;
+  const Replacement& normalize_;
   bool split_;
   WordCounter counter_;
   std::u32string characters_;
@@ -144,8 +144,8 @@ int64_t Chunk::word_of(size_t begin, size_t bytes) const {
   return found;
 }
 
-std::vector<Chunk> chunks(std::string_view text, const Replacement& normalise, bool split) {
-  return Cutter(normalise, split).cut(text);
+std::vector<Chunk> chunks(std::string_view text, const Replacement& normalize, bool split) {
+  return Cutter(normalize, split).cut(text);
 }
 
 }  // namespace heed

@@ -30,10 +30,10 @@ std::vector<std::string> Choice::pieces(const Counts& counts) const {
   return all;
 }
 
-Counts count_chunks(const std::vector<std::string>& lines, const Replacement& normalise, bool split) {
+Counts count_chunks(const std::vector<std::string>& lines, const Replacement& normalize, bool split) {
   std::unordered_map<std::string, int64_t> counts;
   for (const auto& line : lines) {
-    for (auto& chunk : chunks(line, normalise, split)) {
+    for (auto& chunk : chunks(line, normalize, split)) {
       if (chunk.special < 0) ++counts[std::move(chunk.text)];
     }
   }

@@ -25,7 +25,7 @@ struct Choice {
 };
 
 /// Chunks of the lines that are no special pieces, counted.
-Counts count_chunks(const std::vector<std::string>& lines, const Replacement& normalise, bool split);
+Counts count_chunks(const std::vector<std::string>& lines, const Replacement& normalize, bool split);
 
 std::vector<std::string> special_pieces();
 

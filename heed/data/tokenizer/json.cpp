@@ -81,7 +81,7 @@ class Reader {
       if (!null_at(root, part)) refuse_feature(part, root[part]);
     }
     TokenizerSpec spec;
-    if (!null_at(root, "normalizer")) spec.normalise = replacement(root["normalizer"], "normalizer");
+    if (!null_at(root, "normalizer")) spec.normalize = replacement(root["normalizer"], "normalizer");
     spec.split = !null_at(root, "pre_tokenizer");
     if (spec.split && type_of(root["pre_tokenizer"], "pre_tokenizer") != "WhitespaceSplit")
       refuse_feature("pre_tokenizer", root["pre_tokenizer"]);
@@ -293,7 +293,7 @@ std::string tokenizer_json(const TokenizerSpec& spec) {
   "added_tokens":)" +
          added_tokens_json() + R"(,
   "normalizer":)" +
-         (spec.normalise.from.empty() ? "null" : replace_json(spec.normalise)) + R"(,
+         (spec.normalize.from.empty() ? "null" : replace_json(spec.normalize)) + R"(,
   "pre_tokenizer":)" +
          (spec.split ? R"({"type":"WhitespaceSplit"})" : "null") + R"(,
   "post_processor":null,

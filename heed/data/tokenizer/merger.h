@@ -1,5 +1,5 @@
 // Byte-pair encoding of one word (Sennrich et al., 2016): its characters, the last one with the end-of-word mark; then,
-// as long as any two neighbours have a merge, the pair whose merge was learnt first becomes one, of equals the
+// as long as any two neighbors have a merge, the pair whose merge was learnt first becomes one, of equals the
 // leftmost.
 
 #pragma once

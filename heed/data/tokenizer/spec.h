@@ -40,7 +40,7 @@ struct TokenizerSpec {
   enum class Decoder { none, bpe, replace };
   using Merges = std::vector<std::pair<std::string, std::string>>;
 
-  Replacement normalise{};
+  Replacement normalize{};
   bool split = false;
   Model model = Model::bpe;
   std::vector<std::string> pieces{};  // by number, the special ones first
@@ -68,8 +68,8 @@ struct Chunk {
 };
 
 /// The text cut at special pieces and, where asked for, at blanks. A byte that is not UTF-8 becomes U+FFFD. Words are
-/// those between whitespace in the text as it is given, before it is normalised.
-std::vector<Chunk> chunks(std::string_view text, const Replacement& normalise, bool split);
+/// those between whitespace in the text as it is given, before it is normalized.
+std::vector<Chunk> chunks(std::string_view text, const Replacement& normalize, bool split);
 
 /// Whether the script of the character is written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer,
 /// Burmese. Korean is written with spaces.

@@ -27,7 +27,7 @@ const Catalogue<TokenizerTrainer>::Entry words_entry{"words",
                                                      {.formula = "a piece is a word between blanks",
                                                       .paper = "-",
                                                       .cost = "one piece for each word",
-                                                      .choose = "text that is tokenised and has few different words",
+                                                      .choose = "text that is tokenized and has few different words",
                                                       .variants = {"words(vocabulary=12)", "words(min_count=2)"}}};
 
 }  // namespace

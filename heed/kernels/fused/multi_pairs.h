@@ -125,9 +125,9 @@ class MultiPairs {
     if (m.causal) within(0, place() + 1);
     if (m.left >= 0) within(place() - m.left, to);
     if (m.right >= 0) within(0, place() + m.right + 1);
-    if (m.centre != nullptr) {
-      const int64_t centre = m.centre[p_.row_index(b_, h_, i_)];
-      within(centre - m.reach, centre + m.reach + 1);
+    if (m.center != nullptr) {
+      const int64_t center = m.center[p_.row_index(b_, h_, i_)];
+      within(center - m.reach, center + m.reach + 1);
     }
   }
 

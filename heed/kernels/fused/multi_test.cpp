@@ -559,19 +559,19 @@ TEST(Multi, SharesOneMatrixAmongHeads) {
   expect_agreement(d);
 }
 
-// A window around a centre of each row is, to the definition, a mask.
-TEST(Multi, KeepsKeysWithinReachOfACentre) {
+// A window around a center of each row is, to the definition, a mask.
+TEST(Multi, KeepsKeysWithinReachOfACenter) {
   for (const auto& form : kForms) {
     auto d = definition_of(form, {});
-    std::vector<int64_t> centre;
+    std::vector<int64_t> center;
     d.keep = {{2, 2, 5, 9}, {}};
     for (int64_t row = 0; row < 20; ++row) {
-      centre.push_back(row * 3 % 11 - 1);
-      for (int64_t j = 0; j < 9; ++j) d.keep.data.push_back(std::abs(j - centre.back()) <= 2 ? 1 : 0);
+      center.push_back(row * 3 % 11 - 1);
+      for (int64_t j = 0; j < 9; ++j) d.keep.data.push_back(std::abs(j - center.back()) <= 2 ? 1 : 0);
     }
     expect_agreement(d, [&](auto& p) {
       p.mask.keep.data = nullptr;
-      p.mask.centre = centre.data(), p.mask.reach = 2;
+      p.mask.center = center.data(), p.mask.reach = 2;
     });
   }
 }

@@ -69,9 +69,9 @@ struct Keep {
   int64_t first_place = 0;
   bool causal = false;              // key <= place
   int64_t left = -1, right = -1;    // window around the place; -1: no limit
-  const int64_t* centre = nullptr;  // [batch][heads][queries]: keys within `reach` of it
+  const int64_t* center = nullptr;  // [batch][heads][queries]: keys within `reach` of it
   int64_t reach = 0;
-  HEED_INLINE bool any() const { return keep || key_count || causal || left >= 0 || right >= 0 || centre; }
+  HEED_INLINE bool any() const { return keep || key_count || causal || left >= 0 || right >= 0 || center; }
 };
 
 /// Added to the scores.
@@ -122,7 +122,7 @@ struct Problem {
   Real* context = nullptr;    // [batch][heads][queries][value_width]
   Real* second = nullptr;     // the same; sparsemax, entmax, straight_through keep it for backward; may be absent
   Row<Real>* rows = nullptr;  // [batch][heads][queries]
-  bool with_lse = true;  // hard: rows hold the normaliser of softmax, whose entropy and log-weights are then reported
+  bool with_lse = true;  // hard: rows hold the normalizer of softmax, whose entropy and log-weights are then reported
 
   HEED_INLINE int64_t group() const { return heads / key_heads; }
   HEED_INLINE int64_t row_index(int64_t b, int64_t h, int64_t i) const { return (b * heads + h) * queries + i; }

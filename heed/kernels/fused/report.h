@@ -94,7 +94,7 @@ class Report : private Engine<V> {
                     last = Base::least(rows, (task % parts + 1) * kBlock);
       Work work(Base::shared_);
       for (int64_t i = task % parts * kBlock; i < last;) {
-        int run = 1;  // neighbours go together
+        int run = 1;  // neighbors go together
         while (i + run < last && query_of(i + run) == query_of(i) + run) ++run;
         const Block wanted{b, head, query_of(i), run}, at = around(wanted, work);
         const int first = static_cast<int>(wanted.query - at.query);

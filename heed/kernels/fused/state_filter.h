@@ -1,7 +1,7 @@
 // Softmax weights of which some stay:
-//   threshold   those of at least theta: one pass for the normaliser, one for the weights
-//   top_k       the k largest: they are set aside while the normaliser runs, and their values gathered at the end
-// What falls out still counts in the normaliser, unless renorm.
+//   threshold   those of at least theta: one pass for the normalizer, one for the weights
+//   top_k       the k largest: they are set aside while the normalizer runs, and their values gathered at the end
+// What falls out still counts in the normalizer, unless renorm.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace heed::kernels::fused {
 
-/// What both share: the normaliser in one pass, and gradients of weights that were filtered by `stays`.
+/// What both share: the normalizer in one pass, and gradients of weights that were filtered by `stays`.
 template <class V>
 class FilterState : public SoftmaxState<V> {
  public:
@@ -31,7 +31,7 @@ class FilterState : public SoftmaxState<V> {
     alignas(64) Real weights[kTile];
     for (int c = 0; c < columns; c += V::kLanes) V::store(weights + c, V::load(s + c));
     filter(known, key, columns, weights);
-    this->normalise(known, columns, s);
+    this->normalize(known, columns, s);
     const bool renorm = State::p_.renorm;
     const Reg of_kept = V::set1(renorm ? given.delta : Real(0));
     const Reg of_all = V::set1(renorm ? given.lse : given.lse - given.delta);
@@ -97,7 +97,7 @@ class ThresholdState final : public FilterState<V> {
 
  protected:
   void filter(const Row<Real>& known, int64_t key, int columns, Real* s) const override {
-    this->normalise(known, columns, s);
+    this->normalize(known, columns, s);
     const Reg theta = V::set1(State::p_.theta), share = V::set1(1 / known.kept);
     const Real best = known.key >= key && known.key < key + columns ? s[known.key - key] : Real(0);
     const bool unknown = known.sum != known.sum;
@@ -193,7 +193,7 @@ class TopKState final : public FilterState<V> {
   void filter(const Row<Real>& known, int64_t key, int columns, Real* s) const override {
     alignas(64) Real e[kTile];
     for (int c = 0; c < columns; c += V::kLanes) V::store(e + c, V::load(s + c));
-    this->normalise(known, columns, s);
+    this->normalize(known, columns, s);
     if (known.sum != known.sum) return;
     for (int c = 0; c < columns; ++c) {
       const bool stays = e[c] > known.floor || (e[c] == known.floor && key + c <= known.key);

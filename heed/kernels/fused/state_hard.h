@@ -1,7 +1,7 @@
 // Hard: all weight on one key, the best one, or one drawn from softmax(e) as the best of e + g, g = -log(-log u).
 //
 // A key can win only if -log u < exp(e - best), so with a panel's largest e one comparison of u settles almost every
-// key, and logarithms are rare. Beside it runs the normaliser of softmax, where its log-probability is wanted.
+// key, and logarithms are rare. Beside it runs the normalizer of softmax, where its log-probability is wanted.
 
 #pragma once
 
@@ -67,7 +67,7 @@ class HardState final : public SoftmaxState<V> {
     if (!unknown && known.key >= key && known.key < key + columns) s[known.key - key] = 1;
   }
   void distribution(int row, const Row<Real>& known, int64_t key, int columns, Real* s) const override {
-    State::p_.with_lse ? this->normalise(known, columns, s) : weigh(row, known, key, columns, s);
+    State::p_.with_lse ? this->normalize(known, columns, s) : weigh(row, known, key, columns, s);
   }
 
   /// ds = g (1[j = m] - P) by the log-probability; the context itself has no gradient by the scores.
@@ -76,7 +76,7 @@ class HardState final : public SoftmaxState<V> {
     const Real log_probability = given.log_probability;
     for (int c = 0; c < columns; ++c) dp[c] = s[c];
     if (log_probability != 0)
-      this->normalise(known, columns, dp);
+      this->normalize(known, columns, dp);
     else
       for (int c = 0; c < columns; ++c) dp[c] = 0;
     weigh(row, known, key, columns, s);

@@ -1,5 +1,5 @@
 // Each key for itself:   sigmoid   a = 1 / (1 + exp(-e))        identity   a = e
-// Nothing is normalised, so nothing is remembered of a row but that it kept a key.
+// Nothing is normalized, so nothing is remembered of a row but that it kept a key.
 
 #pragma once
 

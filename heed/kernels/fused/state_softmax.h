@@ -72,7 +72,7 @@ class SoftmaxState : public RowState<V> {
   }
 
   void weigh(int row, const Row<Real>& known, int64_t key, int columns, Real* s) const override {
-    normalise(known, columns, s);
+    normalize(known, columns, s);
     if (State::p_.gauss == Gauss::weights) spread(row, key, columns, s);
   }
 
@@ -99,7 +99,7 @@ class SoftmaxState : public RowState<V> {
       }
       return;
     }
-    normalise(known, columns, s);
+    normalize(known, columns, s);
     if (State::p_.gauss != Gauss::weights) {
       for (int c = 0; c < columns; c += V::kLanes)
         V::store(dp + c, times(V::load(s + c), V::sub(V::load(dp + c), all)));
@@ -131,7 +131,7 @@ class SoftmaxState : public RowState<V> {
     known.top = top;
     return factor;
   }
-  /// The normaliser takes in a tile; scores stay as they are.
+  /// The normalizer takes in a tile; scores stay as they are.
   void count(Row<Real>& known, int columns, const Real* s) {
     grow(known, State::largest(s, columns));
     const Reg top = minus_top(known);
@@ -142,7 +142,7 @@ class SoftmaxState : public RowState<V> {
   static Reg minus_top(const Row<Real>& known) {
     return V::set1(known.top == State::kNone ? Real(0) : -known.top);
   }
-  void normalise(const Row<Real>& known, int columns, Real* s) const {
+  void normalize(const Row<Real>& known, int columns, Real* s) const {
     if (known.sum == 0) {
       for (int c = 0; c < columns; c += V::kLanes) V::store(s + c, V::zero());
       return;

@@ -63,7 +63,7 @@ class SparseState final : public RowState<V> {
         const int i = own.next, left = own.size - i;
         if (left >= V::kLanes && number[i + V::kLanes - 1] == number[i] + V::kLanes - 1 &&
             number[i] + V::kLanes <= end) {
-          V::store(s + (number[i] - key), raise(excess(known, V::load(z + i))));  // neighbours all
+          V::store(s + (number[i] - key), raise(excess(known, V::load(z + i))));  // neighbors all
           own.next += V::kLanes;
         } else {
           const Real x = by_ * (z[i] - known.top) - known.floor;

@@ -49,9 +49,9 @@ class Steps {
     if (m.causal) narrow(k, 0, place + 1);
     if (m.left >= 0) narrow(k, place - m.left, k.last);
     if (m.right >= 0) narrow(k, 0, place + m.right + 1);
-    if (m.centre != nullptr) {
-      const int64_t centre = m.centre[p_.row_index(batch, head, query)];
-      narrow(k, centre - m.reach, centre + m.reach + 1);
+    if (m.center != nullptr) {
+      const int64_t center = m.center[p_.row_index(batch, head, query)];
+      narrow(k, center - m.reach, center + m.reach + 1);
     }
     return k;
   }

@@ -59,7 +59,7 @@ struct Case {
   Problem<Real> p;
   std::vector<Real> query, keys, values, to_scores, full, per_key, relative, alibi, place;
   std::vector<uint8_t> keep;
-  std::vector<int64_t> key_count, centre;
+  std::vector<int64_t> key_count, center;
   Fenced<Real> context, second;
   Fenced<Row<Real>> rows;
 
@@ -311,14 +311,14 @@ struct Case {
       for (int64_t h = 0; h < n.heads; ++h)
         for (int64_t i = 0; i < n.queries; ++i) {
           if (!predictive) {
-            centre.push_back(i + first);
+            center.push_back(i + first);
             continue;
           }
           const double at = place_of(definition, b, h, i, true_keys(b));
           place.push_back(static_cast<Real>(at));
-          centre.push_back(std::min(static_cast<int64_t>(std::floor(at)), lengths_[static_cast<size_t>(b)] - 1));
+          center.push_back(std::min(static_cast<int64_t>(std::floor(at)), lengths_[static_cast<size_t>(b)] - 1));
         }
-    p.mask.centre = centre.data();
+    p.mask.center = center.data();
     if (!predictive || p.mask.reach == 0) return;
     p.place = place.data();
     p.sigma = static_cast<Real>(p.mask.reach) / 2;

@@ -2,7 +2,7 @@
 
 #pragma once
 
-// g++ 12 takes the undefined operands of its own intrinsics for uninitialised variables.
+// g++ 12 takes the undefined operands of its own intrinsics for uninitialized variables.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"

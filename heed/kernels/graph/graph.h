@@ -5,7 +5,7 @@
 //   a_i. = softmax of e over the edges into i          c_i = sum_j a_ij v_j
 //
 // per head. Time is O(E H D), memory beside inputs and outputs O(E H): nothing has a row of features for each edge.
-// What an edge reads is a row of its neighbour; the row of the node itself stays at hand. A node that nothing leads
+// What an edge reads is a row of its neighbor; the row of the node itself stays at hand. A node that nothing leads
 // into has c = 0; rows that no edge needs are not read.
 //
 // Arrays are dense. What has a row for each edge is in the order by receiver (edges.h).

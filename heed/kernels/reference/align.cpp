@@ -203,7 +203,7 @@ class StraightThrough final : public Alignment<Real> {
   double temperature_;
 };
 
-/// Threshold: the softmax weights that reach theta. What falls out still counts in the normaliser, unless renorm.
+/// Threshold: the softmax weights that reach theta. What falls out still counts in the normalizer, unless renorm.
 template <typename Real>
 class Threshold final : public Alignment<Real> {
  public:
@@ -230,7 +230,7 @@ class Threshold final : public Alignment<Real> {
   bool renorm_, keep_best_;
 };
 
-/// Top-k: the k largest softmax weights. What falls out still counts in the normaliser, unless renorm.
+/// Top-k: the k largest softmax weights. What falls out still counts in the normalizer, unless renorm.
 template <typename Real>
 class TopK final : public Alignment<Real> {
  public:
@@ -253,11 +253,11 @@ class TopK final : public Alignment<Real> {
   bool renorm_;
 };
 
-/// The keys within `reach` of the centre: clipped at both ends, never shifted.
+/// The keys within `reach` of the center: clipped at both ends, never shifted.
 template <typename Real>
-List<uint8_t> window(const Row<Real>& row, int64_t centre, int64_t reach) {
+List<uint8_t> window(const Row<Real>& row, int64_t center, int64_t reach) {
   List<uint8_t> inside;
-  for (const int64_t key : row.keys) inside.push_back(std::abs(key - centre) <= reach);
+  for (const int64_t key : row.keys) inside.push_back(std::abs(key - center) <= reach);
   return inside;
 }
 
@@ -276,8 +276,8 @@ class LocalM final : public Alignment<Real> {
   typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true}; }
 
   Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
-    const int64_t centre = clamp_ ? std::min(row.place, row.key_count - 1) : row.place;
-    return soft_answer(softmax_inside(row.scores, window(row, centre, window_)));
+    const int64_t center = clamp_ ? std::min(row.place, row.key_count - 1) : row.place;
+    return soft_answer(softmax_inside(row.scores, window(row, center, window_)));
   }
 
  private:
@@ -288,7 +288,7 @@ class LocalM final : public Alignment<Real> {
 /// Local, predictive (Luong et al., 2015): the query says where to look. Places count from 0, S is the true length.
 ///   p = S sigmoid(w . tanh(W q)),   window: |j - min(floor p, S - 1)| <= D
 ///   g_j = exp(-(j - p)^2 / (2 sigma^2)),   sigma = D / 2
-///   plain:        a = softmax(e) g          weights of the window, not normalised again: they sum to less than 1
+///   plain:        a = softmax(e) g          weights of the window, not normalized again: they sum to less than 1
 ///   renorm:       a = softmax(e + log g)
 ///   score_gauss:  a = softmax(e g)
 /// The window stands around a whole number, the Gaussian around the real p. D = 0: one key, g = 1.
@@ -306,8 +306,8 @@ class LocalP final : public Alignment<Real> {
   Aligned<Real> align(const HeadParameters<Real>& p, const Row<Real>& row) const override {
     const Real at = place(p, row);
     if (std::isnan(re(at))) return unknown<Real>(row.scores.size());
-    const auto centre = std::min(static_cast<int64_t>(std::floor(re(at))), row.key_count - 1);
-    const auto inside = window(row, centre, window_);
+    const auto center = std::min(static_cast<int64_t>(std::floor(re(at))), row.key_count - 1);
+    const auto inside = window(row, center, window_);
     List<Real> scores = row.scores, gauss;
     for (size_t j = 0; j < scores.size(); ++j) {
       const Real exponent = log_gauss(static_cast<double>(row.keys[j]) - at);
@@ -517,7 +517,7 @@ class Sigmoid final : public Alignment<Real> {
   }
 };
 
-/// Identity:   a = e,   the scores as they are: nothing is normalised
+/// Identity:   a = e,   the scores as they are: nothing is normalized
 template <typename Real>
 class Identity final : public Alignment<Real> {
  public:

@@ -1,7 +1,7 @@
 // a = align(e): from the scores of one query, in one channel, to its weights.
 //
 // An alignment sees only the keys that this query may attend, so there is no mask in any formula. A score that is NaN
-// or +inf makes every weight that is compared or normalised with it NaN: argmax and sorting do not hide it.
+// or +inf makes every weight that is compared or normalized with it NaN: argmax and sorting do not hide it.
 
 #pragma once
 

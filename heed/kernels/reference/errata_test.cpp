@@ -50,7 +50,7 @@ TEST(LocalP, WindowIsClippedNotShifted) {
   for (int j = 0; j < 10; ++j) EXPECT_NEAR(a[static_cast<size_t>(j)], j <= 2 ? gauss(j - .5, 1) / 3 : 0, 1e-15) << j;
 }
 
-TEST(LocalP, WeightsSumToLessThanOneUnlessRenormalised) {
+TEST(LocalP, WeightsSumToLessThanOneUnlessRenormalized) {
   EXPECT_LT(attend(local_p("2", 10, 3.9)).context.data[0], .5);
   EXPECT_NEAR(attend(local_p("2, renorm", 10, 3.9)).context.data[0], 1, 1e-15);
 }
@@ -101,7 +101,7 @@ TEST(LocalP, WindowOfZeroIsOneKeyWithoutAGaussianOrAGradient) {
   EXPECT_EQ(gradients(problem, "align.to_place", pulled_by({1}))[0], 0);
 }
 
-// In double sigmoid(50) is 1 and p = S: the last key is the centre.
+// In double sigmoid(50) is 1 and p = S: the last key is the center.
 TEST(LocalP, PlaceAtTheVeryEndLooksFromTheLastKey) {
   auto problem = local_p("1", 5, 2.5);
   problem.parameters["align.to_place"].data[0] = 100;
@@ -202,7 +202,7 @@ TEST(ScaledDot, DividesByTheRootOfTheWidthThatIsSummed) {
   EXPECT_EQ(attend(problem).scores.data, (Numbers(4, 4 / 2.)));
 }
 
-// Un-normalised sums only where the word says so.
+// Un-normalized sums only where the word says so.
 TEST(Identity, IsTheOnlyOneThatTakesTheScoresAsTheyAre) {
   const Numbers e{2, -1, 5};
   EXPECT_EQ(attend(over("identity", e)).weights.data, e);
@@ -210,7 +210,7 @@ TEST(Identity, IsTheOnlyOneThatTakesTheScoresAsTheyAre) {
 }
 
 // Softmax over positions, not over the learned queries.
-TEST(SelfAttentive, NormalisesOverTheKeysOfEachLearnedQuery) {
+TEST(SelfAttentive, NormalizesOverTheKeysOfEachLearnedQuery) {
   const auto a = attend(problem_of("self_attentive(queries=3) + softmax", {1, 1, 1, 3, 5, {2, 2, 1, 3}})).weights.data;
   for (size_t i = 0; i < 3; ++i) {
     EXPECT_NEAR(

@@ -225,7 +225,7 @@ inline void add_alignments(Cases& cases) {
 inline const Numbers kLocalScores{.2, -.1, .7, .4, 1, .3};
 inline const Numbers kLocalValues{1, -2, .5, 3, -1, 2};
 
-/// local_p with W_p = ((.3, -.4), (.2, .1)), w_p = (.8, -.5) and q = (1, .5): p = 2.93592234, centre 2.
+/// local_p with W_p = ((.3, -.4), (.2, .1)), w_p = (.8, -.5) and q = (1, .5): p = 2.93592234, center 2.
 /// The scores are those of the general score with W = (1, 0), keys of one feature. by_place is dc / dp.
 inline Golden local_p(const std::string& form, Numbers weights, double context, double by_place, Numbers by_scores) {
   Golden one;

@@ -165,7 +165,7 @@ TEST(EveryMechanism, GivesAllWeightToAnOnlyKey) {
   });
 }
 
-// D2 for the unnormalised local alignment: the Gaussian is what is left. p = 3 sigmoid(0) = 1.5, sigma = 1, j = 1.
+// D2 for the unnormalized local alignment: the Gaussian is what is left. p = 3 sigmoid(0) = 1.5, sigma = 1, j = 1.
 TEST(LocalP, GivesAnOnlyKeyItsGaussian) {
   auto problem = problem_of("dot + local_p(2)", {1, 1, 1, 1, 3, {2, 2, 1, 1}});
   problem.parameters["align.to_place"] = {{1, 1}, {0}};
@@ -230,7 +230,7 @@ TEST(EveryMechanism, DoesNotHideANanInAKeptScore) {
   });
 }
 
-// D4: what compares or normalises turns a kept score of +inf into NaN.
+// D4: what compares or normalizes turns a kept score of +inf into NaN.
 TEST(EveryMechanism, DoesNotHideAnInfinityInAKeptScore) {
   for_every_mechanism({}, [](const std::string& words, Problem<double>& problem) {
     for (const char* other : {"uniform", "local", "reinforced", "sigmoid", "identity"}) {

@@ -2,7 +2,7 @@
 //
 //   e_ij = score(q_i, k_j)  ->  a_i. = align(e_i.)  ->  c_i = sum_j a_ij v_j
 //
-// Every faster path is an optimisation that must agree with this one. Real is double, or std::complex<double>: the
+// Every faster path is an optimization that must agree with this one. Real is double, or std::complex<double>: the
 // imaginary part of a complex evaluation at x + i h d, over h = 1e-30, is the gradient along d, exact to rounding.
 // Comparisons (which key is best, which survives) look at real parts; what they decide is constant.
 

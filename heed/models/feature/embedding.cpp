@@ -1,4 +1,4 @@
-// Features that are the embedded words themselves: no word knows its neighbours.
+// Features that are the embedded words themselves: no word knows its neighbors.
 
 #include "heed/models/components.h"
 

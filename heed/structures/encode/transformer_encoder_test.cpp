@@ -80,8 +80,8 @@ TEST(TransformerEncoder, NormsBeforeAndOnceMoreAtTheEnd) {
   auto encoder = ready(TransformerEncoder(o));
   const auto p = encoder->named_parameters();
   const auto normed = [&](const Tensor& x, const std::string& name) {
-    const auto centred = x - x.mean(-1, true);
-    return centred / (centred.square().mean(-1, true) + 0.1).sqrt() * p[name + ".weight"] + p[name + ".bias"];
+    const auto centered = x - x.mean(-1, true);
+    return centered / (centered.square().mean(-1, true) + 0.1).sqrt() * p[name + ".weight"] + p[name + ".bias"];
   };
   const auto linear = [&](const Tensor& x, const std::string& w, const std::string& b) {
     return at::linear(x, p[w], p[b]);

@@ -1,7 +1,7 @@
 // Parallel co-attention (Lu et al., 2016): every feature hears from all features of the other input before it is
 // scored.
 //
-//   A = act(K1 W_A K2^T)                     [n1, n2], not normalised
+//   A = act(K1 W_A K2^T)                     [n1, n2], not normalized
 //   H1 = act(W1 K1 + A (W2 K2))              e1 = w1 . H1        c1 = sum_i align(e1)_i f1_i
 //   H2 = act(W2 K2 + A^T (W1 K1))            e2 = w2 . H2        c2 = sum_j align(e2)_j f2_j
 //   out = [c1; c2], or c1 + c2 as in the paper               act = tanh

@@ -83,9 +83,9 @@ GraphAttention layer_from(const NamedTensors& file, const std::string& layer, co
   auto parameters = made->named_parameters();
   parameters["values"].copy_(stacked("W").transpose(1, 2));
   parameters["self"].copy_(stacked("a_self"));
-  parameters["neighbour"].copy_(stacked("a_neigh"));
+  parameters["neighbor"].copy_(stacked("a_neigh"));
   parameters["self_bias"].copy_(stacked("a_self_bias").flatten());
-  parameters["neighbour_bias"].copy_(stacked("a_neigh_bias").flatten());
+  parameters["neighbor_bias"].copy_(stacked("a_neigh_bias").flatten());
   parameters["bias"].copy_(stacked("bias").flatten());
   made->eval();
   return made;
@@ -136,13 +136,13 @@ TEST(GatOnCora, GivesTheLogitsTheAttentionAndTheAccuracyOfTheAuthorsModel) {
   int64_t compared = 0;
   for (const auto& line : lines_of(model + "/expected_attention_layer2.txt.gz")) {
     std::istringstream words(line);
-    int64_t node = 0, neighbour = 0;
+    int64_t node = 0, neighbor = 0;
     words >> node;
     char colon = 0;
-    for (double weight = 0; words >> neighbour >> colon >> weight; ++compared) {
-      const auto at = weights.find({node, neighbour});
-      ASSERT_NE(at, weights.end()) << node << " " << neighbour;
-      ASSERT_NEAR(at->second, weight, 1e-5) << node << " " << neighbour;
+    for (double weight = 0; words >> neighbor >> colon >> weight; ++compared) {
+      const auto at = weights.find({node, neighbor});
+      ASSERT_NE(at, weights.end()) << node << " " << neighbor;
+      ASSERT_NEAR(at->second, weight, 1e-5) << node << " " << neighbor;
     }
   }
   EXPECT_GT(compared, 1000);

@@ -24,7 +24,7 @@ struct AlignTensorsImpl : torch::nn::Cloneable<AlignTensorsImpl> {
     reset();
   }
   void reset() override {
-    for (const auto& spec : align_parameters(options)) register_parameter(spec.name, initialised(spec, options.heads));
+    for (const auto& spec : align_parameters(options)) register_parameter(spec.name, initialized(spec, options.heads));
   }
   GraphAttentionOptions options;
 };
@@ -43,16 +43,16 @@ GraphAttentionImpl::GraphAttentionImpl(GraphAttentionOptions options) : options_
 void GraphAttentionImpl::reset() {
   const auto& o = options_;
   const auto matrix = [&](const char* name) {
-    register_parameter(name, initialised({name, {o.out, o.in}}, o.heads));  // [H, out, in]
+    register_parameter(name, initialized({name, {o.out, o.in}}, o.heads));  // [H, out, in]
   };
   const auto vector = [&](const char* name, Initial initial = {}) {
-    register_parameter(name, initialised({name, {o.out}, initial}, o.heads));  // [H, out]
+    register_parameter(name, initialized({name, {o.out}, initial}, o.heads));  // [H, out]
   };
   matrix("values");
   if (o.version == GatVersion::v1) {
     vector("self");
-    vector("neighbour");
-    for (const char* name : {"self_bias", "neighbour_bias"})
+    vector("neighbor");
+    for (const char* name : {"self_bias", "neighbor_bias"})
       if (o.score_bias) register_parameter(name, at::zeros({o.heads}));
   } else {
     matrix("receiver");
@@ -87,7 +87,7 @@ EdgeScore GraphAttentionImpl::score_of(const Tensor& nodes, const Tensor& values
       const auto scores = at::linear(nodes, at::matmul(p[by].unsqueeze(1), p["values"]).squeeze(1));  // [N, H]
       return o.score_bias ? scores + p[bias] : scores;
     };
-    return {scored("self", "self_bias"), scored("neighbour", "neighbour_bias"), {}, o.negative_slope};
+    return {scored("self", "self_bias"), scored("neighbor", "neighbor_bias"), {}, o.negative_slope};
   }
   auto receiver = by_heads(nodes, p["receiver"]);
   if (o.score_bias) receiver = receiver + p["hidden_bias"];

@@ -1,10 +1,10 @@
 // A layer of graph attention: GAT (Velickovic et al., 2018) and GATv2 (Brody et al., 2022).
 //
-//   GAT    h = W x     e_ij = LeakyReLU(a_self . h_i + a_neighbour . h_j)        c_i = sum_j a_ij h_j
+//   GAT    h = W x     e_ij = LeakyReLU(a_self . h_i + a_neighbor . h_j)        c_i = sum_j a_ij h_j
 //   GATv2  l = L x, r = R x     e_ij = a . LeakyReLU(l_i + r_j)                  c_i = sum_j a_ij r_j
 //
 // per head, over the edges j -> i; heads are joined side by side (hidden layers) or by their mean (the last one). In
-// GAT the order in which j are preferred is the same for every i, since e grows with a_neighbour . h_j alone; GATv2
+// GAT the order in which j are preferred is the same for every i, since e grows with a_neighbor . h_j alone; GATv2
 // puts a behind the nonlinearity and is free to prefer others for others.
 
 #pragma once
@@ -38,8 +38,8 @@ struct GraphAttentionOptions {
 
 /// Parameters:
 ///   GAT     values [H, out, in]              W
-///           self, neighbour [H, out]         a, its two halves
-///           self_bias, neighbour_bias [H]    if score_bias
+///           self, neighbor [H, out]         a, its two halves
+///           self_bias, neighbor_bias [H]    if score_bias
 ///   GATv2   receiver, values [H, out, in]    L, R
 ///           to_scores [H, out]               a
 ///           hidden_bias [H, out]             if score_bias

@@ -32,7 +32,7 @@ GraphAttention golden_gat(const std::string& alignment) {
   layer->to(at::kDouble);
   set(layer, "values", numbers({1, .5, -.5, 1}));
   set(layer, "self", numbers({.3, -.2}));
-  set(layer, "neighbour", numbers({.5, .1}));
+  set(layer, "neighbor", numbers({.5, .1}));
   return layer;
 }
 
@@ -70,16 +70,16 @@ Graph complete(int64_t nodes) {
   const auto all = at::arange(nodes);
   return {at::stack({all.repeat(nodes), all.repeat_interleave(nodes)}), nodes};
 }
-Tensor favourites(GraphAttention& layer, const Tensor& nodes) {
+Tensor favorites(GraphAttention& layer, const Tensor& nodes) {
   const int64_t N = nodes.size(0);
   return layer->forward(nodes, complete(N), {.weights = true}).weights.view({N, N}).argmax(1);  // of each i
 }
 
-TEST(Gat, PrefersTheSameNeighbourForEveryNode) {
+TEST(Gat, PrefersTheSameNeighborForEveryNode) {
   at::manual_seed(4);
   for (int trial = 0; trial < 20; ++trial) {
     GraphAttention layer(GraphAttentionOptions{.in = 8, .out = 8});
-    const auto best = favourites(layer, at::randn({12, 8}));
+    const auto best = favorites(layer, at::randn({12, 8}));
     EXPECT_TRUE(best.eq(best[0]).all().item<bool>()) << best;
   }
 }
@@ -87,14 +87,14 @@ TEST(Gat, PrefersTheSameNeighbourForEveryNode) {
 // The dictionary that a static score cannot look up (Brody et al., 2022): every node wants the one that is like it.
 // With L = -R and a = (-1, ...), e = -sum LeakyReLU(x_j - x_i): with x once positive and once negated that is
 // -1.2 sum |x_j - x_i| + .2 ..., largest at j = i.
-TEST(Gatv2, MayPreferAnotherNeighbourForEveryNode) {
+TEST(Gatv2, MayPreferAnotherNeighborForEveryNode) {
   constexpr int64_t N = 5;
   GraphAttention layer(GraphAttentionOptions{.in = N, .out = 2 * N, .version = GatVersion::v2});
   const auto eye = at::eye(N);
   set(layer, "receiver", at::cat({-eye, eye}));
   set(layer, "values", at::cat({eye, -eye}));
   set(layer, "to_scores", at::full({2 * N}, -1.0));
-  EXPECT_TRUE(favourites(layer, eye).equal(at::arange(N)));
+  EXPECT_TRUE(favorites(layer, eye).equal(at::arange(N)));
 }
 
 TEST(GraphAttention, LeavesAnIsolatedNodeWithItsBiasUnlessItAttendsItself) {
@@ -176,7 +176,7 @@ TEST(GraphAttention, JoinsHeadsSideBySideOrByTheirMean) {
   const Graph graph(at::randint(5, {2, 12}), 5);
   GraphAttention side(GraphAttentionOptions{.in = 4, .out = 3, .heads = 2});
   GraphAttention mean(GraphAttentionOptions{.in = 4, .out = 3, .heads = 2, .join = JoinHeads::mean});
-  for (const char* name : {"values", "self", "neighbour"}) set(mean, name, side->named_parameters()[name].detach());
+  for (const char* name : {"values", "self", "neighbor"}) set(mean, name, side->named_parameters()[name].detach());
   const auto nodes = at::randn({5, 4});
   const auto both = side->forward(nodes, graph).context;
   EXPECT_EQ(both.sizes(), (std::vector<int64_t>{5, 6}));

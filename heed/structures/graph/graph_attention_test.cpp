@@ -22,9 +22,9 @@ TEST(GraphAttentionStructure, GivesWhatTheCoreGivesUnderTheMaskOfTheGraph) {
   const auto found = made->forward(in).context;
 
   const auto p = made->named_parameters();
-  const auto h = at::linear(in.features[0].rows, p["layer.values"][0]);                // [B, L, D]
-  const auto s = h.matmul(p["layer.self"][0]), t = h.matmul(p["layer.neighbour"][0]);  // [B, L]
-  const auto scores = at::leaky_relu(s.unsqueeze(2) + t.unsqueeze(1), 0.2);            // [B, i, j]
+  const auto h = at::linear(in.features[0].rows, p["layer.values"][0]);               // [B, L, D]
+  const auto s = h.matmul(p["layer.self"][0]), t = h.matmul(p["layer.neighbor"][0]);  // [B, L]
+  const auto scores = at::leaky_relu(s.unsqueeze(2) + t.unsqueeze(1), 0.2);           // [B, i, j]
   const auto& keep = in.features[0].keep;
   auto may = (at::eye(5, at::kBool).logical_or(at::eye(5, at::kBool).roll(1, 1))).unsqueeze(0);
   may = may.logical_and(keep.unsqueeze(1)).logical_and(keep.unsqueeze(2));
@@ -196,7 +196,7 @@ TEST(GraphAttentionStructure, LearnsWhatToDrawByReward) {
   const auto p = made->named_parameters();
   const auto loss = Reinforce().loss(step, reward);
   EXPECT_NEAR(loss.item<double>(), -(reward * step.log_probability.sum({1, 2})).mean().item<double>(), 1e-12);
-  for (const auto& grad : gradients(loss, {p["layer.values"], p["layer.neighbour"]})) EXPECT_GT(largest(grad), 1e-4);
+  for (const auto& grad : gradients(loss, {p["layer.values"], p["layer.neighbor"]})) EXPECT_GT(largest(grad), 1e-4);
 }
 
 TEST(GraphAttentionStructure, SeesWhenEdgesOrPaddingHaveChangedInPlace) {

@@ -84,7 +84,7 @@ const Structure::Parts::Entry positional_co_attention_entry{
 const Preset::Entry li_2019{
     "li_2019",
     {.paper = "Li et al., 2019, Beyond RNNs: Positional self-attention with co-attention for video question answering",
-     .axes = {"parallel", "single", "single", "scaled_dot", "softmax", "single", "self_attentive + specialised",
+     .axes = {"parallel", "single", "single", "scaled_dot", "softmax", "single", "self_attentive + specialized",
               "singular"},
      .structure = "positional_co_attention",
      .mechanisms = {"scaled_dot + softmax"}}};

@@ -87,7 +87,7 @@ const Structure::Parts::Entry hierarchical_co_attention_entry{
 const Preset::Entry lu_2016{
     "lu_2016",
     {.paper = "Lu et al., 2016, Hierarchical question-image co-attention for visual question answering",
-     .axes = {"parallel, alternating", "hierarchical", "single", "additive", "softmax", "single", "specialised",
+     .axes = {"parallel, alternating", "hierarchical", "single", "additive", "softmax", "single", "specialized",
               "singular"},
      .structure = "hierarchical_co_attention",
      .mechanisms = {"softmax"}}};

@@ -53,7 +53,7 @@ const Structure::Parts::Entry attention_gate_entry{"attention_gate",
 const Preset::Entry oktay_2018{"oktay_2018",
                                {.paper = "Oktay et al., 2018, Attention U-Net: Learning where to look for the pancreas",
                                 .axes = {"singular", "single", "single", "additive", "sigmoid", "multi",
-                                         "self_attentive + specialised", "singular"},
+                                         "self_attentive + specialized", "singular"},
                                 .structure = "attention_gate",
                                 .mechanisms = {"additive(relu) + sigmoid, multi", "additive(relu) + sigmoid"}}};
 

@@ -9,7 +9,7 @@ const Preset::Entry wang_2019{
     "wang_2019",
     {.paper = "Wang et al., 2019, Aspect sentiment classification towards question-answering with reinforced "
               "bidirectional attention network",
-     .axes = {"parallel", "single", "single", "additive", "reinforced", "single", "specialised", "singular"},
+     .axes = {"parallel", "single", "single", "additive", "reinforced", "single", "specialized", "singular"},
      .structure = "parallel",
      .mechanisms = {"reinforced"}}};
 

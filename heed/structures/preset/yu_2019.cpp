@@ -115,7 +115,7 @@ const Structure::Parts::Entry modular_co_attention_entry{
 const Preset::Entry yu_2019{
     "yu_2019",
     {.paper = "Yu et al., 2019, Deep modular co-attention networks for visual question answering",
-     .axes = {"parallel", "single", "single", "dot, scaled_dot", "softmax", "single", "self_attentive + specialised",
+     .axes = {"parallel", "single", "single", "dot, scaled_dot", "softmax", "single", "self_attentive + specialized",
               "multi_head"},
      .structure = "modular_co_attention(layers=6, heads=8)",
      .mechanisms = {"scaled_dot + softmax", "dot + softmax"}}};

@@ -26,7 +26,7 @@ TEST(SelfAttentive, LetsAFeatureAskOnlyThoseBeforeIt) {
   EXPECT_TRUE(is_golden(over_features()->forward(given).context, {1, 2, .37043990, 1.37043990, .61634962, 2.07418440}));
 }
 
-TEST(SelfAttentive, NormalisesTheSumOfFeatureAndContext) {
+TEST(SelfAttentive, NormalizesTheSumOfFeatureAndContext) {
   const Given given{.features = {one_row(kF1, 2)}};
   const auto plain = over_features()->forward(given).context;
   auto normed = over_features("self_attentive(features, norm)");
@@ -79,12 +79,12 @@ TEST(SelfAttentive, HasTheGoldenNumbersOfLin2017) {
 
 // One real feature: A = (1, 1)^T, A A^T - I = [[0, 1], [1, 0]]. Its squared Frobenius norm is 2; with the root that a
 // widely used port takes it would be 1.41.
-TEST(SelfAttentive, PenalisesByTheSquaredNorm) {
+TEST(SelfAttentive, PenalizesByTheSquaredNorm) {
   const auto out = structured()->forward({.features = {one_row({1, 2}, 2)}});
   EXPECT_TRUE(close(out.also.at("penalty"), numbers({2}, {1}), 1e-12));
 }
 
-TEST(SelfAttentive, PenalisesNothingWhereNothingIsReal) {
+TEST(SelfAttentive, PenalizesNothingWhereNothingIsReal) {
   auto rows = at::zeros({2, 3, 2}, kDouble);
   rows[1] = one_row(kF1, 2).rows[0];
   const auto keep = at::tensor({0, 0, 0, 1, 1, 1}).view({2, 3}).to(at::kBool);
@@ -93,14 +93,14 @@ TEST(SelfAttentive, PenalisesNothingWhereNothingIsReal) {
   EXPECT_EQ(largest(out.context[0]), 0);
 }
 
-TEST(SelfAttentive, PenalisesWithAllWeightsHoweverFewAreWanted) {
+TEST(SelfAttentive, PenalizesWithAllWeightsHoweverFewAreWanted) {
   Given given{.features = {one_row(kF1, 2)}};
   given.call.want.weights = true;
   given.call.want.rows = {1};
   EXPECT_TRUE(is_golden(structured()->forward(given).also.at("penalty"), {1.00862554}));
 }
 
-TEST(SelfAttentive, PenalisesEveryChannelAlike) {
+TEST(SelfAttentive, PenalizesEveryChannelAlike) {
   const auto one = structured()->forward({.features = {one_row(kF1, 2)}}).also.at("penalty");
   auto many =
       in_double("self_attentive(structured, queries=2)", {.features = {2}, .mechanism = "additive + softmax, multi"});

@@ -26,17 +26,17 @@ class Canvas {
   Canvas(int width, int height)
       : width_(width), height_(height), pixels_(static_cast<size_t>(width) * static_cast<size_t>(height) * 3, 255) {}
 
-  void fill(int x, int y, int width, int height, const Rgb& colour) {
+  void fill(int x, int y, int width, int height, const Rgb& color) {
     for (int i = y; i < y + height; ++i)
-      for (int j = x; j < x + width; ++j) blend(j, i, colour, 255);
+      for (int j = x; j < x + width; ++j) blend(j, i, color, 255);
   }
 
   /// cover: 0 leaves the pixel, 255 replaces it.
-  void blend(int x, int y, const Rgb& colour, int cover) {
+  void blend(int x, int y, const Rgb& color, int cover) {
     if (x < 0 || y < 0 || x >= width_ || y >= height_) return;
     uint8_t* pixel =
         pixels_.data() + 3 * (static_cast<size_t>(y) * static_cast<size_t>(width_) + static_cast<size_t>(x));
-    const int parts[] = {colour.red, colour.green, colour.blue};
+    const int parts[] = {color.red, color.green, color.blue};
     for (int k = 0; k < 3; ++k) pixel[k] = static_cast<uint8_t>((pixel[k] * (255 - cover) + parts[k] * cover) / 255);
   }
 
@@ -69,12 +69,12 @@ class Picture {
   const Canvas& canvas() const { return canvas_; }
 
  private:
-  void write(const std::string& text, int letters, int x, int y, double degrees, const Rgb& colour) {
-    type_.draw(text, letters, x, y, degrees, [&](int px, int py, int cover) { canvas_.blend(px, py, colour, cover); });
+  void write(const std::string& text, int letters, int x, int y, double degrees, const Rgb& color) {
+    type_.draw(text, letters, x, y, degrees, [&](int px, int py, int cover) { canvas_.blend(px, py, color, cover); });
   }
 
   void draw_words() {
-    const int letters = at_.letters, below = at_.cell / 2 + letters * 35 / 100;  // a baseline that centres lower case
+    const int letters = at_.letters, below = at_.cell / 2 + letters * 35 / 100;  // a baseline that centers lower case
     for (size_t i = 0; i < map_.rows.size(); i += static_cast<size_t>(at_.every)) {
       const auto label = label_of(map_.rows[i], type_, letters);
       write(label, letters, at_.left - kGap - type_.width(label, letters),
@@ -88,21 +88,21 @@ class Picture {
 
   void draw_cell(size_t i, size_t j) {
     const double weight = map_.weights[i][j];
-    const Rgb colour = heat_colour(weight / map_.top);
+    const Rgb color = heat_color(weight / map_.top);
     const int x = at_.left + static_cast<int>(j) * at_.cell, y = at_.top + static_cast<int>(i) * at_.cell;
     const int side = at_.cell - (at_.cell >= kLinedCell ? 1 : 0);
-    canvas_.fill(x, y, side, side, colour);
+    canvas_.fill(x, y, side, side, color);
     const auto number = fixed(weight, 2);
     if (at_.cell < kNumberCell || number == "0.00") return;
     const int letters = at_.cell * 32 / 100, width = type_.width(number, letters);
     if (width < side)
       write(number, letters, x + (side - width) / 2, y + side / 2 + letters * 36 / 100, 0,
-            is_bright(colour) ? kInk : kPaper);
+            is_bright(color) ? kInk : kPaper);
   }
 
   void draw_scale() {
     for (int x = 0; x < kScaleWidth; ++x)
-      canvas_.fill(at_.left + x, at_.scale_top, 1, kScaleHeight, heat_colour(x / (kScaleWidth - 1.0)));
+      canvas_.fill(at_.left + x, at_.scale_top, 1, kScaleHeight, heat_color(x / (kScaleWidth - 1.0)));
     const int y = at_.scale_top + kScaleHeight + kScaleLetters + 2;
     for (const double share : {0.0, 0.5, 1.0}) {
       const auto text = share == 0 ? "0" : fixed(map_.top * share, map_.top < 0.1 ? 4 : 2);

@@ -16,8 +16,8 @@ namespace heed::cli {
 bool operator==(const Rgb& a, const Rgb& b) {
   return a.red == b.red && a.green == b.green && a.blue == b.blue;
 }
-void PrintTo(const Rgb& colour, std::ostream* out) {
-  *out << colour.red << ' ' << colour.green << ' ' << colour.blue;
+void PrintTo(const Rgb& color, std::ostream* out) {
+  *out << color.red << ' ' << color.green << ' ' << color.blue;
 }
 
 namespace {
@@ -74,7 +74,7 @@ class HeatMapAsPng : public testing::Test {
   }
 };
 
-TEST_F(HeatMapAsPng, HasTheColourOfEachWeight) {
+TEST_F(HeatMapAsPng, HasTheColorOfEachWeight) {
   const Pixels pixels(kTom);
   Type type;
   const auto at = layout_of(kTom, type);
@@ -83,9 +83,9 @@ TEST_F(HeatMapAsPng, HasTheColourOfEachWeight) {
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
       EXPECT_EQ(pixels.at(at.left + j * at.cell + 1, at.top + i * at.cell + 1),
-                heat_colour(kTom.weights[static_cast<size_t>(i)][static_cast<size_t>(j)]));
-  EXPECT_EQ(pixels.at(at.left, at.scale_top), heat_colour(0));
-  EXPECT_EQ(pixels.at(at.left + kScaleWidth - 1, at.scale_top), heat_colour(1));
+                heat_color(kTom.weights[static_cast<size_t>(i)][static_cast<size_t>(j)]));
+  EXPECT_EQ(pixels.at(at.left, at.scale_top), heat_color(0));
+  EXPECT_EQ(pixels.at(at.left + kScaleWidth - 1, at.scale_top), heat_color(1));
 }
 
 TEST_F(HeatMapAsPng, WritesWordsAndNumbers) {
@@ -96,14 +96,14 @@ TEST_F(HeatMapAsPng, WritesWordsAndNumbers) {
   EXPECT_GT(pixels.inked(at.left, kEdge + 2 * kTitleLetters, at.width, at.top), 100);
   const auto differing = [&](int i, int j) {
     int count = 0;
-    const Rgb back = heat_colour(kTom.weights[static_cast<size_t>(i)][static_cast<size_t>(j)]);
+    const Rgb back = heat_color(kTom.weights[static_cast<size_t>(i)][static_cast<size_t>(j)]);
     for (int y = 0; y < at.cell - 1; ++y)
       for (int x = 0; x < at.cell - 1; ++x)
         count += !(pixels.at(at.left + j * at.cell + x, at.top + i * at.cell + y) == back);
     return count;
   };
   EXPECT_GT(differing(0, 0), 30);  // 0.97
-  EXPECT_EQ(differing(2, 0), 0);   // 0.00 is left to its colour
+  EXPECT_EQ(differing(2, 0), 0);   // 0.00 is left to its color
 }
 
 TEST_F(HeatMapAsPng, StaysInBoundsWhateverStandsInIt) {
@@ -115,9 +115,9 @@ TEST_F(HeatMapAsPng, StaysInBoundsWhateverStandsInIt) {
   Type type;
   const auto at = layout_of(map, type);
   EXPECT_LT(pixels.width, 1000);
-  EXPECT_EQ(pixels.at(at.left + 1, at.top + 1), heat_colour(std::nan("")));
-  EXPECT_EQ(pixels.at(at.left + at.cell + 1, at.top + 1), heat_colour(0));
-  EXPECT_EQ(pixels.at(at.left + 2 * at.cell + 1, at.top + 1), heat_colour(1));
+  EXPECT_EQ(pixels.at(at.left + 1, at.top + 1), heat_color(std::nan("")));
+  EXPECT_EQ(pixels.at(at.left + at.cell + 1, at.top + 1), heat_color(0));
+  EXPECT_EQ(pixels.at(at.left + 2 * at.cell + 1, at.top + 1), heat_color(1));
   EXPECT_EQ(pixels.inked(0, 0, pixels.width, 4) + pixels.inked(pixels.width - 4, 0, pixels.width, pixels.height), 0);
 }
 

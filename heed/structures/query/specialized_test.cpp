@@ -4,8 +4,8 @@ namespace heed::testing {
 namespace {
 
 // The coarse half of the golden multi-grained numbers: general score, query mean(F2) over F1 and mean(F1) over F2.
-TEST(Specialised, AsksWithTheMeanOfTheOtherInput) {
-  auto made = in_double("specialised", {.features = {2}, .mechanism = "general + softmax"});
+TEST(Specialized, AsksWithTheMeanOfTheOtherInput) {
+  auto made = in_double("specialized", {.features = {2}, .mechanism = "general + softmax"});
   set(*made, "attend.score.from_query", kGeneral);
   EXPECT_TRUE(
       is_golden(made->forward({.features = {one_row(kF1, 2), one_row(kF2, 2)}}).context, {.76055511, .62447567}));
@@ -13,9 +13,9 @@ TEST(Specialised, AsksWithTheMeanOfTheOtherInput) {
       is_golden(made->forward({.features = {one_row(kF2, 2), one_row(kF1, 2)}}).context, {.85202581, .05607744}));
 }
 
-TEST(Specialised, AsksWithWhatALearnedQueryFindsInTheOtherInput) {
+TEST(Specialized, AsksWithWhatALearnedQueryFindsInTheOtherInput) {
   at::manual_seed(8);
-  auto made = in_double("specialised(attention)", {.features = {3, 2}});
+  auto made = in_double("specialized(attention)", {.features = {3, 2}});
   const Given given{.features = {{at::randn({2, 4, 3}, kDouble), {}}, {at::randn({2, 5, 2}, kDouble), {}}}};
   const auto out = made->forward(given);
   const auto& found = out.step("ask").context;  // [B, 1, 2]
@@ -25,15 +25,15 @@ TEST(Specialised, AsksWithWhatALearnedQueryFindsInTheOtherInput) {
   EXPECT_TRUE(close(out.context, basic->forward({.features = {given.features[0]}, .query = found}).context, 1e-12));
 }
 
-TEST(Specialised, AsksWithZeroWhereTheOtherInputIsEmpty) {
-  auto made = in_double("specialised", {.features = {2}, .mechanism = "general + softmax"});
+TEST(Specialized, AsksWithZeroWhereTheOtherInputIsEmpty) {
+  auto made = in_double("specialized", {.features = {2}, .mechanism = "general + softmax"});
   const Features nothing{at::full({1, 2, 2}, NAN, kDouble), at::zeros({1, 2}, at::kBool)};
   const auto out = made->forward({.features = {one_row(kF1, 2), nothing}});
   EXPECT_TRUE(close(out.context, numbers({2. / 3, 2. / 3}, {1, 1, 2}), 1e-12));  // all scores 0: the mean
 }
 
-TEST(Specialised, FindsNothingInNothing) {
-  for (const std::string words : {"specialised", "specialised(attention)"}) {
+TEST(Specialized, FindsNothingInNothing) {
+  for (const std::string words : {"specialized", "specialized(attention)"}) {
     const Features nothing{at::full({1, 2, 2}, NAN, kDouble), at::zeros({1, 2}, at::kBool)};
     const auto out = in_double(words, {.features = {2}})->forward({.features = {nothing, one_row(kF2, 2)}});
     EXPECT_EQ(largest(out.context), 0) << words;

@@ -7,12 +7,12 @@
 
 #include <ATen/ATen.h>
 
-#include "heed/train/optimiser.h"
+#include "heed/train/optimizer.h"
 
 namespace heed {
 namespace {
 
-class Adam : public Optimiser {
+class Adam : public Optimizer {
  public:
   explicit Adam(const Options& words, double decay = 0)
       : b1_(words.number("b1", 0.9)),
@@ -44,12 +44,12 @@ class AdamW final : public Adam {
   explicit AdamW(const Options& words) : Adam(words, 0.01) {}
 };
 
-const Catalogue<Optimiser>::Entry adam_entry{
+const Catalogue<Optimizer>::Entry adam_entry{
     "adam",
-    make_part<Optimiser, Adam>,
+    make_part<Optimizer, Adam>,
     {.formula = "x - rate m^ / (sqrt(v^) + eps)", .paper = "Kingma & Ba, 2015", .choose = "usually"}};
-const Catalogue<Optimiser>::Entry adamw_entry{"adamw",
-                                              make_part<Optimiser, AdamW>,
+const Catalogue<Optimizer>::Entry adamw_entry{"adamw",
+                                              make_part<Optimizer, AdamW>,
                                               {.formula = "(1 - rate decay) x - rate m^ / (sqrt(v^) + eps)",
                                                .paper = "Loshchilov & Hutter, 2019",
                                                .choose = "larger models that learn their data by heart"}};

@@ -1,4 +1,4 @@
-#include "heed/train/optimiser.h"
+#include "heed/train/optimizer.h"
 
 #include <torch/nn/modules/linear.h>
 #include <torch/optim/adam.h>
@@ -18,8 +18,8 @@ void expect_as_torch(const std::string& words, const Options& options) {
   auto theirs = start.clone().requires_grad_();
   Theirs torchs(std::vector<Tensor>{theirs}, options);
   auto ours = start.clone();
-  const auto part = Catalogue<Optimiser>::make(words);
-  Optimiser::State state;
+  const auto part = Catalogue<Optimizer>::make(words);
+  Optimizer::State state;
   for (int64_t step = 1; step <= 5; ++step) {
     torchs.zero_grad();
     ((theirs - 1).pow(4) / 4).sum().backward();
@@ -29,7 +29,7 @@ void expect_as_torch(const std::string& words, const Options& options) {
   EXPECT_TRUE(at::allclose(ours, theirs.detach(), 1e-9, 1e-9)) << ours << theirs;
 }
 
-TEST(Optimiser, StepsAsThoseOfTorch) {
+TEST(Optimizer, StepsAsThoseOfTorch) {
   expect_as_torch<torch::optim::Adam>("adam(0.8, 0.95)",
                                       torch::optim::AdamOptions(0.1).betas(std::make_tuple(0.8, 0.95)).eps(1e-8));
   expect_as_torch<torch::optim::AdamW>(
@@ -39,9 +39,9 @@ TEST(Optimiser, StepsAsThoseOfTorch) {
   expect_as_torch<torch::optim::SGD>("sgd", torch::optim::SGDOptions(0.1));
 }
 
-TEST(Optimiser, RefusesWordsThatCannotBe) {
+TEST(Optimizer, RefusesWordsThatCannotBe) {
   for (const char* words : {"adam(1.5)", "adam(decay=-1)", "sgd(momentum=1)", "adm", "adam(speed=3)"})
-    EXPECT_THROW(Catalogue<Optimiser>::make(words), Error) << words;
+    EXPECT_THROW(Catalogue<Optimizer>::make(words), Error) << words;
 }
 
 TEST(FlatParameters, AreViewsOfOneTensorAndSoAreTheirGradients) {

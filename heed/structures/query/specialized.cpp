@@ -1,4 +1,4 @@
-// Specialised query (survey 3.3.1): the query is what another attention module, or a mean, says of a second input.
+// Specialized query (survey 3.3.1): the query is what another attention module, or a mean, says of a second input.
 //
 //   form mean:     q = mean(G)                  form attention:   q = Att(G), self-attentive
 //   c = Att(q, F)
@@ -8,9 +8,9 @@
 namespace heed {
 namespace {
 
-class Specialised final : public Structure {
+class Specialized final : public Structure {
  public:
-  Specialised(const Options& words, const StructureOptions& options)
+  Specialized(const Options& words, const StructureOptions& options)
       : Structure(options, "additive + softmax"), mean_(words.choice("form", {"mean", "attention"}) == "mean") {
     if (!mean_) ask_ = slot_with_score("self_attentive", "ask", 0, width_of(1));
     attend_ = slot("attend", width_of(1), width_of(0));
@@ -32,14 +32,14 @@ class Specialised final : public Structure {
   Slot ask_, attend_;
 };
 
-const Structure::Parts::Entry specialised_entry{"specialised",
-                                                make_structure<Specialised>,
+const Structure::Parts::Entry specialized_entry{"specialized",
+                                                make_structure<Specialized>,
                                                 {.formula = "c = Att(q, F), q = mean(G) or Att(G)",
                                                  .paper = "Brauwers & Frasincar, 2021",
                                                  .cost = "one mechanism, and a pass over G",
                                                  .choose = "what to look for stands in a second input",
                                                  .axis = "query",
-                                                 .variants = {"specialised(attention)"}}};
+                                                 .variants = {"specialized(attention)"}}};
 
 }  // namespace
 }  // namespace heed

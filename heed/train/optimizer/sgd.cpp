@@ -2,13 +2,13 @@
 
 #include <ATen/ATen.h>
 
-#include "heed/train/optimiser.h"
+#include "heed/train/optimizer.h"
 
 namespace heed {
 
 namespace {
 
-class Sgd final : public Optimiser {
+class Sgd final : public Optimizer {
  public:
   explicit Sgd(const Options& words) : momentum_(words.number("momentum", 0)) {
     check(momentum_ >= 0 && momentum_ < 1, words.part(), ": momentum is ", momentum_, ", expected 0 <= momentum < 1");
@@ -27,9 +27,9 @@ class Sgd final : public Optimiser {
   double momentum_;
 };
 
-const Catalogue<Optimiser>::Entry sgd_entry{
+const Catalogue<Optimizer>::Entry sgd_entry{
     "sgd",
-    make_part<Optimiser, Sgd>,
+    make_part<Optimizer, Sgd>,
     {.formula = "x - rate m", .paper = "-", .choose = "to compare with papers before Adam"}};
 
 }  // namespace
