@@ -76,7 +76,7 @@ int main_of(const std::vector<std::string>& words) {
     else if (words[i] == "--json" && i + 1 < words.size())
       json = words[++i];
     else
-      fail("bench: '", words[i], "' came, expected --full or --json <file>");
+      fail("bench: got '", words[i], "', expected --full or --json <file>");
   }
   const at::NoGradGuard no_grad;
   torch::manual_seed(1);

@@ -125,7 +125,7 @@ int main_of(const std::vector<std::string>& words) {
     else if (words[i] == "--only" && i + 1 < words.size())
       only = split(words[++i]);
     else
-      fail("bench: '", words[i], "' came, expected --full, --only <row>,... or --json <file>");
+      fail("bench: got '", words[i], "', expected --full, --only <row>,... or --json <file>");
   }
   for (const auto& name : only)
     check(std::find(names.begin(), names.end(), name) != names.end(), "bench: there is no row ", name,

@@ -135,7 +135,7 @@ class Report:
     def print_row(self, row):
         what = f"  {row['race']:<9} {row['contestant']:<50} {row['peer']:<23}"
         if "failed" in row:
-            print(f"{what} could not run: {row['failed']}", flush=True)
+            print(f"{what} could not run: got {row['failed']}", flush=True)
             return
         beside = ""
         if row["ours_ms"]:
@@ -236,7 +236,7 @@ def main():
     parser.add_argument("--full", action="store_true", help="more rounds, and the grid")
     options = parser.parse_args()
     if int(torch.__version__.split(".")[0]) < 2:
-        sys.exit(f"peers_torch: PyTorch {torch.__version__} came, expected 2.x")
+        sys.exit(f"peers_torch: PyTorch {torch.__version__}, expected 2.x")
     if options.full:
         TIMES.rounds = TIMES.slow_rounds = 15
     ours = {}

@@ -11,7 +11,7 @@
 
 namespace heed::cli {
 
-/// Where lines came from, and the number of the first.
+/// The origin of lines, and the number of the first.
 struct LinesOrigin {
   std::string name;
   int64_t first = 1;

@@ -1,4 +1,4 @@
-// What came of a run, for people.
+// What resulted from a run, for people.
 
 #pragma once
 

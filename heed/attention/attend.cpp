@@ -229,7 +229,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     check(key.size(i) == query.size(i) && value.size(i) == query.size(i), "scaled_dot_product_attention: query is ",
           shape_of(query), ", key ", shape_of(key), ", value ", shape_of(value), "; expected equal leading axes");
   check(!(is_causal && attn_mask.defined()),
-        "scaled_dot_product_attention: is_causal and attn_mask came, expected one of them");
+        "scaled_dot_product_attention: got is_causal and attn_mask, expected one of them");
   // [..., H, L, E] -> [B, H, L, E]
   const auto four = [](const Tensor& x) {
     if (x.dim() == 2) return x.unsqueeze(0).unsqueeze(0);

@@ -78,7 +78,7 @@ void check_noise(Noise& noise, const Mechanism& mechanism, const CallSizes& s, c
         ", expected at least 0 and (first_row + B) H less than 2^32");
   if (noise.uniforms.defined()) {
     check_like("noise: uniforms", noise.uniforms, like);
-    check(offers.draws && noise.sample, "noise: uniforms came, but ",
+    check(offers.draws && noise.sample, "noise: got uniforms, but ",
           offers.draws ? "nothing is to be sampled; set sample" : mechanism.align_name() + " draws no keys");
     if (s.width == 1 && noise.uniforms.dim() < 5)
       noise.uniforms = with_heads("noise: uniforms", noise.uniforms, 4).unsqueeze(-1);
@@ -203,8 +203,8 @@ Checked check_call(const Tensor& query, const Tensor& keys, const Tensor& values
                                        parameters.of("score"), H, c.query);
   check_parameters(mechanism.align_name(), mechanism.align().parameters(c.sizes), parameters.of("align"), H, c.query);
   for (const auto& [name, tensor] : parameters)
-    check(name.rfind("score.", 0) == 0 || name.rfind("align.", 0) == 0, "parameters: '", name,
-          "' came, expected names that begin with score. or align.");
+    check(name.rfind("score.", 0) == 0 || name.rfind("align.", 0) == 0, "parameters: got '", name,
+          "', expected names that begin with score. or align.");
   c.sizes.hidden = hidden;
   c.parameters = parameters;
   c.parameters.set_sizes(c.sizes);

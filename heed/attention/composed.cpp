@@ -156,7 +156,7 @@ std::vector<Tensor> cut(const Tensor& x, int axis, int64_t size, int64_t parts) 
   return x.split(size, axis);
 }
 
-/// The links of each block, counted within it, and where they came from.
+/// The links of each block, counted within it, and their origin.
 struct SortedLinks {
   std::vector<Tensor> of_block;  // undefined where a block has none
   std::vector<int64_t> order;    // order[i]: which of the caller's links comes i-th

@@ -1,4 +1,4 @@
-// The errors a user will make, and that each message names the part, what came, and what was expected.
+// The errors a user will make, and that each message names the part, what it got, and what it expected.
 
 #include "heed/attention/attention.h"
 #include "heed/attention/testing.h"

@@ -475,7 +475,7 @@ std::string no_kernel(const Mechanism& mechanism, const Call& call, const Tensor
   if (score.name.empty()) return mechanism.score_name() + ": " + score.missing;
   if (align.name.empty()) return mechanism.align_name() + ": " + align.missing;
   if (!like.device().is_cpu()) return "the kernels run on the CPU, the query is on " + like.device().str();
-  if (call.noise.uniforms.defined()) return "the kernels draw their own numbers, and noise.uniforms came";
+  if (call.noise.uniforms.defined()) return "the kernels draw their own numbers, and the call has noise.uniforms";
   const Want& want = call.want;
   const bool more = want.weights || want.entropy || want.column_mass || want.top > 0 || want.links.defined();
   if (d != Dimensionality::single && more)

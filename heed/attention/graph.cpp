@@ -176,7 +176,7 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, con
   check_draws_by(graph, call.draws_by);
   Noise& noise = call.noise;
   check(noise.dropout >= 0 && noise.dropout < 1, "graph: dropout is ", noise.dropout, ", expected 0 <= dropout < 1");
-  check(!noise.uniforms.defined(), "graph: uniforms came, expected a seed: numbers belong to edges");
+  check(!noise.uniforms.defined(), "graph: got uniforms, expected a seed: numbers belong to edges");
   const bool drawn = noise.sample && alignment->offers().draws;
   if (noise.seed == 0 && (drawn || noise.dropout > 0)) noise.seed = fresh_seed();
 

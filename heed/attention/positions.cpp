@@ -45,7 +45,7 @@ Tensor sinusoidal_positions(int64_t count, int64_t width, Layout layout, int64_t
 }
 
 Tensor rotated(const Tensor& x, int64_t first, Layout layout, double base) {
-  check(x.defined() && x.dim() >= 2, "positions: rotary turns rows, but ", shape_of(x), " came; expected [..., L, D]");
+  check(x.defined() && x.dim() >= 2, "positions: rotary got ", shape_of(x), ", expected [..., L, D]");
   const int64_t width = x.size(-1);
   check(width % 2 == 0, "positions: rotary turns pairs of features, but there are ", width,
         "; expected an even number");

@@ -77,7 +77,7 @@ std::string md5_hex(std::string_view text) {
 }
 
 uint64_t md5_modulo(std::string_view text, uint64_t n) {
-  check(n >= 1 && n <= (uint64_t{1} << 56U), "base/md5: modulo ", n, " came, expected 1 to 2^56");
+  check(n >= 1 && n <= (uint64_t{1} << 56U), "base/md5: got modulo ", n, ", expected 1 to 2^56");
   uint64_t rest = 0;
   for (const uint8_t byte : md5(text)) rest = (rest * 256 + byte) % n;
   return rest;

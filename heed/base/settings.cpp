@@ -256,7 +256,7 @@ struct Settings::Tree {
 Settings::Settings() : Settings(Setting::map()) {}
 
 Settings::Settings(Setting written, std::string name) : tree_(std::make_shared<Tree>()) {
-  check(written.form == Form::map, name, ": ", described(written), " came, expected keys and values",
+  check(written.form == Form::map, name, ": got ", described(written), ", expected keys and values",
         place(written.origin));
   check_keys(written, "", name);
   tree_->root = std::move(written);

@@ -35,7 +35,7 @@ struct Setting {
   /// The value below name, which is made absent where there was none.
   Setting& at(const std::string& name);
 
-  /// The same words in the same places, wherever they came from.
+  /// The same words in the same places, wherever they are from.
   bool operator==(const Setting& other) const {
     return form == other.form && text == other.text && names == other.names && items == other.items;
   }

@@ -273,7 +273,7 @@ TEST(Keys, MayNotStandTwiceBeEmptyOrHaveDots) {
   EXPECT_EQ(build({"adam.beta"}),
             "recipe: the key 'adam.beta' has a dot, expected 'adam:' with 'beta:' below it [toy.yaml:1]");
   EXPECT_EQ(message([] { Settings made(Setting::scalar("hello", "toy.yaml:1")); }),
-            "recipe: 'hello' came, expected keys and values [toy.yaml:1]");
+            "recipe: got 'hello', expected keys and values [toy.yaml:1]");
 }
 
 TEST(Resolved, IsWhatWasAskedForInThatOrder) {

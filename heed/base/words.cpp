@@ -152,11 +152,11 @@ PartWords parse_part(std::string_view text, const std::string& kind) {
   const std::string whole = trimmed(text);
   const size_t open = whole.find('(');
   const std::string name = trimmed(whole.substr(0, open));
-  check(!name.empty(), kind, ": '", excerpt(whole), "' came, expected a name such as softmax or entmax(1.5)");
+  check(!name.empty(), kind, ": got '", excerpt(whole), "', expected a name such as softmax or entmax(1.5)");
   std::vector<std::pair<std::string, std::string>> given;
   if (open != std::string::npos) {
     const bool closed = whole.find(')') == whole.size() - 1 && whole.find('(', open + 1) == std::string::npos;
-    check(closed, kind, "/", excerpt(name), ": '", excerpt(whole), "' came, expected name(option, option=value)");
+    check(closed, kind, "/", excerpt(name), ": got '", excerpt(whole), "', expected name(option, option=value)");
     const std::string inside = trimmed(whole.substr(open + 1, whole.size() - open - 2));
     for (const auto& item : inside.empty() ? std::vector<std::string>{} : cut(inside, ',')) {
       const size_t equal = item.find('=');
@@ -174,8 +174,8 @@ PartWords parse_part(std::string_view text, const std::string& kind) {
 
 MechanismWords parse_mechanism(std::string_view text) {
   const auto refuse = [&] {
-    fail("mechanism: '", excerpt(trimmed(text)),
-         "' came, expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
+    fail("mechanism: got '", excerpt(trimmed(text)),
+         "', expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
   };
   const auto halves = cut(text, ',');
   const auto parts = cut(halves.front(), '+');

@@ -134,7 +134,7 @@ TEST(Mechanism, RefusesOtherSentences) {
   }
   EXPECT_EQ(
       message([] { parse_mechanism("dot"); }),
-      "mechanism: 'dot' came, expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
+      "mechanism: got 'dot', expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
 }
 
 }  // namespace

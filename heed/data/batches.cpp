@@ -19,8 +19,9 @@ int64_t width(const std::vector<Ids>& side, int64_t row) {
 }
 
 void check_corpus(const IdPairs& corpus) {
-  check(corpus.target.empty() || corpus.target.size() == corpus.source.size(), "data/batches: ", corpus.source.size(),
-        " sentences and ", corpus.target.size(), " translations came, expected as many, or no translations");
+  check(corpus.target.empty() || corpus.target.size() == corpus.source.size(), "data/batches: got ",
+        corpus.source.size(), " sentences and ", corpus.target.size(),
+        " translations, expected as many, or no translations");
 }
 
 /// The two widths of a row, the one that fills batches first: [target, source], or [source, 0] without targets.
@@ -98,8 +99,8 @@ PairBatch PairBatch::to(at::Device device) const {
 }
 
 RowShare share(int64_t rows, int64_t rank, int64_t world) {
-  check(world >= 1 && rank >= 0 && rank < world, "data/batches: rank ", rank, " of ", world,
-        " came, expected a rank from 0 to the number of processes - 1");
+  check(world >= 1 && rank >= 0 && rank < world, "data/batches: got rank ", rank, " of ", world,
+        ", expected a rank from 0 to the number of processes - 1");
   const int64_t first = rows * rank / world;
   return {first, rows * (rank + 1) / world - first};
 }
@@ -107,7 +108,7 @@ RowShare share(int64_t rows, int64_t rank, int64_t world) {
 PairBatch collate(const IdPairs& corpus, const Rows& rows, int64_t rank, int64_t world) {
   check_corpus(corpus);
   for (const int64_t row : rows) {
-    check(row >= 0 && row < corpus.size(), "data/batches: row ", row, " came, expected 0 to ", corpus.size() - 1);
+    check(row >= 0 && row < corpus.size(), "data/batches: got row ", row, ", expected 0 to ", corpus.size() - 1);
   }
   const auto [first, count] = share(static_cast<int64_t>(rows.size()), rank, world);
   PairBatch batch;
@@ -130,7 +131,7 @@ PairBatch collate(const IdPairs& corpus, const Rows& rows, int64_t rank, int64_t
 
 std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64_t most_rows) {
   check_corpus(corpus);
-  check(tokens >= 1, "data/batches: a batch of ", tokens, " tokens came, expected 1 or more");
+  check(tokens >= 1, "data/batches: got a batch of ", tokens, " tokens, expected 1 or more");
   Rows order;
   for (int64_t row = 0; row < corpus.size(); ++row) order.push_back(row);
   std::stable_sort(order.begin(), order.end(),
@@ -142,7 +143,7 @@ std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64
 
 Batches::Batches(const IdPairs& corpus, BatchOptions options) : corpus_(corpus), options_(options) {
   check_corpus(corpus);
-  check(options.tokens >= 1, "data/batches: a batch of ", options.tokens, " tokens came, expected 1 or more");
+  check(options.tokens >= 1, "data/batches: got a batch of ", options.tokens, " tokens, expected 1 or more");
   check(options.rows >= 0 && options.longest >= 0, "data/batches: rows are ", options.rows, " and longest is ",
         options.longest, ", expected 0 (no limit) or more");
   int64_t sum = 0;
@@ -160,7 +161,7 @@ Batches::Batches(const IdPairs& corpus, BatchOptions options) : corpus_(corpus),
 }
 
 const std::vector<Rows>& Batches::plan(int64_t epoch) const {
-  check(epoch >= 0, "data/batches: epoch ", epoch, " came, expected 0 or more");
+  check(epoch >= 0, "data/batches: got epoch ", epoch, ", expected 0 or more");
   if (epoch == planned_) return plan_;
   SplitMix seeds(options_.seed);
   SplitMix random(seeds() ^ static_cast<uint64_t>(epoch) * 0xD1342543DE82EF95U);
@@ -185,8 +186,8 @@ int64_t Batches::count(int64_t epoch) const {
 
 const Rows& Batches::rows(int64_t epoch, int64_t index) const {
   const auto& all = plan(epoch);
-  check(index >= 0 && index < static_cast<int64_t>(all.size()), "data/batches: batch ", index, " of epoch ", epoch,
-        " came, expected 0 to ", static_cast<int64_t>(all.size()) - 1);
+  check(index >= 0 && index < static_cast<int64_t>(all.size()), "data/batches: got batch ", index, " of epoch ", epoch,
+        ", expected 0 to ", static_cast<int64_t>(all.size()) - 1);
   return all[static_cast<size_t>(index)];
 }
 

@@ -81,7 +81,7 @@ TEST(PairBatch, IsSharedInRunsOfRows) {
     EXPECT_TRUE(at::equal(at::cat(sources), whole.source)) << world;
     EXPECT_TRUE(at::equal(at::cat(outs), whole.target_out)) << world;
   }
-  EXPECT_TRUE(says(error_of([&] { collate(corpus, rows, 2, 2); }), {"rank 2 of 2 came"}));
+  EXPECT_TRUE(says(error_of([&] { collate(corpus, rows, 2, 2); }), {"got rank 2 of 2"}));
 }
 
 TEST(Batches, ShowEveryPairOnceInAnEpoch) {
@@ -166,10 +166,10 @@ TEST(Batches, RefuseWhatMakesNoSense) {
   EXPECT_TRUE(says(error_of([&] { Batches(corpus, {.tokens = 0}); }), {"a batch of 0 tokens"}));
   EXPECT_TRUE(says(error_of([&] { Batches(IdPairs{}, {}); }), {"of 0 pairs none"}));
   EXPECT_TRUE(says(error_of([] { Batches({{{4, 4, 4}}, {{4}}}, {.longest = 2}); }), {"none has at most 2 pieces"}));
-  EXPECT_TRUE(says(error_of([] { collate({{{4}}, {{4}, {5}}}, {0}); }), {"1 sentences and 2 translations came"}));
-  EXPECT_TRUE(says(error_of([&] { collate(corpus, {5}); }), {"row 5 came, expected 0 to 4"}));
+  EXPECT_TRUE(says(error_of([] { collate({{{4}}, {{4}, {5}}}, {0}); }), {"got 1 sentences and 2 translations"}));
+  EXPECT_TRUE(says(error_of([&] { collate(corpus, {5}); }), {"row 5, expected 0 to 4"}));
   const Batches batches(corpus, {});
-  EXPECT_TRUE(says(error_of([&] { batches.rows(0, 99); }), {"batch 99 of epoch 0 came"}));
+  EXPECT_TRUE(says(error_of([&] { batches.rows(0, 99); }), {"got batch 99 of epoch 0"}));
 }
 
 // Widths 4, 4, 3, 3, 3 with the end: 2 * 4 are within 9, then 3 * 3. A batch that kept the width of the one before

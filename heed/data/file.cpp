@@ -124,7 +124,7 @@ void write_atomically(const std::string& path, std::string_view bytes) {
 }
 
 void make_folders(const std::string& path) {
-  if (path.empty()) refuse(path, "came, expected the name of a folder");
+  if (path.empty()) refuse(path, "got nothing, expected the name of a folder");
   for (size_t end = 0; end != std::string::npos;) {
     end = path.find('/', end + 1);
     const std::string folder = path.substr(0, end);

@@ -49,15 +49,15 @@ Sides split_bars(const std::string& line, const std::string& where) {
 
 std::string format_of(const TextOptions& options) {
   static const std::vector<std::string> known = {"auto", "two", "tsv", "|||"};
-  check(std::find(known.begin(), known.end(), options.format) != known.end(), "data/parallel_text: format '",
-        options.format, "' came, expected one of ", joined(known), suggestion(options.format, known));
+  check(std::find(known.begin(), known.end(), options.format) != known.end(), "data/parallel_text: got format '",
+        options.format, "', expected one of ", joined(known), suggestion(options.format, known));
   const size_t files = options.files.size();
-  check(files > 0, "data/parallel_text: no files came, expected two of text, or one with both sides");
+  check(files > 0, "data/parallel_text: got no files, expected two of text, or one with both sides");
   if (options.format == "two") {
-    check(files % 2 == 0, "data/parallel_text: ", files, " files came (", joined(options.files),
+    check(files % 2 == 0, "data/parallel_text: got ", files, " files (", joined(options.files),
           "), expected source, target, source, target, ...");
   }
-  check(options.format != "auto" || files <= 2, "data/parallel_text: ", files, " files came (", joined(options.files),
+  check(options.format != "auto" || files <= 2, "data/parallel_text: got ", files, " files (", joined(options.files),
         ") without their format, expected format two, tsv or |||");
   return options.format == "auto" && files == 2 ? "two" : options.format;
 }
@@ -66,11 +66,11 @@ void check_residues(const TextOptions& options) {
   check(options.longest >= 0, "data/parallel_text: longest is ", options.longest, ", expected 0 or more words");
   check(options.modulo >= 0, "data/parallel_text: modulo is ", options.modulo, ", expected 0 or more");
   check(options.modulo > 0 || options.keep_residues.empty(),
-        "data/parallel_text: residues to keep came without the number to divide by, expected modulo");
+        "data/parallel_text: got residues to keep without the number to divide by, expected modulo");
   check(options.modulo == 0 || !options.keep_residues.empty(), "data/parallel_text: modulo ", options.modulo,
-        " came without the residues to keep");
+        " without the residues to keep");
   for (const int64_t residue : options.keep_residues) {
-    check(residue >= 0 && residue < options.modulo, "data/parallel_text: residue ", residue, " came, expected 0 to ",
+    check(residue >= 0 && residue < options.modulo, "data/parallel_text: got residue ", residue, ", expected 0 to ",
           options.modulo - 1, " with modulo ", options.modulo);
   }
 }

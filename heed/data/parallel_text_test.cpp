@@ -66,13 +66,13 @@ TEST_F(Parallel, TextIsRefusedWhereALineHasNoPartner) {
 TEST_F(Parallel, TextWantsOptionsThatMakeSense) {
   const auto message = [&](TextOptions options) { return error_of([&] { one("a\tx\n", std::move(options)); }); };
   EXPECT_EQ(message({.format = "tvs"}),
-            "data/parallel_text: format 'tvs' came, expected one of auto, two, tsv, ||| (did you mean 'tsv'?)");
-  EXPECT_TRUE(says(message({.format = "two"}), {"1 files came", "expected source, target"}));
-  EXPECT_TRUE(says(message({.modulo = 20, .keep_residues = {20}}), {"residue 20 came, expected 0 to 19"}));
+            "data/parallel_text: got format 'tvs', expected one of auto, two, tsv, ||| (did you mean 'tsv'?)");
+  EXPECT_TRUE(says(message({.format = "two"}), {"got 1 files", "expected source, target"}));
+  EXPECT_TRUE(says(message({.modulo = 20, .keep_residues = {20}}), {"residue 20, expected 0 to 19"}));
   EXPECT_TRUE(says(message({.keep_residues = {1}}), {"expected modulo"}));
   EXPECT_TRUE(says(message({.modulo = 20}), {"without the residues"}));
   EXPECT_TRUE(says(message({.longest = -1}), {"longest is -1"}));
-  EXPECT_TRUE(says(error_of([] { read_parallel({}); }), {"no files came"}));
+  EXPECT_TRUE(says(error_of([] { read_parallel({}); }), {"got no files"}));
   EXPECT_TRUE(says(error_of([] { read_parallel({.files = {"a", "b", "c"}}); }), {"without their format"}));
 }
 

@@ -185,8 +185,8 @@ Setting parse_value(const std::string& text, const std::string& whole) {
 
 void apply(Settings& settings, const std::string& whole) {
   const size_t equal = whole.find('=');
-  check(equal != std::string::npos && equal > 0, "recipe: '", excerpt(whole),
-        "' came, expected key.path=value, for example train.lr=0.001");
+  check(equal != std::string::npos && equal > 0, "recipe: got '", excerpt(whole),
+        "', expected key.path=value, for example train.lr=0.001");
   check(first_invalid_utf8(whole) == std::string::npos, "recipe: '", excerpt(whole), "' is not UTF-8");
   const std::string key = whole.substr(0, equal), text = trimmed(whole.substr(equal + 1));
   check(!text.empty(), "recipe: got '", excerpt(whole), "' without a value, expected ", excerpt(key),

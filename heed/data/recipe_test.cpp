@@ -88,8 +88,8 @@ TEST(Recipe, FollowsAnchorsAndMergesMaps) {
 TEST(Recipe, IsRefusedWhenItIsNotOne) {
   EXPECT_EQ(refusal(""), "recipe: toy.yaml is empty, expected keys and values such as\ntrain:\n  lr: 0.001");
   EXPECT_EQ(refusal("# only a comment\n"), refusal(""));
-  EXPECT_EQ(refusal("- a\n- b\n"), "recipe: a list came, expected keys and values [toy.yaml:1]");
-  EXPECT_EQ(refusal("hello"), "recipe: 'hello' came, expected keys and values [toy.yaml:1]");
+  EXPECT_EQ(refusal("- a\n- b\n"), "recipe: got a list, expected keys and values [toy.yaml:1]");
+  EXPECT_EQ(refusal("hello"), "recipe: got 'hello', expected keys and values [toy.yaml:1]");
   EXPECT_EQ(refusal("a: 1\nb: [c\n"), "recipe: toy.yaml:3:1: not YAML: end of sequence flow not found");
   EXPECT_EQ(refusal("a: 1\nb: c: d\n"), "recipe: toy.yaml:2:5: not YAML: illegal map value");
   EXPECT_EQ(refusal("a: 1\n---\nb: 2\n"),
@@ -186,9 +186,8 @@ TEST(RecipeOverride, IsShownInPartAndEscaped) {
 }
 
 TEST(RecipeOverride, IsRefusedWhenItIsNotOne) {
-  EXPECT_EQ(refusal(kToy, {"train.lr"}),
-            "recipe: 'train.lr' came, expected key.path=value, for example train.lr=0.001");
-  EXPECT_EQ(refusal(kToy, {"=3"}), "recipe: '=3' came, expected key.path=value, for example train.lr=0.001");
+  EXPECT_EQ(refusal(kToy, {"train.lr"}), "recipe: got 'train.lr', expected key.path=value, for example train.lr=0.001");
+  EXPECT_EQ(refusal(kToy, {"=3"}), "recipe: got '=3', expected key.path=value, for example train.lr=0.001");
   EXPECT_EQ(refusal(kToy, {"data.train=[a"}),
             "recipe: the value of 'data.train=[a' is not YAML: end of sequence flow not found, expected for example "
             "data.train=[a.en,a.de]");

@@ -265,9 +265,9 @@ std::vector<const Entries::value_type*> in_file_order(const std::string& path, c
     const auto& [name, entry] = named;
     if (entry.begin() > entry.end())
       refuse(path, "data_offsets of ", shown(name), " are ", shape_text(entry.offsets), ", expected begin <= end");
-    const uint64_t bytes = bytes_of(path, name, entry), came = entry.end() - entry.begin();
-    if (came != bytes)
-      refuse(path, "data_offsets of ", shown(name), " span ", came, " bytes, expected ", bytes, " (", entry.kind->word,
+    const uint64_t bytes = bytes_of(path, name, entry), got = entry.end() - entry.begin();
+    if (got != bytes)
+      refuse(path, "data_offsets of ", shown(name), " span ", got, " bytes, expected ", bytes, " (", entry.kind->word,
              " ", shape_text(entry.shape), ")");
     order.push_back(&named);
   }
@@ -442,8 +442,8 @@ std::string kind_text(const at::Tensor& tensor) {
          shape_text(tensor.sizes());
 }
 
-void expect_same_form(const std::string& path, const NamedTensors& came, const NamedTensors& state) {
-  const auto missing = names_without(state, came), surplus = names_without(came, state);
+void expect_same_form(const std::string& path, const NamedTensors& got, const NamedTensors& state) {
+  const auto missing = names_without(state, got), surplus = names_without(got, state);
   const std::string lacks = missing.empty() ? "" : "lacks " + some_of(missing);
   const std::string extra = surplus.empty() ? "" : "has " + some_of(surplus) + ", which the model does not know";
   const std::string both = lacks + (lacks.empty() || extra.empty() ? "" : "; it ") + extra;
@@ -451,7 +451,7 @@ void expect_same_form(const std::string& path, const NamedTensors& came, const N
 
   std::vector<std::string> different;
   for (const auto& [name, tensor] : state) {
-    const at::Tensor& other = came.at(name);
+    const at::Tensor& other = got.at(name);
     const bool same = other.sizes() == tensor.sizes() && other.scalar_type() == tensor.scalar_type();
     if (!same) different.push_back(shown(name) + " is " + kind_text(other) + ", expected " + kind_text(tensor));
   }

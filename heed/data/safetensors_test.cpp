@@ -102,10 +102,10 @@ testing::AssertionResult says(const std::string& message, const std::vector<std:
   return testing::AssertionSuccess();
 }
 
-void expect_same(const at::Tensor& came, const at::Tensor& expected) {
-  EXPECT_EQ(came.scalar_type(), expected.scalar_type());
-  EXPECT_EQ(came.sizes(), expected.sizes());
-  EXPECT_TRUE(at::equal(came, expected)) << came << "\nexpected\n" << expected;
+void expect_same(const at::Tensor& got, const at::Tensor& expected) {
+  EXPECT_EQ(got.scalar_type(), expected.scalar_type());
+  EXPECT_EQ(got.sizes(), expected.sizes());
+  EXPECT_TRUE(at::equal(got, expected)) << got << "\nexpected\n" << expected;
 }
 
 // ---- the reference implementation's bytes ----

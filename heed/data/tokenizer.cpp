@@ -147,7 +147,7 @@ Cut Tokenizer::cut(const std::vector<int64_t>& ids) const {
 }
 
 const std::string& Tokenizer::piece(int64_t id) const {
-  check(id >= 0 && id < size(), "data/tokenizer: piece ", id, " came, expected 0 to ", size() - 1);
+  check(id >= 0 && id < size(), "data/tokenizer: got piece ", id, ", expected 0 to ", size() - 1);
   return spec_.pieces[static_cast<size_t>(id)];
 }
 

@@ -411,8 +411,8 @@ TEST(Tokenizer, RefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(says(message("words(vocabulary=4)"), {"tokenizer/words: vocabulary is 4, expected more than the 4"}));
   EXPECT_TRUE(says(message("characters(min_count=0)"), {"tokenizer/characters: min_count is 0"}));
   const auto tokenizer = train_tokenizer("words", {"a"});
-  EXPECT_EQ(error_of([&] { tokenizer->decode({5}); }), "data/tokenizer: piece 5 came, expected 0 to 4");
-  EXPECT_TRUE(says(error_of([&] { tokenizer->piece(-1); }), {"piece -1 came"}));
+  EXPECT_EQ(error_of([&] { tokenizer->decode({5}); }), "data/tokenizer: got piece 5, expected 0 to 4");
+  EXPECT_TRUE(says(error_of([&] { tokenizer->piece(-1); }), {"got piece -1"}));
 }
 
 // ---- files of other people's making ----

@@ -73,7 +73,7 @@ struct QueryOptions {
   Looking looking{};
 };
 
-/// What came of queries, with every use of a mechanism by name.
+/// What resulted from queries, with every use of a mechanism by name.
 struct Answered {
   Features outputs;  // [B, T, width]
   Steps steps;

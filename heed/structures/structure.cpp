@@ -63,8 +63,8 @@ Mechanism Structure::mechanism() const {
   }
   const std::string words = "dot + " + (inside());
   check(!has_score(given) && parse_mechanism(words).dimensionality.name == "single",
-        "structure: it computes its scores itself, but '", given,
-        "' came; expected an alignment alone, such as 'sparsemax'");
+        "structure: it computes its scores itself; got '", given,
+        "', expected an alignment alone, such as 'sparsemax'");
   return Mechanism::parse(words);
 }
 
@@ -130,7 +130,7 @@ Arranged Structure::forward(const Given& given) {
         want.features.size(), ": ", joined(want.features));
   const auto& mask = given.call.mask;
   check(!mask.keep.defined() && !mask.key_count.defined(), words_,
-        ": a mask of keys came with the call; each input brings its own keep");
+        ": got a mask of keys in the call; each input brings its own keep");
   check(!given.call.noise.uniforms.defined(), words_,
         ": uniforms belong to one use of a mechanism, and here may be several; give a seed");
   check(want.masks || (!mask.any() && !given.call.bias.full.defined() && !given.call.bias.per_key.defined() &&
@@ -162,9 +162,9 @@ Arranged Structure::forward(const Given& given) {
               given.query.size(2) == width_of_query(),
           words_, ": query is ", shape_of(given.query), ", expected [", first.batch(), ", Lq, ", width_of_query(), "]");
   else
-    check(!given.query.defined(), words_, ": a query came, but it makes its own");
+    check(!given.query.defined(), words_, ": got a query, but it makes its own");
   check(want.edges == given.edges.defined(), words_,
-        want.edges ? ": edges are missing, expected int64 [2, E]" : ": edges came, but its inputs are no graph");
+        want.edges ? ": edges are missing, expected int64 [2, E]" : ": got edges, but its inputs are no graph");
   return arrange(clean);
 }
 

@@ -105,7 +105,7 @@ class Structure : public torch::nn::Module {
   static constexpr auto kKind = "structure";
   using Parts = Catalogue<Structure, StructureOptions>;
 
-  /// Checks what came against takes(), clears padding, and arranges.
+  /// Checks its input against takes(), clears padding, and arranges.
   Arranged forward(const Given& given);
 
   virtual Takes takes() const = 0;

@@ -1,4 +1,5 @@
-// Several uses of mechanisms in one call: masks and wants are the same, what is drawn is not; and what came of each.
+// Several uses of mechanisms in one call: masks and wants are the same, what is drawn is not; and what resulted from
+// each.
 
 #pragma once
 
@@ -29,7 +30,7 @@ inline Call with_rows_split(const Call& call, int64_t each) {
   return own;
 }
 
-/// What came of each use, by name, in order.
+/// What resulted from each use, by name, in order.
 using Steps = std::vector<std::pair<std::string, Attended>>;
 
 /// The step of that name; who: how errors call its owner.

@@ -40,8 +40,8 @@ class SelfAttentive final : public Score {
 
   Tensor prepare_query(const Parameters& p, const Tensor& query) const override {
     const int64_t Lq = query.size(2);
-    check(queries_ == 1 || queries_ == Lq, "score/self_attentive: ", queries_,
-          " learned queries, but the query that came has ", Lq, " rows; pass an undefined query");
+    check(queries_ == 1 || queries_ == Lq, "score/self_attentive: ", queries_, " learned queries, but the query has ",
+          Lq, " rows; pass an undefined query");
     auto own = p["query"];  // [r, Dh], with channels [r, W, Dh], each with heads in front or not
     const bool channels = !dot_ && p.sizes().dimensionality != Dimensionality::single;
     if (channels) own = own.flatten(-2, -1);

@@ -31,7 +31,7 @@ std::vector<const Kernels<float>*> available() {
 const Kernels<float>& named(const std::string& name, const char* who) {
   for (const auto* kernels : available())
     if (name == kernels->name) return *kernels;
-  fail(who, ": instruction set '", name, "' came, expected one that this machine has: ", joined(instruction_sets()));
+  fail(who, ": got instruction set '", name, "', expected one that this machine has: ", joined(instruction_sets()));
 }
 
 std::atomic<const Kernels<float>*>& chosen() {

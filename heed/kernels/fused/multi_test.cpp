@@ -244,11 +244,11 @@ Scale scale_of(const Definition& d) {
 
 /// Equal within the tolerance; NaN is only NaN, and what is infinite is the same.
 template <typename Real>
-void expect_near(const Fenced<Real>& came, const std::vector<double>& expected, double tolerance,
+void expect_near(const Fenced<Real>& got, const std::vector<double>& expected, double tolerance,
                  const std::string& what) {
-  ASSERT_EQ(static_cast<size_t>(came.size()), expected.size()) << what;
+  ASSERT_EQ(static_cast<size_t>(got.size()), expected.size()) << what;
   for (size_t i = 0; i < expected.size(); ++i) {
-    const auto x = static_cast<double>(came[static_cast<int64_t>(i)]);
+    const auto x = static_cast<double>(got[static_cast<int64_t>(i)]);
     const double y = expected[i];
     const bool same = x == y || (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= tolerance;
     ASSERT_TRUE(same) << what << "[" << i << "] is " << x << ", expected " << y << ", off by " << x - y
@@ -588,8 +588,8 @@ TEST(Multi, HasTheGradientsOfTheDefinition) {
     const Pull pull(d);
     call.backward(pull.context, pull.lse, d);
     const double tolerance = std::numeric_limits<double>::epsilon() * 100 * scale_of(d).score;
-    for (const auto& [name, came] : call.grads)
-      expect_near(came, reference::gradients(d, name, pull.loss()), tolerance, "gradient of " + name);
+    for (const auto& [name, got] : call.grads)
+      expect_near(got, reference::gradients(d, name, pull.loss()), tolerance, "gradient of " + name);
   }
 }
 
@@ -834,7 +834,7 @@ TEST(Multi, RefusesWidthsThatDoNotFit) {
   p.width = 3, p.channels = 4;
   try {
     multi_forward(p);
-    FAIL() << "3 features for 4 channels came through";
+    FAIL() << "3 features for 4 channels were accepted";
   } catch (const Error& error) {
     EXPECT_STREQ(
         error.what(),

@@ -93,7 +93,7 @@ class Steps {
         V::store(s + c, x);
       }
   }
-  /// ds by what went into bend(), from ds by what came out. x: what went in.
+  /// ds by what went into bend(), from ds by its result. x: what went in.
   void unbend(int columns, const Real* x, Real* ds) const {
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg in = V::load(x + c);

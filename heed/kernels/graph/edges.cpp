@@ -42,8 +42,8 @@ std::vector<int32_t> cut(const std::vector<int32_t>& first) {
 }  // namespace
 
 Edges sort_edges(const int64_t* from, const int64_t* to, int64_t edges, int64_t nodes) {
-  check(nodes >= 0 && nodes < kMost && edges >= 0 && edges <= kMost, "graph: ", nodes, " nodes and ", edges,
-        " edges came, expected at most ", kMost, " of each");
+  check(nodes >= 0 && nodes < kMost && edges >= 0 && edges <= kMost, "graph: got ", nodes, " nodes and ", edges,
+        " edges, expected at most ", kMost, " of each");
   for (int64_t e = 0; e < edges; ++e)
     check(from[e] >= 0 && from[e] < nodes && to[e] >= 0 && to[e] < nodes, "graph: edge ", e, " is ", from[e], " -> ",
           to[e], ", expected nodes from 0 to ", nodes - 1);

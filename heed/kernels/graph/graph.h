@@ -63,7 +63,8 @@ template <typename Real>
 void attend(const Edges& edges, const Score<Real>& score, const Values<Real>& values, const Real* factor, Real* weights,
             Real* context, const ParallelFor& parallel_for = in_order);
 
-/// From the weights that attend() stored. grad_weights [E, H]: what came by the weights themselves; null: nothing.
+/// From the weights that attend() stored. grad_weights [E, H]: the gradient that arrived at the weights themselves;
+/// null: nothing.
 template <typename Real>
 void attend_backward(const Edges& edges, const Score<Real>& score, const Values<Real>& values, const Real* factor,
                      const Real* weights, const Real* grad_context, const Real* grad_weights,

@@ -37,12 +37,12 @@ void check_inputs(const Problem<Real>& p) {
   check_whole("values", p.values, 4);
   const auto &q = p.query.shape, &k = p.keys.shape, &v = p.values.shape;
   const bool together = q[0] == k[0] && k[0] == v[0] && k[1] == v[1] && k[2] == v[2];
-  check(together, "kernels/reference: query ", shown(q), ", keys ", shown(k), " and values ", shown(v),
-        " came, expected [B, H, Lq, Dq], [B, Hk, Lk, Dk] and [B, Hk, Lk, Dv]");
-  check(q[1] == k[1] || (k[1] > 0 && q[1] % k[1] == 0), "kernels/reference: ", q[1], " heads of queries over ", k[1],
-        " heads of keys came, expected a multiple");
-  check(q[3] > 0 && k[3] > 0 && v[3] > 0, "kernels/reference: query ", shown(q), ", keys ", shown(k), " and values ",
-        shown(v), " came, expected at least one feature in each");
+  check(together, "kernels/reference: got query ", shown(q), ", keys ", shown(k), " and values ", shown(v),
+        ", expected [B, H, Lq, Dq], [B, Hk, Lk, Dk] and [B, Hk, Lk, Dv]");
+  check(q[1] == k[1] || (k[1] > 0 && q[1] % k[1] == 0), "kernels/reference: got ", q[1], " heads of queries over ",
+        k[1], " heads of keys, expected a multiple");
+  check(q[3] > 0 && k[3] > 0 && v[3] > 0, "kernels/reference: got query ", shown(q), ", keys ", shown(k),
+        " and values ", shown(v), ", expected at least one feature in each");
 }
 
 template <typename Real>
@@ -70,8 +70,8 @@ void check_problem(const Problem<Real>& p, int64_t score_width) {
     check(count >= 0 && count <= Lk, "kernels/reference: a key_count is ", count, ", expected 0 to ", Lk);
   }
   for (const auto& [name, array] : p.parameters) {
-    check(name.starts_with("score.") || name.starts_with("align."), "kernels/reference: parameter ", name,
-          " came, expected score.* or align.*");
+    check(name.starts_with("score.") || name.starts_with("align."), "kernels/reference: got parameter ", name,
+          ", expected score.* or align.*");
     check_whole("parameter " + name, array, array.shape.size());
   }
   check(p.soft_cap >= 0, "kernels/reference: soft_cap is ", p.soft_cap, ", expected 0 (none) or more");

@@ -12,9 +12,9 @@ namespace {
 
 constexpr double kTolerance = 1e-7;  // eight decimals were written down
 
-void expect_near(const std::vector<double>& came, const std::vector<double>& expected, const std::string& what) {
-  ASSERT_EQ(came.size(), expected.size()) << what;
-  for (size_t i = 0; i < came.size(); ++i) EXPECT_NEAR(came[i], expected[i], kTolerance) << what << " at " << i;
+void expect_near(const std::vector<double>& got, const std::vector<double>& expected, const std::string& what) {
+  ASSERT_EQ(got.size(), expected.size()) << what;
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], kTolerance) << what << " at " << i;
 }
 
 const Problem<double>& problem_named(const std::string& name) {
@@ -29,8 +29,8 @@ class EveryGolden : public testing::TestWithParam<Golden> {};
 
 TEST_P(EveryGolden, IsAnswered) {
   const auto answer = attend(GetParam().problem);
-  const auto came = outputs(answer);
-  for (const auto& [name, expected] : GetParam().expected) expect_near(came.at(name)->data, expected, name);
+  const auto got = outputs(answer);
+  for (const auto& [name, expected] : GetParam().expected) expect_near(got.at(name)->data, expected, name);
 }
 
 /// Those of the table for which gradients were written down.

@@ -100,7 +100,7 @@ Activation<Real> activation(const std::string& word) {
   if (word == "gelu") return gelu<Real>;
   if (word == "silu") return [](const Real& x) -> Real { return x * sigmoid(x); };
   if (word == "identity") return [](const Real& x) -> Real { return x; };
-  fail("kernels/reference: activation '", word, "' came, expected one of ", joined(activation_words()));
+  fail("kernels/reference: got activation '", word, "', expected one of ", joined(activation_words()));
 }
 
 }  // namespace heed::kernels::reference

@@ -33,7 +33,7 @@ void refuse_unknown(const std::string& part, const std::vector<Declared>& declar
   for (const auto& [name, array] : given) {
     if (!name.starts_with(part + ".")) continue;
     const bool expected = std::find(known.begin(), known.end(), name) != known.end();
-    check(expected, "kernels/reference: parameter ", name, " came, expected ",
+    check(expected, "kernels/reference: got parameter ", name, ", expected ",
           known.empty() ? "none of " + part + ".*" : joined(known), suggestion(name, known));
   }
 }

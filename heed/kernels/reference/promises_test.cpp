@@ -79,8 +79,8 @@ std::vector<Real> row_of(const Array<Real>& array, int64_t row, int64_t n) {
   return {from, from + n};
 }
 
-void expect_all(const std::vector<double>& came, double expected, const char* what) {
-  for (const double x : came) EXPECT_EQ(x, expected) << what;
+void expect_all(const std::vector<double>& got, double expected, const char* what) {
+  for (const double x : got) EXPECT_EQ(x, expected) << what;
 }
 
 /// A query that may attend nothing: row 1 of batch row 0, head 1 (of 3 queries, 2 heads).
@@ -292,13 +292,13 @@ TEST(Shapes, AreRefusedWithWhatCameAndWhatWasExpected) {
             "for each head");
   problem = problem_of("dot + softmax");
   problem.parameters["align.to_alpha"] = {{1}, {1}};
-  EXPECT_EQ(message(problem), "kernels/reference: parameter align.to_alpha came, expected none of align.*");
+  EXPECT_EQ(message(problem), "kernels/reference: got parameter align.to_alpha, expected none of align.*");
   problem = problem_of("dot + softmax");
   problem.keep = {{1, 1, 2, 5}, std::vector<uint8_t>(10, 1)};
   EXPECT_EQ(message(problem),
             "kernels/reference: keep is [1, 1, 2, 5], expected [2, 2, 3, 5]; only axes of size 1 broadcast");
   problem = problem_of("self_attentive(queries=2) + softmax");
-  EXPECT_EQ(message(problem), "score/self_attentive: 3 queries came, expected 2, one row for each learned query");
+  EXPECT_EQ(message(problem), "score/self_attentive: got 3 queries, expected 2, one row for each learned query");
   problem = problem_of("dot + softmax");
   problem.key_count = {{2}, {3, 6}};
   EXPECT_EQ(message(problem), "kernels/reference: a key_count is 6, expected 0 to 5");
@@ -380,8 +380,8 @@ TEST(StraightThrough, BorrowsTheGradientsOfGumbelSoftmax) {
   through.sample = soft.sample = true;
   const auto pull = pulled_by(numbers({24}, 5).data);
   for (const std::string input : {"query", "keys", "score.from_query", "score.to_scores"}) {
-    const auto came = gradients(through, input, pull), expected = gradients(soft, input, pull);
-    for (size_t n = 0; n < came.size(); ++n) EXPECT_NEAR(came[n], expected[n], 1e-14) << input;
+    const auto got = gradients(through, input, pull), expected = gradients(soft, input, pull);
+    for (size_t n = 0; n < got.size(); ++n) EXPECT_NEAR(got[n], expected[n], 1e-14) << input;
   }
 }
 

@@ -331,7 +331,7 @@ class SelfAttentive final : public Score<Real> {
   }
 
   void check_sizes(const Sizes& s) const override {
-    check(queries_ == 1 || s.queries == queries_, "score/self_attentive: ", s.queries, " queries came, expected ",
+    check(queries_ == 1 || s.queries == queries_, "score/self_attentive: got ", s.queries, " queries, expected ",
           queries_, ", one row for each learned query");
     if (dot_)
       check(s.keys % s.width() == 0, "score/self_attentive: keys have ", s.keys, " features, expected a multiple of ",

@@ -60,7 +60,7 @@ class Translator {
   /// Whatever `heed train` made: config.json, tokenizers, model.safetensors.
   static Translator load(const std::string& folder, at::Device device);
 
-  /// In the order they came. A line without words gives an empty translation.
+  /// In the order given. A line without words gives an empty translation.
   std::vector<Translation> translate(const std::vector<std::string>& lines, const TranslateOptions& options = {});
   /// Of given translations: their probability, and how each word looked at the source.
   std::vector<Translation> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,

@@ -52,7 +52,7 @@ struct DecoderOptions {
 /// encoder, say.
 struct DecoderState {
   Memory memory;        // the source, prepared once,
-  Features source;      // or as it came, where a structure looks at it
+  Features source;      // or as given, where a structure looks at it
   Tensor hidden, cell;  // [B, state]; cell: of an LSTM
   Tensor fed;           // [B, out]: the output before, with input feeding
   int64_t targets = 0;  // so far

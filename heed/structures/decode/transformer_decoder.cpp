@@ -131,7 +131,7 @@ void TransformerDecoderImpl::pretty_print(std::ostream& stream) const {
 }
 
 void TransformerDecoderImpl::check_source(const Features& source) const {
-  check(options_.cross || !source.rows.defined(), "transformer_decoder: a source came, but cross is false");
+  check(options_.cross || !source.rows.defined(), "transformer_decoder: got a source, but cross is false");
   check(!options_.cross || (source.rows.defined() && source.rows.dim() == 3), "transformer_decoder: source is ",
         shape_of(source.rows), ", expected [B, L, ", options_.source, "]");
 }

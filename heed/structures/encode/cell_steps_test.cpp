@@ -103,7 +103,7 @@ TEST_P(EveryCell, CanBeDifferentiatedTwice) {
 }
 
 // Only the last hidden state, or only the last memory of an LSTM, is asked about.
-TEST_P(EveryCell, TakesGradientsThatCameByOneWayOnly) {
+TEST_P(EveryCell, TakesGradientsThatArriveByOneWayOnly) {
   const auto c = make();
   for (const int64_t place : {0, -1}) {
     const auto found = gradients(cell_loss(c.ours().select(0, place)), c.leaves());

@@ -84,7 +84,7 @@ CollectedProduct::CollectedProduct(const Tensor& weight, const Tensor& bias) : w
 }
 
 Tensor CollectedProduct::operator()(const Tensor& x, const Tensor& added) {
-  check(!added.defined() || !bias_.defined(), "collected_product: rows to add came, and there is a bias");
+  check(!added.defined() || !bias_.defined(), "collected_product: got rows to add, but there is a bias");
   const auto& more = added.defined() ? added : bias_;
   if (!collected_) return more.defined() ? at::addmm(more, x, weight_.t()) : at::mm(x, weight_.t());
   const Added kind = added.defined() ? Added::rows : bias_.defined() ? Added::bias : Added::nothing;

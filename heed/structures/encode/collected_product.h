@@ -22,7 +22,7 @@ using at::Tensor;
 /// What the steps of one pass hand in. A step has a place of its own: a backward that is run again replaces what the
 /// one before left there.
 struct Collected : torch::CustomClassHolder {
-  std::vector<Tensor> inputs, grads;  // [B, in], [B, out]; undefined: nothing came
+  std::vector<Tensor> inputs, grads;  // [B, in], [B, out]; undefined: no gradient arrived
   AutocastState autocast;             // of forward: backward computes in the same types
 
   size_t next_step() {

@@ -51,7 +51,7 @@ struct TransformerOptions {
 
 /// What a layer or a stack of them gives. Every use of a mechanism is there, by the name of its module.
 struct Transformed {
-  Features features;  // 0 at padding; the keep that came
+  Features features;  // 0 at padding; the keep of the input
   Steps steps;
 
   /// The step of that name: "layers.0.self", or "cross" of a single layer.

@@ -65,7 +65,7 @@ Tensor hinge(const Tensor& x, const Tensor& right, CapsuleLoss form) {
 
 Tensor of_capsules(const Arranged& capsules, const std::string& name) {
   const auto found = capsules.also.find(name);
-  check(found != capsules.also.end(), "capsule: no ", name, " came; expected what the structure capsule gives");
+  check(found != capsules.also.end(), "capsule: got no ", name, ", expected what the structure capsule gives");
   return found->second;
 }
 

@@ -34,7 +34,7 @@ void on_signal(int number) {
 }  // namespace
 
 InterruptScope::InterruptScope(double same_signal) {
-  check(!in_use.exchange(true), "train/interrupt: a second InterruptScope came, expected one at a time");
+  check(!in_use.exchange(true), "train/interrupt: got a second InterruptScope, expected one at a time");
   first_time = std::numeric_limits<double>::infinity();  // until the first handler has said when
   first_signal = 0;
   patience = same_signal;

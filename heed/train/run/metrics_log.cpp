@@ -8,8 +8,7 @@ namespace heed {
 
 void MetricsLog::write(const nlohmann::ordered_json& metrics) {
   using Json = nlohmann::ordered_json;
-  check(metrics.is_object(), "train/metrics: ", metrics.type_name(),
-        R"( came, expected an object such as {"step": 1})");
+  check(metrics.is_object(), "train/metrics: got ", metrics.type_name(), R"(, expected an object such as {"step": 1})");
   file_.append(metrics.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 

@@ -41,7 +41,7 @@ TEST(MetricsLog, HasNoGapsAndNoRepeatsAfterResuming) {
 TEST(MetricsLog, TakesObjectsOnly) {
   const Folder folder;
   MetricsLog log(folder.path());
-  EXPECT_EQ(refusal([&] { log.write(3.5); }), "train/metrics: number came, expected an object such as {\"step\": 1}");
+  EXPECT_EQ(refusal([&] { log.write(3.5); }), "train/metrics: got number, expected an object such as {\"step\": 1}");
 }
 
 }  // namespace
