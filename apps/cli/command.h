@@ -21,7 +21,7 @@ class Command {
 };
 
 /// Values of options. What is none of them is refused with "--beam: got 'x', expected a whole number from 1 to 1000",
-/// the value shown in part; NaN and infinities are no numbers.
+/// the value shown in part; NaN and infinities are refused.
 CLI::Validator whole_number(int64_t min, int64_t max);
 CLI::Validator finite_number(double min, double max);
 

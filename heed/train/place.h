@@ -25,7 +25,7 @@ struct ProcessPlace {
 
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
-/// Throws where variables are half set, contradict each other or are no numbers.
+/// Throws where variables are half set, contradict each other or are not numbers.
 ProcessPlace place_from(const Environment& environment);
 ProcessPlace place_from_environment();
 

@@ -48,7 +48,7 @@ class LocalP final : public Alignment {
     using kernels::fused::Gauss;
     const auto row = [](const Tensor& x) { return x.squeeze(-1).squeeze(-1); };  // [B, H, Lq]
     const auto place = this->place(in);
-    // A place that is no number is far from every key.
+    // A place that is NaN is far from every key.
     const auto middle = center(place, in).nan_to_num(-1.0 - static_cast<double>(window_)).to(at::kLong);
     const Gauss gauss = window_ == 0             ? Gauss::none
                         : form_ == "renorm"      ? Gauss::add

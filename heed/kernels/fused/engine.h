@@ -98,9 +98,9 @@ class Engine {
     for (int64_t c = 0; c < n; c += V::kLanes) {
       Reg sum = V::zero();
       for (int64_t f = 0; f < p_.width; ++f) sum = V::fma(V::load(panel + f * n + c), V::load(panel + f * n + c), sum);
-      const Real square = V::top(sum), odd = V::sum(V::mul(sum, V::zero()));
+      const Real square = V::top(sum), non_finite = V::sum(V::mul(sum, V::zero()));
       most = square > most ? square : most;
-      if (odd != 0) most = odd;  // no number
+      if (non_finite != 0) most = non_finite;  // NaN or infinite
     }
     return most;
   }
@@ -126,7 +126,7 @@ class Engine {
             const Real* from = rows + (j + i) * p_.key_rows.row + f;
             x = features == V::kLanes ? V::load(from) : V::load_some(from, features > 0 ? features : 0);
             if (additive) {
-              size = V::max(V::abs(x), size);  // what is no number hides none that is too large
+              size = V::max(V::abs(x), size);  // NaN hides none that is too large
               x = AdditiveTile<V>::map_keys(x);
               most = V::max(x, most);
             }
@@ -263,7 +263,7 @@ class Engine {
   /// Whether 0 times a value is 0 throughout a panel. Asked only where a mask makes weights 0.
   void look_at_values() {
     const int64_t count = (p_.keys + kPanel - 1) / kPanel;
-    odd_ = static_cast<uint8_t*>(odd_room_.room(static_cast<size_t>(p_.batch * p_.key_heads * count)));
+    non_finite_ = static_cast<uint8_t*>(non_finite_buffer_.room(static_cast<size_t>(p_.batch * p_.key_heads * count)));
     each(p_.batch * p_.key_heads * count, [&](int64_t task) {
       const int64_t which = task / count, key = task % count * kPanel, last = least(p_.keys, key + kPanel);
       Reg sum = V::zero();
@@ -271,14 +271,15 @@ class Engine {
         const Real* v = p_.values.at(which / p_.key_heads, which % p_.key_heads, j);
         for (int64_t c = 0; c < p_.value_width; c += V::kLanes) sum = V::fma(V::load(v + c), V::zero(), sum);
       }
-      odd_[task] = V::sum(sum) == 0 ? uint8_t{0} : uint8_t{1};
+      non_finite_[task] = V::sum(sum) == 0 ? uint8_t{0} : uint8_t{1};
     });
   }
   bool finite(const Block& at, int64_t first, int64_t last) const {
-    if (odd_ == nullptr) return true;
-    const uint8_t* odd = odd_ + (at.batch * p_.key_heads + key_head(at)) * ((p_.keys + kPanel - 1) / kPanel);
+    if (non_finite_ == nullptr) return true;
+    const uint8_t* non_finite =
+        non_finite_ + (at.batch * p_.key_heads + key_head(at)) * ((p_.keys + kPanel - 1) / kPanel);
     for (int64_t panel = first / kPanel; panel <= (last - 1) / kPanel; ++panel)
-      if (odd[panel] != 0) return false;
+      if (non_finite[panel] != 0) return false;
     return true;
   }
   /// A key without weight is not read.
@@ -312,8 +313,8 @@ class Engine {
   const Problem<Real>& p_;
   const ParallelFor& parallel_for_;
   typename ScoreTile<V>::Shared shared_;
-  Buffer panels_, ranges_, folds_, longest_, odd_room_;
-  uint8_t* odd_ = nullptr;  // [batch][key head][panel]
+  Buffer panels_, ranges_, folds_, longest_, non_finite_buffer_;
+  uint8_t* non_finite_ = nullptr;  // [batch][key head][panel]
 };
 
 }  // namespace heed::kernels::fused

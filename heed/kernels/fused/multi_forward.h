@@ -206,7 +206,7 @@ struct MultiForward : Multi<V> {
       V::store(p.context + n, V::pick(dead, V::zero(), V::div(context, sum)));
       if (p.lse != nullptr) {
         const Reg lse = V::mul(V::set1(Real(kLn2)), V::add(top, V::log2(sum)));
-        const Reg known = V::pick(V::equal(sum, sum), lse, sum);  // what is no number stays none
+        const Reg known = V::pick(V::equal(sum, sum), lse, sum);  // NaN stays NaN
         V::store(p.lse + n, V::pick(dead, V::set1(Base::kNone), known));
       }
     }

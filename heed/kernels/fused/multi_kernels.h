@@ -4,7 +4,7 @@
 //
 // tanh(a + b) = 1 - 2 / (1 + E F) with E = exp(2a), F = exp(2b) taken once for each token: a multiplication and a
 // reciprocal for each pair and feature. A token is tame where |2a| <= 80 for each feature (40 where E F may not
-// overflow, below), so that E and F are normal numbers; what meets one that is not (or no number) takes tanh of a + b.
+// overflow, below), so that E and F are normal numbers; what meets one that is not (or is NaN) takes tanh of a + b.
 // Clamping 2a instead would be wrong: at a = 60, b = -59 the sum is what counts.
 //
 // The elementwise form with tanh has e log2(e) = top + c / (1 + E F), c = -2 top, top = 5 scale log2 e. With 1 / c
@@ -255,7 +255,7 @@ struct Multi {
         row += size(x);
         to[f * p.channels + c] = x * w.factor;
       }
-      bound = row <= bound ? bound : row;  // what is no number stays
+      bound = row <= bound ? bound : row;  // NaN stays NaN
     }
     return bound * F::bound(p.activation) * size(p.scale) * Real(kLog2E);
   }

@@ -638,7 +638,7 @@ TEST(Multi, SharesEquallyAmongEqualKeys) {
   }
 }
 
-// ---- what nobody may attend, and what is no number
+// ---- what nobody may attend, and NaN
 // -------------------------------------------------------------------
 
 /// Context, lse and all gradients have the same bits.
@@ -657,8 +657,8 @@ TEST(Multi, DoesNotReadWhatNobodyMayAttend) {
       d.key_count = {{2}, {50, 7}};
       if (biased) d.per_key = floats({1, 2, 60}, 62);
       if (biased) d.per_key.data[3] = d.per_key.data[63] = -kInfinity;
-      auto poisoned = d;
-      for (auto* array : {&poisoned.keys, &poisoned.values}) {
+      auto with_nan = d;
+      for (auto* array : {&with_nan.keys, &with_nan.values}) {
         const int64_t width = array->shape[3];
         for (int64_t b = 0; b < 2; ++b)
           for (int64_t j = 0; j < 60; ++j) {
@@ -669,7 +669,7 @@ TEST(Multi, DoesNotReadWhatNobodyMayAttend) {
       }
       const Pull pull(d);
       on_every_set([&] {
-        Call<float> clean(d), other(poisoned);
+        Call<float> clean(d), other(with_nan);
         for (auto* call : {&clean, &other}) call->forward(), call->backward(pull.context, pull.lse, d);
         expect_same_bits(clean, other, "NaN where nobody looks");
         for (int64_t i = 0; i < clean.context.size(); ++i) ASSERT_TRUE(std::isfinite(clean.context[i]));
@@ -723,20 +723,20 @@ TEST(Multi, PassesOnWhatIsNoNumber) {
 TEST(Multi, KeepsWhatIsNoNumberInItsChannel) {
   const Sizes n{.batch = 1, .heads = 1, .key_heads = 1, .queries = 3, .keys = 50, .channels = 7};
   for (const std::string activation : {"tanh", "identity"})
-    for (const double odd : {kNan, kInfinity, -kInfinity}) {
-      SCOPED_TRACE(activation + ", " + std::to_string(odd));
+    for (const double non_finite : {kNan, kInfinity, -kInfinity}) {
+      SCOPED_TRACE(activation + ", " + std::to_string(non_finite));
       const auto d = definition_of(with(activation, kElementwise), n);
       const bool tanh = activation == "tanh";
       auto same = d, changed = d;  // of channel 2: 49 keys and one that has the limit of tanh, or none
-      changed.keys.data[4 * 7 + 2] = odd;
-      same.keys.data[4 * 7 + 2] = odd > 0 ? 1000 : -1000;
+      changed.keys.data[4 * 7 + 2] = non_finite;
+      same.keys.data[4 * 7 + 2] = non_finite > 0 ? 1000 : -1000;
       on_every_set([&] {
         Call<float> clean(d), call(changed), expected(same);
         clean.forward(), call.forward(), expected.forward();
         for (int64_t i = 0; i < 3 * 7; ++i) {
           if (i % 7 != 2) {
             ASSERT_NEAR(call.context[i], clean.context[i], 16 * kEpsilon);  // that key takes the way of a + b
-          } else if (std::isnan(odd) || (!tanh && odd > 0)) {
+          } else if (std::isnan(non_finite) || (!tanh && non_finite > 0)) {
             ASSERT_TRUE(std::isnan(call.context[i]));
             ASSERT_TRUE(std::isnan(call.lse[i]));
           } else {

@@ -167,7 +167,7 @@ class TopKState final : public FilterState<V> {
     Real* scores = scores_ + row * room_;
     int32_t* keys = keys_ + row * room_;
     int& size = size_[row];
-    if (known.sum != known.sum) return poison(context);
+    if (known.sum != known.sum) return fill_with_nan(context);
     if (size > k_) prune(known, scores, keys, size);
     Real kept = 0;
     known.floor = std::numeric_limits<Real>::infinity();
@@ -202,7 +202,7 @@ class TopKState final : public FilterState<V> {
   }
 
  private:
-  void poison(Real* context) const {
+  void fill_with_nan(Real* context) const {
     for (int64_t i = 0; i < State::p_.value_width; ++i) context[i] = std::numeric_limits<Real>::quiet_NaN();
   }
 

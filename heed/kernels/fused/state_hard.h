@@ -43,7 +43,7 @@ class HardState final : public SoftmaxState<V> {
     }
     if (later.kept != later.kept) mine.kept = later.kept;
     const Real top = later.top > mine.top ? later.top : mine.top;
-    if (top == State::kNone) {  // neither has a key, or only scores that are no number
+    if (top == State::kNone) {  // neither has a key, or only NaN scores
       mine.sum += later.sum;
       return;
     }
@@ -86,11 +86,11 @@ class HardState final : public SoftmaxState<V> {
  private:
   void panel(int row, Row<Real>& known, int64_t key, int columns, const Real* s) {
     Reg m = V::load(s);
-    uint32_t bad = V::bits(V::poisoned(m));
+    uint32_t bad = V::bits(V::non_finite(m));
     for (int c = V::kLanes; c < columns; c += V::kLanes) {
       const Reg x = V::load(s + c);
       m = V::max(m, x);
-      bad |= V::bits(V::poisoned(x));
+      bad |= V::bits(V::non_finite(x));
     }
     if (bad != 0) known.kept = std::numeric_limits<Real>::quiet_NaN();
     const Real top = V::top(m);

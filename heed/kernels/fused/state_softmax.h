@@ -55,7 +55,7 @@ class SoftmaxState : public RowState<V> {
   void merge(int row, const Row<Real>& later, Real* context, const Real* later_context) override {
     Row<Real>& mine = State::rows_[row];
     const Real top = later.top > mine.top ? later.top : mine.top;
-    if (top == State::kNone) {  // neither has a key, or only scores that are no number
+    if (top == State::kNone) {  // neither has a key, or only NaN scores
       mine.sum += later.sum;
       return;
     }
@@ -153,7 +153,7 @@ class SoftmaxState : public RowState<V> {
       V::store(s + c, V::pick(V::equal(e, none), V::zero(), V::mul(State::exp_below(e, top), share)));
     }
   }
-  /// 0 where there is no weight, even if x is no number.
+  /// 0 where there is no weight, even if x is NaN.
   static Reg times(Reg weight, Reg x) {
     return V::pick(V::equal(weight, V::zero()), V::zero(), V::mul(weight, x));
   }

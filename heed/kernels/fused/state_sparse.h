@@ -223,7 +223,7 @@ class SparseState final : public RowState<V> {
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg x = V::load(s + c);
       m = V::max(m, x);
-      bad |= V::bits(V::poisoned(x));
+      bad |= V::bits(V::non_finite(x));
     }
     own.unknown = own.unknown || bad != 0;
     if (own.unknown) return;

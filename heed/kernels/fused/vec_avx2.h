@@ -40,7 +40,7 @@ struct Avx2 {
     const Reg r = _mm256_rcp_ps(x);
     return mul(r, fnma(x, r, set1(2)));
   }
-  /// 0 below the normal numbers; what is no number stays none. A large number added to x leaves the nearest whole
+  /// 0 below the normal numbers; NaN stays NaN. A large number added to x leaves the nearest whole
   /// number in its last bits, and shifted to the exponent it is a power of 2.
   static Reg exp2(Reg x) { return exp2_below(min(set1(128), x)); }
   /// The same for x <= 128.
@@ -81,7 +81,7 @@ struct Avx2 {
   static Mask greater(Reg a, Reg b) { return _mm256_cmp_ps(a, b, _CMP_GT_OQ); }
   static Mask at_least(Reg a, Reg b) { return _mm256_cmp_ps(a, b, _CMP_GE_OQ); }
   static Mask equal(Reg a, Reg b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
-  static Mask poisoned(Reg x) { return _mm256_cmp_ps(x, set1(std::numeric_limits<float>::max()), _CMP_NLE_UQ); }
+  static Mask non_finite(Reg x) { return _mm256_cmp_ps(x, set1(std::numeric_limits<float>::max()), _CMP_NLE_UQ); }
   static Mask both(Mask a, Mask b) { return _mm256_and_ps(a, b); }
   static Reg pick(Mask m, Reg yes, Reg no) { return _mm256_blendv_ps(no, yes, m); }
   static uint32_t bits(Mask m) { return static_cast<uint32_t>(_mm256_movemask_ps(m)); }

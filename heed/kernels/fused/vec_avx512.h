@@ -73,7 +73,7 @@ struct Avx512 {
   static Mask greater(Reg a, Reg b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
   static Mask at_least(Reg a, Reg b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
   static Mask equal(Reg a, Reg b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
-  static Mask poisoned(Reg x) { return _mm512_cmp_ps_mask(x, set1(std::numeric_limits<float>::max()), _CMP_NLE_UQ); }
+  static Mask non_finite(Reg x) { return _mm512_cmp_ps_mask(x, set1(std::numeric_limits<float>::max()), _CMP_NLE_UQ); }
   static Mask both(Mask a, Mask b) { return static_cast<Mask>(a & b); }
   static Reg pick(Mask m, Reg yes, Reg no) { return _mm512_mask_blend_ps(m, no, yes); }
   static uint32_t bits(Mask m) { return m; }

@@ -49,7 +49,7 @@ struct Portable {
   static Reg sub(Reg a, Reg b) { return a - b; }
   static Reg mul(Reg a, Reg b) { return a * b; }
   static Reg div(Reg a, Reg b) { return a / b; }
-  /// As the processors do: b where one is no number.
+  /// As the processors do: b where one is NaN.
   static Reg max(Reg a, Reg b) { return a > b ? a : b; }
   static Reg min(Reg a, Reg b) { return a < b ? a : b; }
   static Reg abs(Reg x) { return x < 0 ? -x : x; }
@@ -76,7 +76,7 @@ struct Portable {
   static Mask at_least(Reg a, Reg b) { return a >= b; }
   static Mask equal(Reg a, Reg b) { return a == b; }
   /// Neither a finite number nor -inf.
-  static Mask poisoned(Reg x) { return !(x <= std::numeric_limits<Real>::max()); }
+  static Mask non_finite(Reg x) { return !(x <= std::numeric_limits<Real>::max()); }
   static Mask both(Mask a, Mask b) { return a & b; }
   static Reg pick(Mask m, Reg yes, Reg no) { return m ? yes : no; }
   static uint32_t bits(Mask m) {

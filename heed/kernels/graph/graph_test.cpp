@@ -269,15 +269,15 @@ TEST_P(GraphKernel, DoesNotReadRowsThatNoEdgeNeeds) {
   for (const int64_t score_width : {0, 8}) {
     const Case clean = make_case(9, 31, 2, 8, score_width);
     Case dirty = clean;
-    const auto poison = [&](std::vector<double>& x, int64_t node, int64_t row) {
+    const auto put_nan = [&](std::vector<double>& x, int64_t node, int64_t row) {
       std::fill(x.begin() + node * row, x.begin() + (node + 1) * row, NAN);
     };
     const int64_t row = 2 * dirty.across();
-    poison(dirty.receiver, 0, row);  // receives nothing
-    poison(dirty.sender, 7, row);    // sends nothing
-    poison(dirty.values, 7, 16);
-    for (auto* x : {&dirty.receiver, &dirty.sender}) poison(*x, 8, row);  // has no edge
-    poison(dirty.values, 8, 16);
+    put_nan(dirty.receiver, 0, row);  // receives nothing
+    put_nan(dirty.sender, 7, row);    // sends nothing
+    put_nan(dirty.values, 7, 16);
+    for (auto* x : {&dirty.receiver, &dirty.sender}) put_nan(*x, 8, row);  // has no edge
+    put_nan(dirty.values, 8, 16);
     Computed<float> expected(clean), run(dirty);
     expected.forward().backward();
     run.forward().backward();

@@ -56,7 +56,7 @@ struct Node {
     for (int64_t r = 1; r < kRegs; ++r) sum = Set::fma(x.reg[r], y.reg[r], sum);
     return Set::sum(sum);
   }
-  /// LeakyReLU; what is no number stays none.
+  /// LeakyReLU; NaN stays NaN.
   static HEED_INLINE Strip leaky(const Strip& x, Reg negative_slope) {
     Strip y;
     for (int64_t r = 0; r < kRegs; ++r)
@@ -192,7 +192,7 @@ struct Node {
 
   // ---- softmax
 
-  /// exp of x <= 0; what is no number stays none.
+  /// exp of x <= 0; NaN stays NaN.
   static HEED_INLINE Reg exp_below(Reg x) {
     const Reg y = Set::mul(x, Set::set1(static_cast<Real>(fused::kLog2E)));
     return Set::pick(Set::equal(y, y), Set::exp2_below(y), y);

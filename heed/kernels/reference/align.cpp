@@ -61,7 +61,7 @@ Aligned<Real> soft_answer(Soft<Real> soft) {
 }
 
 template <typename Real>
-bool poisoned(const List<Real>& scores) {
+bool has_nan(const List<Real>& scores) {
   return std::any_of(scores.begin(), scores.end(),
                      [](const Real& e) { return std::isnan(re(e)) || re(e) == kInfinity; });
 }
@@ -145,7 +145,7 @@ class Hard final : public Alignment<Real> {
   }
 
   Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
-    if (poisoned(row.scores)) return unknown<Real>(row.scores.size());
+    if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     const size_t m = best_of(perturbed(row));
     const auto soft = softmax(row.scores);
     return {one_hot<Real>(row.scores.size(), m), Real(-kInfinity), entropy(soft.weights), row.scores[m] - soft.lse};
@@ -174,7 +174,7 @@ class GumbelSoftmax final : public Alignment<Real> {
   typename Alignment<Real>::Gives gives() const override { return {.entropy = true, .draws = true}; }
 
   Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
-    if (poisoned(row.scores)) return unknown<Real>(row.scores.size());
+    if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     if (row.draws.empty()) return {one_hot<Real>(row.scores.size(), best_of(row.scores))};
     return soft_answer(softmax(tempered(row, temperature_)));
   }
@@ -191,7 +191,7 @@ class StraightThrough final : public Alignment<Real> {
   typename Alignment<Real>::Gives gives() const override { return {.entropy = true, .draws = true}; }
 
   Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
-    if (poisoned(row.scores)) return unknown<Real>(row.scores.size());
+    if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     const auto scores = tempered(row, temperature_);
     auto weights = softmax(scores).weights;
     const size_t m = best_of(scores);
@@ -216,7 +216,7 @@ class Threshold final : public Alignment<Real> {
   typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true}; }
 
   Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
-    if (poisoned(row.scores)) return unknown<Real>(row.scores.size());
+    if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     auto soft = softmax(row.scores);
     List<uint8_t> survives;
     for (const Real& a : soft.weights) survives.push_back(re(a) >= theta_);
@@ -240,7 +240,7 @@ class TopK final : public Alignment<Real> {
   typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true}; }
 
   Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
-    if (poisoned(row.scores)) return unknown<Real>(row.scores.size());
+    if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     auto soft = softmax(row.scores);
     List<uint8_t> survives(row.scores.size(), 0);
     const auto order = ranked(row.scores);
@@ -429,7 +429,7 @@ class Sparsemax final : public Alignment<Real> {
   typename Alignment<Real>::Gives gives() const override { return {.entropy = true}; }
 
   Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
-    if (poisoned(row.scores)) return unknown<Real>(row.scores.size());
+    if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     const auto order = ranked(row.scores);
     const double best = re(row.scores[order[0]]);  // subtracted first: large scores lose no digits
     Real sum(0), tau(0);
@@ -462,7 +462,7 @@ class Entmax final : public Alignment<Real> {
   }
 
   Aligned<Real> align(const HeadParameters<Real>& p, const Row<Real>& row) const override {
-    if (poisoned(row.scores)) return unknown<Real>(row.scores.size());
+    if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     const Real alpha = learned_ ? 1.01 + 0.99 * sigmoid(p["to_alpha"][0]) : Real(alpha_);
     const double best = re(row.scores[best_of(row.scores)]);
     List<Real> x;

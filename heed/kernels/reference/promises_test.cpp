@@ -187,9 +187,9 @@ TEST(EveryMechanism, DoesNotReadMaskedKeysAndValues) {
         for (size_t d = 0; d < 2; ++d) problem.values.data[(head * 5 + j) * 2 + d] = d % 2 ? kInfinity : kNan;
       }
     }
-    const auto poisoned = attend(problem);
+    const auto with_nan = attend(problem);
     const auto expected = outputs(clean);
-    for (const auto& [name, array] : outputs(poisoned)) EXPECT_TRUE(same_bits(*array, *expected.at(name))) << name;
+    for (const auto& [name, array] : outputs(with_nan)) EXPECT_TRUE(same_bits(*array, *expected.at(name))) << name;
     const auto W = static_cast<size_t>(width_of(clean));
     for (size_t n = 0; n < clean.weights.data.size(); ++n) {
       const size_t j = n / W % 5, b = n / W / 30;
@@ -209,10 +209,10 @@ TEST(EveryMechanism, DoesNotReadWhatOnlyAnotherQueryMayAttend) {
       for (size_t d = 0; d < 4; ++d) problem.keys.data[(head * 5 + 2) * 4 + d] = kNan;
       for (size_t d = 0; d < 2; ++d) problem.values.data[(head * 5 + 2) * 2 + d] = kNan;
     }
-    const auto poisoned = attend(problem);
+    const auto with_nan = attend(problem);
     for (int64_t row = 0; row < 12; ++row) {
       if (row % 3 == 2) continue;  // the query at place 2 sees the key at place 2
-      EXPECT_EQ(row_of(poisoned.context, row, 2), row_of(clean.context, row, 2));
+      EXPECT_EQ(row_of(with_nan.context, row, 2), row_of(clean.context, row, 2));
     }
   });
 }

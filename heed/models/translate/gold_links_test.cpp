@@ -45,7 +45,7 @@ Lines with_unknown_words(const Lines& lines) {
     auto words = whitespace_words(line);
     for (auto& word : words)
       if (seen++ % 10 == 0) word = seen % 20 == 1 ? "\U0001F996\U0001F995" : "\U0001F996";
-    std::string text;  // as joined(), with an odd blank here and there
+    std::string text;  // as joined(), with unusual whitespace here and there
     for (size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i % 7 == 0 ? "  " : " ") + words[i];
     out.push_back(text);
   }

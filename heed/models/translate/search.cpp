@@ -83,7 +83,7 @@ class Search {
     auto [best, which] = log_p.topk(count, 1);                         // [rows, count]
     best = best.to(at::kCPU, at::kDouble).contiguous();
     which = which.cpu().contiguous();
-    check(!best.isnan().any().item<bool>(), "search: log-probabilities are no numbers at word ", length,
+    check(!best.isnan().any().item<bool>(), "search: log-probabilities are NaN at token ", length,
           "; the model's weights are damaged, or its training diverged");
     std::vector<int64_t> words, rows;
     std::vector<Sentence> going;
