@@ -1,6 +1,6 @@
 // bench_decode [--full] [--json <file>]: what one more target costs a Transformer's decoder whose cache already holds
-// many. A step reads all weights and what the cache holds; if anything of the past were computed again, a step behind
-// 1024 targets would cost a multiple of one behind 64. Everything runs on one thread, pinned to one processor. The
+// many. A step reads all weights and what the cache holds; if anything of the past were computed again, a step after
+// 1024 targets would cost a multiple of one after 64. Everything runs on one thread, pinned to one processor. The
 // report is left as JSON in the build folder, unless a file is named.
 
 #include <iostream>
@@ -49,7 +49,7 @@ Race race_of(const std::string& name, const TransformerOptions& options, int rou
   std::vector<Stepping> all;
   for (const int64_t length : {64, 256, 1024}) {
     all.emplace_back(decoder, source, length);
-    race.add("behind " + std::to_string(length), {});
+    race.add("after " + std::to_string(length), {});
   }
   for (int round = -1; round < rounds; ++round)
     for (size_t i = 0; i < all.size(); ++i) {
@@ -57,9 +57,9 @@ Race race_of(const std::string& name, const TransformerOptions& options, int rou
       const double took = seconds([&] { all[i].run(); });
       if (round >= 0) race.contestants[i].times.push_back(took);
     }
-  race.add({"behind 1024 / behind 64", 1, {"behind 1024"}, {"behind 64"}, "of the time", kBar, false});
-  race.add({"a step behind 64", 1e3 / static_cast<double>(kSteps), {"behind 64"}, {}, "ms"});
-  race.add({"a step behind 1024", 1e3 / static_cast<double>(kSteps), {"behind 1024"}, {}, "ms"});
+  race.add({"after 1024 / after 64", 1, {"after 1024"}, {"after 64"}, "of the time", kBar, false});
+  race.add({"a step after 64", 1e3 / static_cast<double>(kSteps), {"after 64"}, {}, "ms"});
+  race.add({"a step after 1024", 1e3 / static_cast<double>(kSteps), {"after 1024"}, {}, "ms"});
   race.running_on = kernels::fused::instruction_set();
   race.print();
   return race;

@@ -170,7 +170,7 @@ inline void additive(Bench& bench) {
   bench.finish(std::move(race));
 }
 
-/// One decoder step on prepared keys. Bound by traffic with the cache behind the core's own: keys and values are read
+/// One decoder step on prepared keys. Bound by traffic with the cache beyond the core's own: keys and values are read
 /// forward and again backward, and their gradients are written; a loop that does nothing else is a contestant.
 inline void step(Bench& bench) {
   constexpr int64_t B = 64, Lk = 20, Dh = 256, Dv = 512;

@@ -55,7 +55,7 @@ def batches():
 
 
 def words_of(draws, lengths):
-    """int64 [B, L], PAD behind the last word."""
+    """int64 [B, L], PAD after the last word."""
     rows = [[1 + draws.below(WORDS - 1) for _ in range(n)] + [PAD] * (max(lengths) - n) for n in lengths]
     return torch.tensor(rows)
 

@@ -244,7 +244,7 @@ function(heed_instruction_sets)
     return()
   endif()
   foreach(file ${fast})
-    if(file MATCHES "_avx(2|512)\\.cpp$")  # never -O0: it would leave behind functions of the standard library
+    if(file MATCHES "_avx(2|512)\\.cpp$")  # never -O0: it would leave functions of the standard library
       set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS $<$<NOT:$<CONFIG:Release>>:-O2>)
     endif()
     if(file MATCHES "_avx2\\.cpp$")

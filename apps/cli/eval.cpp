@@ -84,7 +84,9 @@ void add_eval(CLI::App& app) {
       command->add_flag("--gold-from-one", f.gold_numbers.from_one, "Words of the gold links are counted from 1"),
       command->add_flag("--links-from-one", f.links_numbers.from_one, "Words of the links are counted from 1"),
       command->add_flag("--links-swapped", f.links_numbers.swapped, "The links are target-source"),
-      command->add_option("--digits", f.digits, "Behind the point")->check(whole_number(0, 15))->capture_default_str()};
+      command->add_option("--digits", f.digits, "Digits after the decimal point")
+          ->check(whole_number(0, 15))
+          ->capture_default_str()};
   for (auto* option : of_files) option->excludes(run_option);
   command->add_flag("--json", a->json, "For machines");
   add_device_option(*command, a->device);

@@ -27,7 +27,7 @@ struct EvalFilesOptions {
   bool source_characters = false;  // lengths in characters even where most lines have words between whitespace
   std::string links, gold_links;   // Pharaoh lines
   LinkNumbers links_numbers, gold_numbers;
-  int digits = 2;  // behind the point
+  int digits = 2;  // after the decimal point
   bool json = false;
   std::function<std::vector<std::string>(const std::string& path)> read = read_lines;  // the lines of a file
   std::ostream* remarks = &std::cerr;

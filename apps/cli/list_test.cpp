@@ -62,7 +62,7 @@ TEST(List, KnowsTheOptionsOfAPart) {
   EXPECT_EQ(options[1].kind, "plain | renorm | score_gauss");
 }
 
-TEST(List, FindsAPartWithItsOptionsBehindIt) {
+TEST(List, FindsAPartWithItsOptionsAfterIt) {
   EXPECT_EQ(cards("entmax(1.5)").at(0).name, "entmax");
   EXPECT_EQ(cards("multi(lift)").at(0).name, "multi(lift)");
 }

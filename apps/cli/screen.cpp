@@ -46,10 +46,10 @@ int widest(const std::vector<std::string>& texts, int least) {
   return least;
 }
 
-/// One number in so many columns and one more behind it.
+/// One number in so many columns and one more after it.
 using Cell = std::function<std::string(double value, int columns)>;
 
-std::string without_blanks_behind(const std::string& line) {
+std::string without_trailing_whitespace(const std::string& line) {
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
@@ -70,7 +70,7 @@ void print_grid(std::ostream& out, const Grid& grid, const Cell& cell) {
                          const std::string& note) {
     std::string line = "  " + padded(name, first);
     for (size_t j = 0; j < widths.size(); ++j) line += text(j);
-    out << without_blanks_behind(line + "  " + note) << '\n';
+    out << without_trailing_whitespace(line + "  " + note) << '\n';
   };
   print(
       grid.title, [&](size_t j) { return padded_left(grid.columns[j], widths[j]) + ' '; }, grid.last);

@@ -11,17 +11,17 @@ namespace heed::cli {
 /// Columns that the text takes on a terminal: 2 for a Chinese character, 0 for a combining mark.
 int display_width(const std::string& text);
 
-/// The text with blanks behind (or in front of) it, up to that many columns.
+/// The text with blanks after (or before) it, up to that many columns.
 std::string padded(const std::string& text, int columns);
 std::string padded_left(const std::string& text, int columns);
 
-/// The text itself, or as much of it as goes into so many columns with "…" behind it.
+/// The text itself, or as much of it as goes into so many columns with "…" after it.
 std::string shortened(const std::string& text, int columns);
 
 /// Nothing that would move the cursor: control characters and bytes that are not UTF-8 become U+FFFD.
 std::string printable(const std::string& text);
 
-/// "2.50": always so many digits behind the point.
+/// "2.50": always so many digits after the decimal point.
 std::string fixed(double value, int digits);
 
 enum class Colors { none, palette, full };  // 256 colors, 24 bits
@@ -42,7 +42,7 @@ bool is_bright(const Rgb& color);
 /// Cell text on a background from dark (0) to bright (1); plain text where there are no colors.
 std::string tinted(const std::string& text, double share, Colors colors);
 
-/// Numbers under words, words in front of numbers: cells [row][column].
+/// Numbers under words, words before numbers: cells [row][column].
 struct Grid {
   std::string title;
   std::vector<std::string> columns, rows;

@@ -86,7 +86,7 @@ TEST(Grid, LinesUpInBothScripts) {
             "  weights       Tom   在这里   found\n"
             "  汤姆      @@ 1.00     0.00   Tom\n"
             "  x         ++ 0.50  :: 0.25   cat\n");
-  EXPECT_EQ(heat_width(grid), 29);  // up to the end of its last cell and the blank behind it
+  EXPECT_EQ(heat_width(grid), 29);  // up to the end of its last cell and the blank after it
   std::ostringstream numbers;
   print_numbers(numbers, grid);
   EXPECT_NE(numbers.str().find("  汤姆         1.00     0.00   Tom\n"), std::string::npos) << numbers.str();

@@ -77,7 +77,7 @@ void add_translate(CLI::App& app) {
   command->add_option("--lines", a->lines, "Translated together at most")
       ->check(whole_number(1, 1 << 20))
       ->capture_default_str();
-  command->add_flag("--scores", a->scores, "The log-probability in front of each translation");
+  command->add_flag("--scores", a->scores, "The log-probability before each translation");
   add_max_length_option(*command, a->max_length);
   add_device_option(*command, a->device);
   command->callback([a] { run(*a); });

@@ -327,7 +327,7 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   const auto parameters = own(head_);
   prepared.query = mechanism().score().prepare_query(parameters.of("score"), heads);
   prepared.align_query = mechanism().align().prepare_query(parameters.of("align"), heads);
-  // What only this call masks is zeroed here, behind the projections: it cannot reach the answer. What the memory masks
+  // What only this call masks is zeroed here, after the projections: it cannot reach the answer. What the memory masks
   // was zeroed before them.
   const bool masked = given.mask.any() || whole.most_keys < Lk;
   prepared.keys = masked ? without_unreached(memory.keys.rows(), prepared.reach.keys) : memory.keys.rows();

@@ -51,7 +51,7 @@ class AttentionImpl : public torch::nn::Cloneable<AttentionImpl> {
   /// Projects and packs keys and values once. Of the mask, what holds for every query: keep with a
   /// query axis of 1, and key_count.
   Memory prepare(const Tensor& keys, const Tensor& values, const Mask& mask = {});
-  /// The memory with more keys behind those it has.
+  /// The memory with more keys after those it has.
   Memory append(const Memory& memory, const Tensor& keys, const Tensor& values, const Mask& mask = {});
   Attended forward(const Tensor& query, const Memory& memory, const Call& call = {});
 

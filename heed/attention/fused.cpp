@@ -332,7 +332,7 @@ class ForChannels {
   Tensor top_, sum_;
 };
 
-/// A call in front of autograd; Kernels is one of the two above.
+/// A call as an autograd node; Kernels is one of the two above.
 template <class Kernels>
 class Fused final : public OwnBackward {
  public:

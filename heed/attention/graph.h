@@ -31,7 +31,7 @@ class Graph {
   /// to nodes - 1.
   Graph(const Tensor& edges, int64_t nodes);
 
-  /// With i -> i for every node that has none yet, by node, behind the other edges; made at the first call.
+  /// With i -> i for every node that has none yet, by node, after the other edges; made at the first call.
   Graph with_self_loops() const;
 
   int64_t nodes() const;

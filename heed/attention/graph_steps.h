@@ -9,7 +9,7 @@
 
 namespace heed {
 
-/// Slots of scores: nodes with w / 2 < n <= w edges into them, w a power of 2, get w slots each. Behind each other,
+/// Slots of scores: nodes with w / 2 < n <= w edges into them, w a power of 2, get w slots each. After each other,
 /// narrow blocks first.
 struct DegreeBlocks {
   struct Block {

@@ -18,7 +18,7 @@ struct Mask {
   Tensor keep{};       // bool, true = may be attended: [B|1, Lq|1, Lk|1] or [B|1, H|1, Lq|1, Lk|1]
   Tensor key_count{};  // int64 [B]: keys from this one on are padding
   Causal causal = Causal::none;
-  int64_t left = -1, right = -1;  // keys at most this far before and behind the query's place; -1: no limit
+  int64_t left = -1, right = -1;  // keys at most this far before and after the query's place; -1: no limit
 
   /// The place of the first query, for a decoder that comes back with one step at a time. Places count
   /// for causal, window, relative, alibi and local_m. With bottom_right they follow from the keys.

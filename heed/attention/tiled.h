@@ -36,7 +36,7 @@ struct TiledAlignment {
   int64_t k = 0;                // top_k
   bool renorm = false, keep_best = false;
   bool perturb = false;    // Gumbel noise is added to the scores
-  double temperature = 1;  // divides them, behind the noise
+  double temperature = 1;  // divides them, after the noise
   bool constant = false;   // no gradient reaches the scores
   Tensor center{};         // int64, broadcasts to [B, H, Lq]: only keys within `reach` of it; undefined: all
   int64_t reach = 0;

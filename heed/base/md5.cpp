@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::array<uint32_t, 4>;  // A, B, C, D
 
-/// The RFC's table T: the first 32 bits behind the point of |sin(i)|, i = 1 ... 64, in radians.
+/// The RFC's table T: the first 32 bits after the decimal point of |sin(i)|, i = 1 ... 64, in radians.
 std::array<uint32_t, 64> sines() {
   std::array<uint32_t, 64> table{};
   for (size_t i = 0; i < table.size(); ++i) {

@@ -18,7 +18,7 @@ struct Draws {
   uint64_t seed = 0, stream = 0;
   int64_t first_row = 0, first_query = 0;  // what index 0 of the tensor asked for stands for
 
-  /// u in (0, 1) for [B, H, Lq, ...]; the axes behind the queries are one row of elements.
+  /// u in (0, 1) for [B, H, Lq, ...]; the axes after the queries are one row of elements.
   at::Tensor uniform(kernels::Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const;
 
   /// What inverted dropout multiplies [B, H, Lq, ...] by: 0 where u < rate, else 1 / (1 - rate).

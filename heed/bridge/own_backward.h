@@ -1,4 +1,4 @@
-// A step with a backward of its own, in front of autograd. Undefined tensors pass through as absent ones, in and out.
+// A step with a backward of its own, as an autograd node. Undefined tensors pass through as absent ones, in and out.
 
 #pragma once
 

@@ -25,7 +25,7 @@ int default_threads();
 /// off.
 int use_threads(int threads);
 
-/// The matrix products behind torch on the CPU.
+/// The matrix products of torch on the CPU.
 struct Blas {
   std::string name;     // "OpenBLAS 0.3.21 ...", "MKL", or the library's file, or "unknown"
   std::string threads;  // "openmp", "pthread", "none" (serial), or "unknown"

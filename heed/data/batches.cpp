@@ -49,7 +49,7 @@ void cut_by_tokens(const IdPairs& corpus, const Rows& sorted, int64_t tokens, in
   if (!batch.empty()) batches.push_back(std::move(batch));
 }
 
-/// One side as a tensor: what stands before, the pieces, what stands behind; the rest is padding.
+/// One side as a tensor: what stands before, the pieces, what stands after; the rest is padding.
 at::Tensor padded(const std::vector<Ids>& side, const Rows& rows, int64_t columns, bool begin, bool end) {
   const auto tensor = at::zeros({static_cast<int64_t>(rows.size()), columns}, at::TensorOptions(at::kLong));
   static_assert(Tokenizer::kPad == 0);

@@ -40,7 +40,7 @@ const IdPairs& small_corpus() {
   return corpus;
 }
 
-// </s> = 3 behind every sentence, <s> = 2 before what the decoder reads, <pad> = 0 elsewhere.
+// </s> = 3 after every sentence, <s> = 2 before what the decoder reads, <pad> = 0 elsewhere.
 TEST(PairBatch, IsPaddedAndFramed) {
   const auto batch = collate(small_corpus(), {0, 1, 2});
   EXPECT_TRUE(at::equal(batch.source, table({{10, 11, 12, 3}, {13, 3, 0, 0}, {3, 0, 0, 0}})));

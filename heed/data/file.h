@@ -2,7 +2,7 @@
 //
 // What is written here appears whole or not at all: the bytes go to a file beside the path, reach the disk (fsync), and
 // only then take the path's place (rename, and fsync of the folder). A full disk or a kill leaves the old file as it
-// was; a kill may leave the unfinished `<path>.<process>.<number>.part` behind.
+// was; a kill may leave the unfinished `<path>.<process>.<number>.part` after.
 
 #pragma once
 

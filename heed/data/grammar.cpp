@@ -78,7 +78,7 @@ struct Phrase {
   bool plural = false;
 };
 
-/// Writes one sentence. Every method writes its English words behind those already there and returns the Chinese ones,
+/// Writes one sentence. Every method writes its English words after those already there and returns the Chinese ones,
 /// for its caller to put where they belong.
 class Writer {
  public:
@@ -126,7 +126,7 @@ class Writer {
     return in_order({first, predicate(who.chinese, before_verb, third, timed && !early)});
   }
 
-  /// does not, will, or an adverb; the verb behind does and will has its plain form.
+  /// does not, will, or an adverb; the verb after does and will has its plain form.
   Chinese auxiliary(bool& third) {
     const int64_t kind = random_.below(4);
     if (kind >= 2) return say(random_.pick(kFrequencies));
@@ -143,7 +143,7 @@ class Writer {
     return on_the_living && random_.chance(40) ? random_.pick(kVerbsOnTheLiving) : random_.pick(kVerbsOnAnything);
   }
 
-  /// What stands around and behind the verb, and with the subject and what precedes the verb the whole clause.
+  /// What stands around and after the verb, and with the subject and what precedes the verb the whole clause.
   Chinese predicate(const Chinese& who, const Chinese& before_verb, bool third, bool timed = false) {
     const int64_t kind = random_.below(10);
     Chinese act;
@@ -204,7 +204,7 @@ class Writer {
     return in_order({say(*who), title});
   }
 
-  /// Of names two may be joined, so that "and" behind a verb always begins a clause.
+  /// Of names two may be joined, so that "and" after a verb always begins a clause.
   Phrase subject() {
     if (!random_.chance(15) || !maybe()) return noun_phrase(/*alive=*/true);
     const auto first = name();
@@ -262,7 +262,7 @@ class Writer {
     return {in_order({like, sure(noun.chinese, at)}), noun};
   }
 
-  /// that sees Tom: 看见 汤姆 的, that Tom sees: 汤姆 看见 的, in front of `whom`. Nothing hangs on what stands in it.
+  /// that sees Tom: 看见 汤姆 的, that Tom sees: 汤姆 看见 的, before `whom`. Nothing hangs on what stands in it.
   Chinese relative_clause(bool alive, bool plural, const Chinese& whom) {
     inside_ = true;
     const auto of = joining(write("that"), whom);

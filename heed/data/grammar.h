@@ -10,8 +10,8 @@
 //
 // Links come with the words. Sure: a word and its translation, both words of New York and 纽约, does and 吗 in a
 // question, 's and 的, that and 的, in and 在 before a city. Possible: a Chinese word that English does not say, and
-// what it holds together: the measure word (determiner, adjective, noun), 的 (the adjective before and the word behind
-// it), 在 (preposition, place), 把 (verb, to, the word behind it); and an English word that Chinese does not say: to
+// what it holds together: the measure word (determiner, adjective, noun), 的 (the adjective before and the word after
+// it), 在 (preposition, place), 把 (verb, to, the word after it); and an English word that Chinese does not say: to
 // with 送给, does of a negation with 不. Without a link: the.
 
 #pragma once

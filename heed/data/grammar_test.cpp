@@ -182,7 +182,7 @@ TEST(Grammar, WritesANameOfTwoWordsAsOne) {
   EXPECT_EQ(found("Lucy sings in Hong Kong"), "Lucy sings in Hong Kong\t露西 在 香港 唱歌\t0-0 2-1 3p1 3-2 4-2 1-3 ");
 }
 
-TEST(Grammar, PutsTheTitleBehindTheName) {
+TEST(Grammar, PutsTheTitleAfterTheName) {
   EXPECT_EQ(found("Aunt Anna laughs"), "Aunt Anna laughs\t安娜 阿姨 笑\t1-0 0-1 2-2 ");
 }
 

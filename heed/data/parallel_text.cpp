@@ -40,11 +40,11 @@ Sides split_tabs(const std::string& line, const std::string& where) {
 }
 
 Sides split_bars(const std::string& line, const std::string& where) {
-  const size_t bars = line.find(kBars), behind = bars + kBars.size();
+  const size_t bars = line.find(kBars), after = bars + kBars.size();
   check(bars != std::string::npos, where, ": no ||| in the line, expected source ||| target");
-  check(line.find(kBars, behind) == std::string::npos, where, ": more than one ||| in the line, expected one");
+  check(line.find(kBars, after) == std::string::npos, where, ": more than one ||| in the line, expected one");
   const std::string_view text = line;
-  return {std::string(trimmed(text.substr(0, bars))), std::string(trimmed(text.substr(behind)))};
+  return {std::string(trimmed(text.substr(0, bars))), std::string(trimmed(text.substr(after)))};
 }
 
 std::string format_of(const TextOptions& options) {

@@ -65,7 +65,7 @@ std::string known_kinds() {
   return joined(words);
 }
 
-/// Stands behind an `if`, not in a check(): a header may name a million tensors, and words about each would take their
+/// Follows an `if`, not in a check(): a header may name a million tensors, and words about each would take their
 /// time.
 template <typename... Words>
 [[noreturn]] void refuse(const std::string& path, const Words&... words) {

@@ -39,7 +39,7 @@ bool is_chinese(char32_t c) {
   return std::any_of(kRanges.begin(), kRanges.end(), [c](const Range& r) { return c >= r.first && c <= r.last; });
 }
 
-// Chinese characters one by one, the rest as western text; a point at the very end behind a digit stays with it.
+// Chinese characters one by one, the rest as western text; a point at the very end after a digit stays with it.
 std::vector<std::string> chinese(std::string_view line) {
   std::u32string apart;
   for (const char32_t c : decoded(without_outer_blanks(line))) {
@@ -51,10 +51,10 @@ std::vector<std::string> chinese(std::string_view line) {
   return western(encoded(apart));
 }
 
-// mteval-v14: punctuation of any script stands alone unless a number is on both sides (or it ends the line behind one);
+// mteval-v14: punctuation of any script stands alone unless a number is on both sides (or it ends the line after one);
 // symbols always do.
 std::vector<std::string> international(std::string_view line) {
-  std::u32string before, behind, all;
+  std::u32string before, after, all;
   const std::u32string text = decoded(without_last_blanks(line));
   for (size_t i = 0; i < text.size(); ++i) {
     before += text[i];
@@ -63,13 +63,13 @@ std::vector<std::string> international(std::string_view line) {
   }
   for (size_t i = 0; i < before.size(); ++i) {
     if (i + 1 == before.size() || !is_punctuation(before[i]) || is_number(before[i + 1])) {
-      behind += before[i];
+      after += before[i];
     } else {
-      behind.append({U' ', before[i], U' ', before[i + 1]});
+      after.append({U' ', before[i], U' ', before[i + 1]});
       ++i;
     }
   }
-  for (const char32_t c : behind) is_symbol(c) ? all.append({U' ', c, U' '}) : all.append({c});
+  for (const char32_t c : after) is_symbol(c) ? all.append({U' ', c, U' '}) : all.append({c});
   return split_words(encoded(all));
 }
 

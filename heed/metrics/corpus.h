@@ -38,7 +38,7 @@ inline std::string signed_as(size_t references, const std::vector<std::pair<std:
   return joined(fields, "|");
 }
 
-/// A number with so many digits behind the point.
+/// A number with so many digits after the decimal point.
 inline std::string with_digits(double value, int digits) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*f", digits, value);

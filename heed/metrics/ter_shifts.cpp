@@ -16,7 +16,7 @@ using Words = BeamDistance::Words;
 constexpr size_t kLongestShift = 10, kFurthestShift = 50;
 constexpr int64_t kMostCandidates = 1000;  // over all shifts of a sentence
 
-/// A run of the hypothesis moves in front of the word at `to` (counted before it moves).
+/// A run of the hypothesis moves before the word at `to` (counted before it moves).
 struct Shift {
   size_t start, length, to;
 };
@@ -96,7 +96,7 @@ class Shifter {
     }
   }
 
-  /// Before the word that stands on the run's first reference word, and behind each that stands on one of its words.
+  /// Before the word that stands on the run's first reference word, and after each that stands on one of its words.
   void try_places(size_t h, size_t r, size_t length) {
     std::optional<size_t> last;
     for (size_t n = 0; n <= length; ++n) {

@@ -23,12 +23,12 @@ bool is_passed_over(char32_t c) {
   return kPoints.find(c) != std::u32string_view::npos || (c >= 0x300 && c <= 0x36F) || (c >= 0x200B && c <= 0x200F);
 }
 
-/// A letter before it and none behind it.
+/// A letter before it and none after it.
 bool is_last_of_word(const std::u32string& text, size_t at) {
-  size_t before = at, behind = at + 1;
+  size_t before = at, after = at + 1;
   while (before > 0 && is_passed_over(text[before - 1])) --before;
-  while (behind < text.size() && is_passed_over(text[behind])) ++behind;
-  return before > 0 && is_cased(text[before - 1]) && (behind == text.size() || !is_cased(text[behind]));
+  while (after < text.size() && is_passed_over(text[after])) ++after;
+  return before > 0 && is_cased(text[before - 1]) && (after == text.size() || !is_cased(text[after]));
 }
 
 }  // namespace

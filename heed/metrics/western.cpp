@@ -18,10 +18,10 @@ bool is_dash(char c) {
 
 using Is = bool (*)(char);
 
-/// Neighbors a, b of which first(a) and second(b) hold become before + a + " " + b + behind; from left to right, each
+/// Neighbors a, b of which first(a) and second(b) hold become before + a + " " + b + after; from left to right, each
 /// character taken once.
 std::string with_pairs_apart(std::string_view text, Is first, Is second, std::string_view before,
-                             std::string_view behind) {
+                             std::string_view after) {
   std::string all;
   all.reserve(text.size() * 2);
   for (size_t i = 0; i < text.size(); ++i) {
@@ -33,7 +33,7 @@ std::string with_pairs_apart(std::string_view text, Is first, Is second, std::st
     all += text[i];
     all += ' ';
     all += text[++i];
-    all += behind;
+    all += after;
   }
   return all;
 }
@@ -54,8 +54,8 @@ std::string with_marks_apart(std::string_view text) {
 }
 
 std::string with_points_apart(std::string_view text) {
-  const auto behind_letters = with_pairs_apart(text, is_no_digit, is_point, "", " ");
-  const auto before_letters = with_pairs_apart(behind_letters, is_point, is_no_digit, " ", "");
+  const auto after_letters = with_pairs_apart(text, is_no_digit, is_point, "", " ");
+  const auto before_letters = with_pairs_apart(after_letters, is_point, is_no_digit, " ", "");
   return with_pairs_apart(before_letters, is_digit, is_dash, "", " ");
 }
 

@@ -11,7 +11,7 @@ namespace heed {
 /// Step 1: ASCII punctuation except . , - ' stands alone.
 std::string with_marks_apart(std::string_view text);
 
-/// Steps 2 to 4: a point or comma stands alone unless digits are on both sides; so does a dash behind a digit.
+/// Steps 2 to 4: a point or comma stands alone unless digits are on both sides; so does a dash after a digit.
 std::string with_points_apart(std::string_view text);
 
 }  // namespace heed

@@ -10,7 +10,7 @@ namespace heed {
 /// layers, heads, feed_forward, dropout, norm, activation, mechanism (of self-attention), positions.
 TransformerOptions read_transformer(const Settings& settings, int64_t width);
 
-/// sqrt(D) x + PE, behind dropout (Vaswani et al., 2017); x [B, L, D], whose first row stands at place `first`. With
+/// sqrt(D) x + PE, after dropout (Vaswani et al., 2017); x [B, L, D], whose first row stands at place `first`. With
 /// rotary or alibi there is nothing to add.
 Features with_places(const Features& x, int64_t first, const TransformerOptions& options, bool training);
 

@@ -38,16 +38,16 @@ Features padded(const std::vector<Features>& items) {
   }
   std::vector<Tensor> rows, keeps;
   for (const auto& item : items) {
-    std::vector<int64_t> behind{0, 0};  // constant_pad_nd counts axes from the last
+    std::vector<int64_t> padding{0, 0};  // constant_pad_nd counts axes from the last
     for (size_t axis = most.size() - 1; axis-- > 0;) {
-      behind.push_back(0);
-      behind.push_back(most[axis] - item.rows.size(static_cast<int64_t>(axis)));
+      padding.push_back(0);
+      padding.push_back(most[axis] - item.rows.size(static_cast<int64_t>(axis)));
     }
-    rows.push_back(at::constant_pad_nd(item.rows, behind));
+    rows.push_back(at::constant_pad_nd(item.rows, padding));
     const auto all = item.rows.options().dtype(at::kBool);
     const auto keep =
         item.keep.defined() ? item.keep : at::ones(item.rows.sizes().slice(0, item.rows.sizes().size() - 1), all);
-    keeps.push_back(at::constant_pad_nd(keep, at::IntArrayRef(behind).slice(2)));
+    keeps.push_back(at::constant_pad_nd(keep, at::IntArrayRef(padding).slice(2)));
   }
   return {at::stack(rows), at::stack(keeps)};
 }

@@ -30,7 +30,7 @@ Features batch(int64_t from, int64_t rows, bool padded = true) {
 
 using Layer = std::function<Tensor(const Features&)>;
 
-/// And a dropout behind it, which must not notice how long the batch was.
+/// And a dropout after it, which must not notice how long the batch was.
 Tensor in_scope(const Layer& layer, uint64_t step, int64_t from, int64_t rows, bool padded = true) {
   const NoiseScope scope(11, step, from);
   return heed::dropout(layer(batch(from, rows, padded)), 0.5, true);

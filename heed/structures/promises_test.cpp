@@ -197,7 +197,7 @@ TEST_P(EveryStructure, GivesTheSameHoweverLongThePadding) {
   const auto padded_out = c.structure->forward(longer);
   if (out.context.sizes() == padded_out.context.sizes()) {
     EXPECT_TRUE(close(padded_out.context, out.context, 1e-11));
-  } else {  // a context for each feature: those of the padding are behind
+  } else {  // a context for each feature: those of the padding are after
     EXPECT_TRUE(close(padded_out.context.narrow(-2, 0, out.context.size(-2)), out.context, 1e-11));
   }
 }

@@ -26,7 +26,7 @@ inline const std::vector<double> kIdentity{1, 0, 0, 1};
 
 inline const Features kNone{at::zeros({1, 0, 2}, kDouble), {}};  // an input without features
 
-/// The scores behind the weights of a step that wanted weights and lse: e = log a + lse.
+/// The scores of the weights of a step that wanted weights and lse: e = log a + lse.
 inline Tensor scores_of(const Attended& step) {
   return step.weights.log() + step.lse.unsqueeze(-1);
 }

@@ -56,11 +56,11 @@ struct Plain {
     const auto q = linear(query, "heads.query", "heads.query_bias").chunk(count, -1),
                k = linear(keys, "heads.keys", "heads.keys_bias").chunk(count, -1),
                v = linear(keys, "heads.values", "heads.values_bias").chunk(count, -1);
-    const auto behind = at::ones({query.size(0), keys.size(0)}, at::kBool).triu(1);
+    const auto future = at::ones({query.size(0), keys.size(0)}, at::kBool).triu(1);
     std::vector<Tensor> contexts;
     for (size_t h = 0; h < q.size(); ++h) {
       auto scores = q[h].matmul(k[h].t()) / std::sqrt(static_cast<double>(q[h].size(-1)));
-      if (causal) scores = scores.masked_fill(behind, -INFINITY);
+      if (causal) scores = scores.masked_fill(future, -INFINITY);
       contexts.push_back(plain_read(scores, v[h]));
     }
     return linear(at::cat(contexts, -1), "heads.out", "heads.out_bias");

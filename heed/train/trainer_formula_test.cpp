@@ -26,7 +26,7 @@ const Task::Parts::Entry formula_task_entry{
 
 constexpr double kRounding = 1e-13;
 
-/// A run of the formula task, and what it left behind.
+/// A run of the formula task, and what it left.
 class TrainerFormula : public ::testing::Test {
  protected:
   void SetUp() override { script_ = {}; }

@@ -21,7 +21,7 @@ struct HeatMap {
 void check_heat_map(const HeatMap& map);
 
 /// In so many columns of a terminal. Numbers under words if they fit; else per cent, under words written downwards;
-/// else shades, two columns a word, with the strongest source word behind each row; else the same in blocks of source
+/// else shades, two columns a word, with the strongest source word after each row; else the same in blocks of source
 /// words.
 void print_heat_map(std::ostream& out, const HeatMap& map, Colors colors, int columns);
 

@@ -50,7 +50,7 @@ std::vector<Merger::Symbol> Merger::symbols(std::string_view word) const {
 
   // Neighbors by their places, and a queue of merges that may be out of date: one whose pair has changed is passed by.
   std::vector<size_t> next(count), before(count);
-  for (size_t i = 0; i < count; ++i) next[i] = i + 1, before[i] = i - 1;  // count: none behind; -1: none before
+  for (size_t i = 0; i < count; ++i) next[i] = i + 1, before[i] = i - 1;  // count: none after; -1: none before
   using Waiting = std::tuple<size_t, size_t>;                             // rank, place of the left one
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue;
   const auto consider = [&](size_t left) {

@@ -104,7 +104,7 @@ class Engine {
     }
     return most;
   }
-  /// Keys behind this one are nobody's: what stands there is not looked at.
+  /// Keys after this one are nobody's: what stands there is not looked at.
   int64_t reachable(int64_t batch) const {
     const int64_t* count = p_.mask.key_count;
     return count == nullptr || count[batch] > p_.keys ? p_.keys : count[batch];

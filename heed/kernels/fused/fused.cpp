@@ -56,7 +56,7 @@ int64_t padded(int64_t n) {
   return (n + kPad - 1) / kPad * kPad;
 }
 
-/// The widths of values and context rounded up, with zeros behind: inside the engine all are multiples of 16.
+/// The widths of values and context rounded up, with zeros after: inside the engine all are multiples of 16.
 template <typename Real>
 class Padded {
  public:

@@ -1,5 +1,5 @@
 // Memory and tasks for kernels. Nothing here is a template or inline: files that are compiled for one instruction set
-// must not leave behind functions that others would link (see ARCHITECTURE.md).
+// must not leave functions that others would link (see ARCHITECTURE.md).
 
 #pragma once
 

@@ -29,7 +29,7 @@ int64_t padded(int64_t n) {
   return (n + kGrain - 1) / kGrain * kGrain;
 }
 
-/// Rows of numbers with zeros behind them.
+/// Rows of numbers with zeros after them.
 template <typename Real>
 class Padded {
  public:
@@ -50,7 +50,7 @@ class Padded {
   std::vector<Real> data_;
 };
 
-/// A problem whose widths are multiples of the grain: the caller's, or copies with zeros behind the features and
+/// A problem whose widths are multiples of the grain: the caller's, or copies with zeros after the features and
 /// channels. Those score 0 and weigh values of 0.
 template <typename Real>
 class Wide {

@@ -1,6 +1,6 @@
 // Keys side by side, feature by feature: [panel][feature][key of the panel]. One layout for every score and every
 // instruction set. A panel has 64 keys, the grain at which masked keys are skipped; the last one has its keys rounded
-// up to 16, with zeros behind them.
+// up to 16, with zeros after them.
 
 #pragma once
 

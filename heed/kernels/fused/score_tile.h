@@ -71,7 +71,7 @@ class ScoreTile {
   }
   const Real* key_row(int64_t key) const { return p_.key_rows.at(batch_, key_head_, key); }
 
-  /// Copies rows, with zeros behind the last feature, through `map`.
+  /// Copies rows, with zeros after the last feature, through `map`.
   template <class Map>
   void copy(const Real* from, int64_t stride, int64_t count, Real* to, Map map) const {
     for (int64_t i = 0; i < count; ++i, from += stride, to += width_) {

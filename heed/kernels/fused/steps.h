@@ -1,4 +1,4 @@
-// What happens to a tile of scores between the score and the alignment, and to the weights behind it:
+// What happens to a tile of scores between the score and the alignment, and to the weights after it:
 //
 //   activation -> scale -> soft cap -> biases -> mask -> Gaussian, Gumbel noise    [alignment]    -> dropout
 //

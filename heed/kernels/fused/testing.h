@@ -15,7 +15,7 @@
 
 namespace heed::kernels::fused::testing {
 
-/// Numbers with known bytes before and behind them.
+/// Numbers with known bytes before and after them.
 template <typename T>
 class Fenced {
  public:

@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-/// The mechanism of the paper behind each query model.
+/// The mechanism of the paper of each query model.
 std::string usual_mechanism(const std::string& query) {
   return query == "luong"         ? "general + softmax"
          : query == "transformer" ? "scaled_dot + softmax"

@@ -33,7 +33,7 @@ const std::vector<PerQuery> kPerQuery{{&Attended::weights, 0},   {&Attended::lse
                                       {&Attended::entropy, 0},   {&Attended::top_weights, 0},
                                       {&Attended::top_keys, -1}, {&Attended::log_probability, 0}};
 
-/// As if the queries of all steps had come in one call; axis: that of the queries, behind the heads if there are any.
+/// As if the queries of all steps had come in one call; axis: that of the queries, after the heads if there are any.
 Attended joined_steps(const std::vector<Attended>& steps, const Tensor& keep, int64_t axis) {
   const auto all_of = [&](Tensor Attended::*field) {
     std::vector<Tensor> all;

@@ -28,14 +28,14 @@ class ForcedRun {
   int64_t length() const { return targets.size(0); }
   /// Room for what the next step attends to.
   Attended& next_step() { return steps.emplace_back(); }
-  /// The state goes on to `next`, behind step t; at padding it stays as it is.
+  /// The state goes on to `next`, after step t; at padding it stays as it is.
   void go_on(int64_t t, DecoderState next);
 
  private:
   void lend_source();
 
   CollectedSum keys_, align_keys_, values_, source_;
-  Tensor keep_;  // [T, B, 1], where padding stands before something real. Behind all of it, states reach nothing
+  Tensor keep_;  // [T, B, 1], where padding stands before something real. After all of it, states reach nothing
 };
 
 /// What teacher forcing needs of a decoder.

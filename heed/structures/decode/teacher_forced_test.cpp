@@ -89,7 +89,7 @@ struct Either {
   }
 };
 
-enum class Padding { none, behind, holes };
+enum class Padding { none, trailing, holes };
 
 struct Sentences {
   Features targets, source;
@@ -177,7 +177,7 @@ void expect_like(const std::vector<Tensor>& found, const std::vector<Tensor>& ex
 
 TEST_P(EveryRecurrentDecoder, GivesAtOnceWhatStepsGive) {
   auto either = Either::of(GetParam());
-  for (const Padding padding : {Padding::none, Padding::behind, Padding::holes}) {
+  for (const Padding padding : {Padding::none, Padding::trailing, Padding::holes}) {
     const auto in = Sentences::of(padding);
     Call call;
     call.want.weights = true;
@@ -192,7 +192,7 @@ TEST_P(EveryRecurrentDecoder, GivesAtOnceWhatStepsGive) {
 
 TEST_P(EveryRecurrentDecoder, GivesItInFloat) {
   auto either = Either::of(GetParam(), at::kFloat);
-  const auto in = Sentences::of(Padding::behind, at::kFloat);
+  const auto in = Sentences::of(Padding::trailing, at::kFloat);
   const auto found = at_once(either, in), expected = one_by_one(*either.decoder, in, {});
   EXPECT_TRUE(close(found.features.rows, expected.features.rows, 1e-5));
   expect_like(gradients(forced_loss(found), leaves(either, in)), gradients(forced_loss(expected), leaves(either, in)),
@@ -201,7 +201,7 @@ TEST_P(EveryRecurrentDecoder, GivesItInFloat) {
 
 TEST_P(EveryRecurrentDecoder, CanBeDifferentiatedTwice) {
   auto either = Either::of(GetParam());
-  const auto in = Sentences::of(Padding::behind);
+  const auto in = Sentences::of(Padding::trailing);
   const auto twice = [&](const Decoded& decoded) {
     Tensor sum = at::zeros({}, kDouble);
     for (const auto& grad : gradients(forced_loss(decoded), leaves(either, in), /*create_graph=*/true))
@@ -218,7 +218,7 @@ TEST_P(EveryRecurrentDecoder, DrawsWhatStepsDraw) {
     auto either = Either::of(kind);
     either.module->train();
     auto other = either.copy();
-    const auto in = Sentences::of(Padding::behind);
+    const auto in = Sentences::of(Padding::trailing);
     Call call;
     call.noise.seed = seed;
     at::manual_seed(3);
@@ -233,7 +233,7 @@ TEST_P(EveryRecurrentDecoder, DrawsWhatStepsDraw) {
 // What stands in padding reaches nothing, not even by its sign.
 TEST_P(EveryRecurrentDecoder, NeverSeesWhatStandsInPadding) {
   auto either = Either::of(GetParam());
-  for (const Padding padding : {Padding::behind, Padding::holes}) {
+  for (const Padding padding : {Padding::trailing, Padding::holes}) {
     std::vector<Tensor> first;
     for (const double with : {0.0, -1e3, std::nan("")}) {
       auto in = Sentences::of(padding);
@@ -251,7 +251,7 @@ TEST_P(EveryRecurrentDecoder, NeverSeesWhatStandsInPadding) {
 
 TEST_P(EveryRecurrentDecoder, NeedsNoTargets) {
   auto either = Either::of(GetParam());
-  auto in = Sentences::of(Padding::behind);
+  auto in = Sentences::of(Padding::trailing);
   in.targets = {at::zeros({kSentences, 0, 3}, kDouble), {}};
   Call call;
   call.want.weights = true;
@@ -263,7 +263,7 @@ TEST_P(EveryRecurrentDecoder, NeedsNoTargets) {
 
 TEST_P(EveryRecurrentDecoder, GoesOnFromChosenRows) {
   auto either = Either::of(GetParam());
-  const auto in = Sentences::of(Padding::behind);
+  const auto in = Sentences::of(Padding::trailing);
   const auto y = in.targets.without_padding().rows;
   auto state = either.decoder->step(y.select(1, 0), either.decoder->start(in.source, {}), {}).state;
   const auto rows = at::tensor(std::vector<int64_t>{1, 0, 1, 2});

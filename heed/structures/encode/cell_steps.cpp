@@ -183,7 +183,7 @@ CellSteps::CellSteps(Cell cell, const CellWeights& w, const Tensor& known) : cel
   check(rest >= 0, "recurrent: inputs are ", K, " wide, expected at most ", w.inputs.size(1));
   // A split, not two views: its backward is one concatenation.
   const auto parts = rest == 0 ? std::vector<Tensor>{w.inputs} : w.inputs.split_with_sizes({K, rest}, 1);
-  // The second bias of a GRU stands behind its reset gate.
+  // The second bias of a GRU stands after its reset gate.
   const auto bias = cell == Cell::lstm ? w.inputs_bias + w.states_bias : w.inputs_bias;
   from_known_ = at::linear(known, parts[0], bias).unbind(0);
   if (rest > 0) from_rest_ = CollectedProduct(parts[1]);

@@ -60,7 +60,7 @@ class CollectedProduct {
   bool defined() const { return weight_.defined(); }
 
  private:
-  Tensor weight_, bias_;  // where something learns: behind the node that gathers
+  Tensor weight_, bias_;  // where something learns: after the node that gathers
   c10::intrusive_ptr<Collected> collected_;
 };
 

@@ -24,7 +24,7 @@ class CollectedSum {
   Tensor for_step() const;
 
  private:
-  Tensor x_;  // where it learns: behind the node that has the sum
+  Tensor x_;  // where it learns: after the node that has the sum
   c10::intrusive_ptr<GradientSum> grads_;
 };
 

@@ -66,7 +66,7 @@ struct Order {
   Tensor rows_of(const Tensor& steps) const { return Moved::apply(steps.view({N * L, -1}), back, to).view({N, L, -1}); }
 };
 
-/// The states [T, N, S] behind each of the inputs [T, N, in], from 0.
+/// The states [T, N, S] after each of the inputs [T, N, in], from 0.
 Tensor states_along(Cell cell, const CellWeights& weights, const Tensor& inputs) {
   CellSteps steps(cell, weights, inputs);
   Tensor hidden = at::zeros({inputs.size(1), weights.states.size(1)}, inputs.options());

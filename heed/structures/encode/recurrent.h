@@ -27,7 +27,7 @@ struct RecurrentOptions {
 
 struct Encoded {
   Features features;  // rows [B, L, out], 0 at padding; the keep of the input
-  Tensor last;        // [B, out]: [h behind the last real feature; g behind the first], 0 where there is none
+  Tensor last;        // [B, out]: [h after the last real feature; g after the first], 0 where there is none
 };
 
 class RecurrentImpl : public torch::nn::Cloneable<RecurrentImpl> {

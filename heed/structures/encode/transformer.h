@@ -1,6 +1,6 @@
 // What the layers of a Transformer have in common (Vaswani et al., 2017).
 //
-//   norm pre     x + f(norm(x))        a norm stands behind the last layer      (Xiong et al., 2020)
+//   norm pre     x + f(norm(x))        a norm stands after the last layer      (Xiong et al., 2020)
 //   norm post    norm(x + f(x))        as in the paper
 //   feed-forward W_out act(W_in x)
 

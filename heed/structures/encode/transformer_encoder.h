@@ -1,6 +1,6 @@
 // The encoder of a Transformer (Vaswani et al., 2017): features attend to each other, layer by layer.
 //
-//   x <- x + Att(x, x)        x <- x + W_out act(W_in x)        with norms before or behind (transformer.h)
+//   x <- x + Att(x, x)        x <- x + W_out act(W_in x)        with norms before or after (transformer.h)
 //
 // Places are the caller's to add, unless rotary or alibi are chosen. A call with Causal::top_left makes it a decoder
 // without a source; one that comes back step by step with a cache is TransformerDecoder.

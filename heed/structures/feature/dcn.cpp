@@ -7,9 +7,9 @@
 //   out_i = [d_i; C^D_i]                            [B, n, 3D]
 //
 // Document and question each have a learned sentinel besides their words, so that a word can attend to nothing in
-// particular; the sentinels have no output. They stand in front, so that padding stays behind. With them a side is
+// particular; the sentinels have no output. They come first, so that padding stays after. With them a side is
 // never empty: a word without a question attends to the sentinel of the question. Left to the caller: the encoders, the
-// layer tanh(W q + b) on the question before, and the BiLSTM over out behind.
+// layer tanh(W q + b) on the question before, and the BiLSTM over out after.
 
 #include "heed/structures/feature/affinity.h"
 
@@ -35,8 +35,8 @@ class Dcn final : public Structure {
   Arranged arrange(const Given& in) override {
     Arranged out;
     const auto& words = in.features[0];
-    const Features document = behind(document_sentinel_, words);                                        // [B, n + 1, D]
-    const Features question = behind(question_sentinel_, in.features[1]);                               // [B, m + 1, D]
+    const Features document = with_sentinel(document_sentinel_, words);                                 // [B, n + 1, D]
+    const Features question = with_sentinel(question_sentinel_, in.features[1]);                        // [B, m + 1, D]
     const auto seen = to_document_(out, question.rows, document, in.call);                              // C^Q
     const auto read = to_question_(out, words.rows, question, in.call, beside({question.rows, seen}));  // C^D
 
@@ -45,7 +45,7 @@ class Dcn final : public Structure {
     return out;
   }
 
-  static Features behind(const Tensor& sentinel, const Features& words) {
+  static Features with_sentinel(const Tensor& sentinel, const Features& words) {
     if (!sentinel.defined()) return words;
     Features all{at::cat({sentinel.expand({words.batch(), 1, sentinel.size(0)}), words.rows}, 1)};
     if (words.keep.defined()) all.keep = at::cat({at::ones({words.batch(), 1}, words.keep.options()), words.keep}, 1);

@@ -5,7 +5,7 @@
 //
 // per head, over the edges j -> i; heads are joined side by side (hidden layers) or by their mean (the last one). In
 // GAT the order in which j are preferred is the same for every i, since e grows with a_neighbor . h_j alone; GATv2
-// puts a behind the nonlinearity and is free to prefer others for others.
+// puts a after the nonlinearity and is free to prefer others for others.
 
 #pragma once
 
@@ -31,7 +31,7 @@ struct GraphAttentionOptions {
   double negative_slope = 0.2;        // of LeakyReLU below 0
   bool self_loops = true;             // every node attends itself too
   bool score_bias = false;            // inside LeakyReLU
-  bool bias = true;                   // behind the heads
+  bool bias = true;                   // after the heads
   GatActivation activation = GatActivation::none;
   double dropout = 0;  // on weights, in training
 };
@@ -51,8 +51,8 @@ class GraphAttentionImpl : public torch::nn::Cloneable<GraphAttentionImpl> {
   void pretty_print(std::ostream& stream) const override;
 
   /// nodes [N, in] -> context [N, H * out], or [N, out] for the mean. Weights, if wanted, are [E, H] in the order of
-  /// graph.edges(), those of self loops behind (Graph::with_self_loops). Of the call, weights, noise, draws_by
-  /// (for self loops too, behind) and path count: alignment and parameters are the layer's own.
+  /// graph.edges(), those of self loops after (Graph::with_self_loops). Of the call, weights, noise, draws_by
+  /// (for self loops too, after) and path count: alignment and parameters are the layer's own.
   GraphAttended forward(const Tensor& nodes, const Graph& graph, const GraphCall& call = {});
 
   const GraphAttentionOptions& options() const { return options_; }

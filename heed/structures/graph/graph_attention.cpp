@@ -3,7 +3,7 @@
 // The features are nodes; every batch row has the same edges. Edges at a node that is not real are left out, so such a
 // node attends nothing, is attended by none, and gives 0. To the layer a batch is one graph of B * L nodes. The step
 // "attend" has weights [edges that were kept, heads], and also["edges"] says which: [2, edges], nodes counted through
-// the batch, self loops behind. Of a call, noise, path and the want of weights count; anything else is refused.
+// the batch, self loops after. Of a call, noise, path and the want of weights count; anything else is refused.
 //
 // The graph is sorted when edges or keep are other ones than before; comparing them is a pass over them. For one graph
 // that never changes, GraphAttention with a Graph made once is the fast way.

@@ -162,7 +162,7 @@ TEST(GraphAttentionStructure, DrawsForABatchRowWhateverOthersThereAre) {
   }
 }
 
-// In the ring node i attends i and i + 1: padding at 0 and behind the end changes what 0 and the last one see, alone.
+// In the ring node i attends i and i + 1: padding at 0 and after the end changes what 0 and the last one see, alone.
 TEST(GraphAttentionStructure, DrawsForAnEdgeWhateverPaddingThereIs) {
   for (const auto& d : every_drawing()) {
     const auto made = d.made();

@@ -1,7 +1,7 @@
 // Hierarchical question-image co-attention (Lu et al., 2016): a picture and a question look at each other at the level
 // of words, of phrases and of the whole question.
 //
-//   phrases      p_t = max over n = 1, 2, 3 of tanh(W_n [x_t ... x_{t+n-1}]), 0 behind the last word
+//   phrases      p_t = max over n = 1, 2, 3 of tanh(W_n [x_t ... x_{t+n-1}]), 0 after the last word
 //   question     s_t = LSTM(p_1 ... p_t)
 //   each level   q^, v^ = co-attention(level, V), V the picture brought to the width of the words
 //   answer       h_w = tanh(W_w (v^ + q^)), h_p = tanh(W_p [v^ + q^; h_w]), h_s = tanh(W_s [v^ + q^; h_p])
@@ -43,7 +43,7 @@ class HierarchicalCoAttention final : public Structure {
  private:
   /// The best of the phrases of one, two and three words that begin at each word.
   Features phrases_of(const Features& words) const {
-    const auto longer = at::constant_pad_nd(words.rows, {0, 0, 0, kLongestPhrase - 1});  // nothing behind the last word
+    const auto longer = at::constant_pad_nd(words.rows, {0, 0, 0, kLongestPhrase - 1});  // nothing after the last word
     std::vector<Tensor> phrases;
     for (int64_t n = 1; n <= kLongestPhrase; ++n) {
       std::vector<Tensor> following;

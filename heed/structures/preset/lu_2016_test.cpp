@@ -12,7 +12,7 @@ std::shared_ptr<Structure> picture_and_words(const std::string& words) {
 
 /// The best of the phrases that begin at each word: x [L, D].
 Tensor plain_phrases(const Plain& p, const Tensor& x) {
-  const auto longer = at::cat({x, at::zeros({2, x.size(1)}, kDouble)});  // nothing behind the last word
+  const auto longer = at::cat({x, at::zeros({2, x.size(1)}, kDouble)});  // nothing after the last word
   std::vector<Tensor> rows;
   for (int64_t t = 0; t < x.size(0); ++t) {
     Tensor best = at::full({x.size(1)}, -INFINITY, kDouble);
@@ -82,7 +82,7 @@ TEST(HierarchicalCoAttention, IsItsFormula) {
   }
 }
 
-// A phrase that begins at the last word has nothing behind it, however much padding follows.
+// A phrase that begins at the last word has nothing after it, however much padding follows.
 TEST(HierarchicalCoAttention, EndsPhrasesWithTheQuestion) {
   const auto made = picture_and_words("hierarchical_co_attention");
   const Features picture = random_features(3, 5);

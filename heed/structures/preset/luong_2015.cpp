@@ -1,4 +1,4 @@
-// Translation, with the query behind the recurrent step; global and local attention.
+// Translation, with the query after the recurrent step; global and local attention.
 
 #include "heed/structures/preset.h"
 

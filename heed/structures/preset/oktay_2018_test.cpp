@@ -29,9 +29,9 @@ TEST(AttentionGate, LooksAtEachPlaceAlone) {
   const auto before = made->forward({.features = {x, g}}).context[0];
   auto other = x.rows.clone();
   other[0][2] += 1;
-  const auto behind = made->forward({.features = {{other}, g}}).context[0];
-  EXPECT_FALSE(close(behind[2], before[2], 1e-3));
-  for (const int64_t place : {0, 1, 3}) EXPECT_TRUE(close(behind[place], before[place], 1e-14)) << place;
+  const auto after = made->forward({.features = {{other}, g}}).context[0];
+  EXPECT_FALSE(close(after[2], before[2], 1e-3));
+  for (const int64_t place : {0, 1, 3}) EXPECT_TRUE(close(after[place], before[place], 1e-14)) << place;
 }
 
 TEST(AttentionGate, OpensAndClosesWithItsBias) {

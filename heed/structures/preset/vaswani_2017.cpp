@@ -3,7 +3,7 @@
 //   S = encoder(source + positions),   context_t = decoder(target + positions, up to t; S)
 //
 // source and target are embedded words, which the caller scales by sqrt(D) where embeddings are shared with the output.
-// The paper has 6 layers, 8 heads and norms behind (post).
+// The paper has 6 layers, 8 heads and norms after (post).
 
 #include "heed/attention/positions.h"
 #include "heed/structures/preset.h"

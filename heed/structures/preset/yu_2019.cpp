@@ -6,7 +6,7 @@
 //   FF(X) = LayerNorm(X + W_2 relu(W_1 X))
 //   context = LayerNorm(W_x pool(X) + W_y pool(Y)),  pool: a = align(u . relu(W X + b))
 //
-// SA is followed by FF in the question's layers; in the picture's, FF stands once, behind GA. The survey files the
+// SA is followed by FF in the question's layers; in the picture's, FF stands once, after GA. The survey files the
 // score under multiplicative; the paper scales it.
 
 #include <torch/nn/modules/normalization.h>

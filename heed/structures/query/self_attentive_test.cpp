@@ -38,7 +38,7 @@ TEST(SelfAttentive, NormalizesTheSumOfFeatureAndContext) {
                     at::layer_norm(sum, {2}) * numbers({2, 3}, {2}) + numbers({.5, -1}, {2}), 1e-12));
 }
 
-TEST(SelfAttentive, GivesPaddingNothingEvenBehindTheNorm) {
+TEST(SelfAttentive, GivesPaddingNothingEvenAfterTheNorm) {
   auto normed = over_features("self_attentive(features, norm)");
   set(*normed, "norm_shift", {.5, -1});
   auto rows = one_row(kF1, 2).rows;

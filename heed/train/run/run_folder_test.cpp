@@ -239,7 +239,7 @@ TEST(RunFolder, SaysThatThereIsNothingToResume) {
   EXPECT_TRUE(holds(refusal([&] { RunFolder::resume(folder.path("x")); }), "nothing to resume"));
 }
 
-TEST(RunFolder, IsReplacedBehindALink) {
+TEST(RunFolder, IsReplacedAfterALink) {
   const Folder folder;
   const std::string link = folder.path("link");
   put_run(folder.path("real"), "old");

@@ -18,7 +18,7 @@ class Type {
   /// Advance of the text at a size in pixels, as wide as it will be drawn.
   int width(const std::string& text, int size);
 
-  /// The text, or as much of it as goes into so many pixels with "…" behind it.
+  /// The text, or as much of it as goes into so many pixels with "…" after it.
   std::string fitted(const std::string& text, int size, int most);
 
   /// Calls ink(x, y, cover) with cover 1 to 255 for each pixel of the text, whose baseline begins at (x, y) and rises
