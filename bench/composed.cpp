@@ -347,22 +347,22 @@ void write_json(const std::string& path, const Machine& machine, const std::vect
   check(out.good(), "bench: cannot write ", path);
 }
 
-int main_of(const std::vector<std::string>& words) {
+int main_of(const std::vector<std::string>& arguments) {
   torch::manual_seed(1);
   use_threads(threads_from_affinity());
-  if (words.size() == 6 && words[0] == "--row") {
-    measure_memory({words[1], words[2], std::stoi(words[3]), std::stoll(words[4]), words[5]});
+  if (arguments.size() == 6 && arguments[0] == "--row") {
+    measure_memory({arguments[1], arguments[2], std::stoi(arguments[3]), std::stoll(arguments[4]), arguments[5]});
     return 0;
   }
   bool full = false;
   std::string json;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--full")
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--full")
       full = true;
-    else if (words[i] == "--json" && i + 1 < words.size())
-      json = words[++i];
+    else if (arguments[i] == "--json" && i + 1 < arguments.size())
+      json = arguments[++i];
     else
-      fail("bench: got '", words[i], "', expected --full or --json <file>");
+      fail("bench: got '", arguments[i], "', expected --full or --json <file>");
   }
   const auto machine = measure_machine();
   print_machine(machine);

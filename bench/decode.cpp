@@ -65,18 +65,18 @@ Race race_of(const std::string& name, const TransformerOptions& options, int rou
   return race;
 }
 
-int main_of(const std::vector<std::string>& words) {
+int main_of(const std::vector<std::string>& arguments) {
   const auto program = own_program();
   const auto folder = program.substr(0, program.rfind('/'));
   std::string json = folder.substr(0, folder.rfind('/')) + "/bench_decode.json";
   bool full = false;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--full")
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--full")
       full = true;
-    else if (words[i] == "--json" && i + 1 < words.size())
-      json = words[++i];
+    else if (arguments[i] == "--json" && i + 1 < arguments.size())
+      json = arguments[++i];
     else
-      fail("bench: got '", words[i], "', expected --full or --json <file>");
+      fail("bench: got '", arguments[i], "', expected --full or --json <file>");
   }
   const at::NoGradGuard no_grad;
   torch::manual_seed(1);

@@ -36,7 +36,7 @@ void measure_memory(int64_t length, const std::string& setting) {
     for (const auto& tensor : parameters.values()) leaves.push_back(tensor.requires_grad_());
     return [&plan, &mechanism, &parameters, leaves, pull = at::randn({1, L, D})] {
       const auto attended = attend(leaves[0], leaves[1], leaves[2], mechanism, parameters);
-      plan = attended.plan.words();
+      plan = attended.plan.to_string();
       auto results = torch::autograd::grad({attended.context}, leaves, {pull});
       results.push_back(attended.context);
       return results;
@@ -80,9 +80,9 @@ const std::vector<Part> kParts{{"dot", dot},         {"dot_avx2", dot_avx2}, {"a
                                {"multi", multi},     {"align", align},       {"weights", weights},   {"decode", decode},
                                {"threads", threads}, {"memory", memory},     {"grid", grid, true}};
 
-std::vector<std::string> split(const std::string& words) {
+std::vector<std::string> split(const std::string& arguments) {
   std::vector<std::string> all;
-  std::istringstream text(words);
+  std::istringstream text(arguments);
   for (std::string word; std::getline(text, word, ',');) all.push_back(word);
   return all;
 }
@@ -106,26 +106,26 @@ void print_bars(const Bench& bench) {
                 row.mib, "MiB", "at most", row.bar, row.mib <= row.bar ? "pass" : "miss");
 }
 
-int main_of(const std::vector<std::string>& words) {
+int main_of(const std::vector<std::string>& arguments) {
   torch::manual_seed(1);
-  if (words.size() == 3 && words[0] == "--memory") {
+  if (arguments.size() == 3 && arguments[0] == "--memory") {
     use_threads(1);
-    measure_memory(std::stoll(words[1]), words[2]);
+    measure_memory(std::stoll(arguments[1]), arguments[2]);
     return 0;
   }
   Bench bench;
   std::string json = usual_json();
   std::vector<std::string> only, names;
   for (const auto& part : kParts) names.push_back(part.name);
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--full")
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--full")
       bench.full = true;
-    else if (words[i] == "--json" && i + 1 < words.size())
-      json = words[++i];
-    else if (words[i] == "--only" && i + 1 < words.size())
-      only = split(words[++i]);
+    else if (arguments[i] == "--json" && i + 1 < arguments.size())
+      json = arguments[++i];
+    else if (arguments[i] == "--only" && i + 1 < arguments.size())
+      only = split(arguments[++i]);
     else
-      fail("bench: got '", words[i], "', expected --full, --only <row>,... or --json <file>");
+      fail("bench: got '", arguments[i], "', expected --full, --only <row>,... or --json <file>");
   }
   for (const auto& name : only)
     check(std::find(names.begin(), names.end(), name) != names.end(), "bench: there is no row ", name,

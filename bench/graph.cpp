@@ -197,26 +197,26 @@ void pin_threads(const std::vector<int>& cores) {
                    [&](int64_t, int64_t) { pin(cores[static_cast<size_t>(at::get_thread_num()) % cores.size()]); });
 }
 
-int main_of(const std::vector<std::string>& words) {
+int main_of(const std::vector<std::string>& arguments) {
   torch::manual_seed(1);
   const auto cores = one_of_each_core();
   check(!cores.empty(), "bench: cannot tell the processors");
   pin_threads(cores);
-  if (words.size() == 3 && words[0] == "--memory") {
-    measure_memory(words[1], words[2]);
+  if (arguments.size() == 3 && arguments[0] == "--memory") {
+    measure_memory(arguments[1], arguments[2]);
     return 0;
   }
   const auto program = own_program();
   const auto folder = program.substr(0, program.rfind('/'));
   std::string json = folder.substr(0, folder.rfind('/')) + "/bench_graph.json";
   bool full = false;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--full")
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--full")
       full = true;
-    else if (words[i] == "--json" && i + 1 < words.size())
-      json = words[++i];
+    else if (arguments[i] == "--json" && i + 1 < arguments.size())
+      json = arguments[++i];
     else
-      fail("bench: got '", words[i], "', expected --full or --json <file>");
+      fail("bench: got '", arguments[i], "', expected --full or --json <file>");
   }
   const auto machine = Machine::measure(cores);
   machine.print();

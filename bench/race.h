@@ -77,10 +77,10 @@ struct Figure {
   /// "pass", "miss", with what there is to say about it.
   std::string verdict(const std::string& running_on) const {
     if (!has_bar()) return "";
-    std::string words = passed() ? "pass" : "miss";
-    if (std::abs(value / bar - 1) < noise) words += ", within the noise";
-    if (!needs.empty() && needs != running_on) words += "; the bar needs " + needs + ", this is " + running_on;
-    return words;
+    std::string text = passed() ? "pass" : "miss";
+    if (std::abs(value / bar - 1) < noise) text += ", within the noise";
+    if (!needs.empty() && needs != running_on) text += "; the bar needs " + needs + ", this is " + running_on;
+    return text;
   }
 };
 

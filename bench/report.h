@@ -58,9 +58,9 @@ struct Machine {
   }
 
   std::string on_cores() const {
-    std::string words;
-    for (const int cpu : cores) words += (words.empty() ? "" : " ") + std::to_string(cpu);
-    return words;
+    std::string text;
+    for (const int cpu : cores) text += (text.empty() ? "" : " ") + std::to_string(cpu);
+    return text;
   }
 
   void print() const {
@@ -113,10 +113,10 @@ inline std::string object(const std::vector<std::pair<std::string, std::string>>
   return text + "}";
 }
 
-template <typename Items, typename Words>
-std::string list(const Items& items, const std::string& indent, const Words& words) {
+template <typename Items, typename Write>
+std::string list(const Items& items, const std::string& indent, const Write& write) {
   std::string text;
-  for (const auto& item : items) text += (text.empty() ? "[\n" : ",\n") + indent + words(item);
+  for (const auto& item : items) text += (text.empty() ? "[\n" : ",\n") + indent + write(item);
   return text.empty() ? "[]" : text + "]";
 }
 
@@ -190,7 +190,7 @@ inline void write_json(const std::string& path, const Machine& machine, const st
   out << "{\n  \"machine\": " << json_of(machine)
       << ",\n  \"races\": " << list(races, "    ", [](const auto& race) { return json_of(race); })
       << ",\n  \"memory\": " << list(memory, "    ", [](const auto& row) { return json_of(row); })
-      << ",\n  \"failed\": " << list(failed, "    ", [](const auto& words) { return quoted(words); }) << "\n}\n";
+      << ",\n  \"failed\": " << list(failed, "    ", [](const auto& text) { return quoted(text); }) << "\n}\n";
   out.close();
   check(out.good(), "bench: cannot write ", path);
 }

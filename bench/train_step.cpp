@@ -29,7 +29,7 @@
 namespace heed::bench {
 namespace {
 
-constexpr int64_t kWords = 8000, kEmbedding = 256, kSource = 512, kState = 512, kHidden = 256, kOut = 256;
+constexpr int64_t kVocabulary = 8000, kEmbedding = 256, kSource = 512, kState = 512, kHidden = 256, kOut = 256;
 constexpr int64_t kBatch = 64, kBatches = 16, kPad = 0;
 constexpr int kThreads = 2;
 
@@ -50,7 +50,7 @@ class Draws {
 struct Batch {
   Tensor source, target;  // int64 [B, L], [B, T]
 
-  int64_t words() const { return target.ne(kPad).sum().item<int64_t>(); }
+  int64_t tokens() const { return target.ne(kPad).sum().item<int64_t>(); }
   /// The word before each target; word 1 before the first.
   Tensor before() const {
     const auto first = at::ones({target.size(0), 1}, target.options());
@@ -58,12 +58,12 @@ struct Batch {
   }
 };
 
-Tensor words_of(Draws& draws, const std::vector<int64_t>& lengths) {
+Tensor tokens_of(Draws& draws, const std::vector<int64_t>& lengths) {
   const int64_t most = *std::max_element(lengths.begin(), lengths.end());
   auto rows = at::full({static_cast<int64_t>(lengths.size()), most}, kPad, at::kLong);
   for (size_t i = 0; i < lengths.size(); ++i)
     for (int64_t j = 0; j < lengths[i]; ++j)
-      rows.data_ptr<int64_t>()[static_cast<int64_t>(i) * most + j] = 1 + draws.below(kWords - 1);
+      rows.data_ptr<int64_t>()[static_cast<int64_t>(i) * most + j] = 1 + draws.below(kVocabulary - 1);
   return rows;
 }
 
@@ -83,8 +83,8 @@ std::vector<Batch> batches() {
       sources.push_back(pairs[i].first);
       targets.push_back(pairs[i].second);
     }
-    const auto source = words_of(draws, sources);
-    all.push_back({source, words_of(draws, targets)});
+    const auto source = tokens_of(draws, sources);
+    all.push_back({source, tokens_of(draws, targets)});
   }
   return all;
 }
@@ -103,11 +103,11 @@ DecoderOptions decoder_options() {
 }
 
 struct TranslatorImpl : torch::nn::Module {
-  torch::nn::Embedding from_source{register_module("from_source", torch::nn::Embedding(kWords, kEmbedding))};
-  torch::nn::Embedding from_target{register_module("from_target", torch::nn::Embedding(kWords, kEmbedding))};
+  torch::nn::Embedding from_source{register_module("from_source", torch::nn::Embedding(kVocabulary, kEmbedding))};
+  torch::nn::Embedding from_target{register_module("from_target", torch::nn::Embedding(kVocabulary, kEmbedding))};
   Recurrent encoder{register_module("encoder", Recurrent(RecurrentOptions{.in = kEmbedding, .out = kSource}))};
   BahdanauDecoder decoder{register_module("decoder", BahdanauDecoder(decoder_options()))};
-  torch::nn::Linear output{register_module("output", torch::nn::Linear(kOut, kWords))};
+  torch::nn::Linear output{register_module("output", torch::nn::Linear(kOut, kVocabulary))};
 
   /// The mean loss of the real words.
   Tensor loss(const Batch& batch, const Call& call) {
@@ -225,11 +225,11 @@ Race run_race(bool full) {
   const auto all = batches();
   std::vector<Batch> some;
   for (size_t i = 1; i < all.size(); i += 4) some.push_back(all[i]);
-  int64_t words = 0;
-  for (const auto& batch : some) words += batch.words();
+  int64_t tokens = 0;
+  for (const auto& batch : some) tokens += batch.tokens();
   const auto steps = static_cast<double>(some.size());
   Race race("train_step", "a training step, additive + softmax, embedding 256, encoder 512, state 512, 8000 words, " +
-                              std::to_string(some.size()) + " batches of 64 sentences, " + std::to_string(words) +
+                              std::to_string(some.size()) + " batches of 64 sentences, " + std::to_string(tokens) +
                               " words, float, " + std::to_string(kThreads) + " threads");
   race.running_on = kernels::fused::instruction_set();
   const std::vector<std::pair<std::string, Path>> paths{{"heed", Path::fastest}, {"composed", Path::composed}};
@@ -254,7 +254,7 @@ Race run_race(bool full) {
     for (auto& call : looking[0]) call.run_products();
   });
   race.run({.rounds = full ? 21 : 7, .slow_rounds = full ? 21 : 7});
-  race.add(Figure{"words per second", static_cast<double>(words), {}, {"heed"}, "words/s"});
+  race.add(Figure{"words per second", static_cast<double>(tokens), {}, {"heed"}, "words/s"});
   race.add(Figure{"a step", 1e3 / steps, {"heed"}, {}, "ms"});
   race.add(Figure{"heed, times composed", 1, {"composed"}, {"heed"}, "x", 1.1});
   race.add(Figure{"share of attention with its products", 100, {"attention of heed"}, {"heed"}, "%"});
@@ -267,7 +267,7 @@ Race run_race(bool full) {
   return race;
 }
 
-int main_of(const std::vector<std::string>& words) {
+int main_of(const std::vector<std::string>& tokens) {
   const auto cores = one_of_each_core();
   check(!cores.empty(), "bench: cannot tell the processors");
   use_threads(kThreads);
@@ -276,13 +276,13 @@ int main_of(const std::vector<std::string>& words) {
   const auto folder = program.substr(0, program.rfind('/'));
   std::string json = folder.substr(0, folder.rfind('/')) + "/bench_train_step.json";
   bool full = false;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--full")
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] == "--full")
       full = true;
-    else if (words[i] == "--json" && i + 1 < words.size())
-      json = words[++i];
+    else if (tokens[i] == "--json" && i + 1 < tokens.size())
+      json = tokens[++i];
     else
-      fail("bench: got '", words[i], "', expected --full or --json <file>");
+      fail("bench: got '", tokens[i], "', expected --full or --json <file>");
   }
   const auto machine = Machine::measure(cores);
   machine.print();

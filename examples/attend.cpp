@@ -22,7 +22,7 @@ int main() {
   std::printf("context: %.1f\n", attended.context.item<double>());
   std::printf("weights: %.3f %.3f %.3f\n", weights[0].item<double>(), weights[1].item<double>(),
               weights[2].item<double>());
-  std::printf("%s\n", attended.plan.words().c_str());
+  std::printf("%s\n", attended.plan.to_string().c_str());
 
   const bool found = std::abs(attended.context.item<double>() - 20) < 1e-4;
   const bool whole = std::abs(weights.sum().item<double>() - 1) < 1e-6;

@@ -52,6 +52,7 @@ int main() {
   const auto question = task.ask();
   const auto found = attention->forward(question.query, question.keys, question.values).context.squeeze(1).argmax(1);
   const double share = (found == question.answer).to(at::kDouble).mean().item<double>();
-  std::printf("%s: found %.0f %% after %d steps\n", attention->options().mechanism.words().c_str(), 100 * share, steps);
+  std::printf("%s: found %.0f %% after %d steps\n", attention->options().mechanism.to_string().c_str(), 100 * share,
+              steps);
   return share == 1 ? 0 : 1;
 }

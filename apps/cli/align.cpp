@@ -74,7 +74,7 @@ void add_align(CLI::App& app) {
   command->add_option("source", a->source, "One sentence a line")->required();
   command->add_option("target", a->target, "Its translation, line by line")->required();
   command->add_option("--reverse", a->reverse, "A run that translates the other way, to symmetrize with");
-  command->add_option("--symmetry", a->symmetry, "With --reverse: product, " + joined(symmetry_words()))
+  command->add_option("--symmetry", a->symmetry, "With --reverse: product, " + joined(symmetry_names()))
       ->needs("--reverse")
       ->capture_default_str();
   command->add_option("--threshold", a->threshold, "No link where the weight is not above this; not with product")

@@ -89,8 +89,8 @@ void show_maps(std::ostream& out, const Learner& learner, const DemoOptions& opt
 }
 
 /// The score alone where the alignment is the usual one.
-std::string short_name(const std::string& words) {
-  const auto parts = Mechanism::parse(words).parts();
+std::string short_name(const std::string& spec) {
+  const auto parts = Mechanism::parse(spec).parts();
   std::string name = parts.score.name + (parts.align.name == "softmax" ? "" : "_" + parts.align.name);
   return name;
 }

@@ -12,7 +12,7 @@
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
 #include "heed/data/saved_model.h"
-#include "heed/metrics/bleu_words.h"
+#include "heed/metrics/bleu_tokenizer.h"
 #include "heed/train/task.h"
 #include "heed/train/train_options.h"
 

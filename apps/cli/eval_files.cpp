@@ -10,7 +10,7 @@
 #include "heed/base/nearest.h"
 #include "heed/base/utf8.h"
 #include "heed/metrics/alignment_error.h"
-#include "heed/metrics/bleu_words.h"
+#include "heed/metrics/bleu_tokenizer.h"
 #include "heed/metrics/chrf.h"
 #include "heed/metrics/text.h"
 

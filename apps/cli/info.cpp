@@ -37,7 +37,7 @@ nlohmann::ordered_json facts() {
       {"alignments", Catalogue<Alignment>::names().size()}};
 }
 
-void print_words(std::ostream& out, const nlohmann::ordered_json& all) {
+void print_text(std::ostream& out, const nlohmann::ordered_json& all) {
   const auto text = [](const nlohmann::ordered_json& value) { return value.get<std::string>(); };
   const auto sets = all["cpu"]["instruction_sets"].get<std::vector<std::string>>();
   const auto devices = all["cuda_devices"].get<size_t>();
@@ -64,7 +64,7 @@ void print_info(std::ostream& out, bool json) {
   if (json)
     out << all.dump(2) << '\n';
   else
-    print_words(out, all);
+    print_text(out, all);
 }
 
 namespace {

@@ -48,7 +48,7 @@ template <typename Part>
 std::shared_ptr<const Part> raised(const std::string& name, const Options::Known& option) {
   const double value = std::stod(option.otherwise) + 1;
   try {
-    return Catalogue<Part>::make(PartWords{name, Options(name, {{option.name, fixed(value, 3)}})});
+    return Catalogue<Part>::make(PartSpec{name, Options(name, {{option.name, fixed(value, 3)}})});
   } catch (const Error&) {
     return nullptr;
   }
@@ -77,7 +77,7 @@ std::vector<std::string> dimensionalities(const Score& score) {
   std::vector<std::string> all;
   for (const auto d :
        {Dimensionality::single, Dimensionality::multi, Dimensionality::elementwise, Dimensionality::lift})
-    if (score.refuse(d).empty()) all.push_back(words(d));
+    if (score.refuse(d).empty()) all.push_back(to_string(d));
   return all;
 }
 std::vector<std::string> dimensionalities(const Alignment&) {
@@ -97,7 +97,7 @@ void add_catalogue(std::vector<Card>& all) {
 
 void add_dimensionalities(std::vector<Card>& all) {
   const auto add = [&](Dimensionality d, const char* formula, const char* choose, const char* cost, const char* paper) {
-    all.push_back({"dimensionality", words(d), formula, choose, cost, paper, {}, {}, {}});
+    all.push_back({"dimensionality", to_string(d), formula, choose, cost, paper, {}, {}, {}});
   };
   add(Dimensionality::single, "W = 1: one weight for each pair of query and key", "the default", "that of the score",
       "Bahdanau et al., 2015");
@@ -193,7 +193,7 @@ void print_card(std::ostream& out, const Card& card, int indent) {
     out << std::string(static_cast<size_t>(indent), ' ') << padded(label, 12) << text << '\n';
 }
 
-void print_words(std::ostream& out, const std::vector<Card>& all) {
+void print_text(std::ostream& out, const std::vector<Card>& all) {
   int indent = 0;
   for (const auto& card : all) indent = std::max(indent, display_width(card.name) + 4);
   for (const auto& family : kFamilies) {
@@ -284,7 +284,7 @@ void print_presets_markdown(std::ostream& out, const std::vector<std::string>& n
   }
 }
 
-void print_presets_words(std::ostream& out, const std::vector<std::string>& names) {
+void print_preset_card(std::ostream& out, const std::vector<std::string>& names) {
   for (const auto& name : names) {
     const Preset& says = find_preset(name);
     out << name << "  " << says.paper << '\n';
@@ -325,8 +325,8 @@ void print_presets(std::ostream& out, const std::string& name, ListForm form) {
   if (!name.empty()) find_preset(name);
   const auto names = name.empty() ? preset_names() : std::vector<std::string>{name};
   switch (form) {
-    case ListForm::words:
-      return print_presets_words(out, names);
+    case ListForm::text:
+      return print_preset_card(out, names);
     case ListForm::json:
       return print_presets_json(out, names);
     case ListForm::markdown:
@@ -350,8 +350,8 @@ std::vector<Card> cards(const std::string& name) {
 
 void print_list(std::ostream& out, const std::vector<Card>& all, ListForm form) {
   switch (form) {
-    case ListForm::words:
-      return print_words(out, all);
+    case ListForm::text:
+      return print_text(out, all);
     case ListForm::json:
       return print_json(out, all);
     case ListForm::markdown:
@@ -368,7 +368,7 @@ struct ListArguments {
 };
 
 void run_list(const ListArguments& a) {
-  const auto form = a.json ? ListForm::json : a.markdown ? ListForm::markdown : ListForm::words;
+  const auto form = a.json ? ListForm::json : a.markdown ? ListForm::markdown : ListForm::text;
   const auto presets = preset_names();
   if (a.presets || std::find(presets.begin(), presets.end(), a.part) != presets.end())
     return print_presets(std::cout, a.part, form);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/words.h"
+#include "heed/base/spec.h"
 
 namespace heed::cli {
 
@@ -34,7 +34,7 @@ struct Card {
 std::vector<Card> cards();
 std::vector<Card> cards(const std::string& name);
 
-enum class ListForm { words, json, markdown };
+enum class ListForm { text, json, markdown };
 void print_list(std::ostream& out, const std::vector<Card>& cards, ListForm form);
 
 /// The presets and their choice on each axis; "": all of them.

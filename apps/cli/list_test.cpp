@@ -18,7 +18,7 @@ std::string listed(const std::vector<Card>& some, ListForm form) {
 }
 
 TEST(List, HasEveryPartOfTheCatalogue) {
-  for (const auto form : {ListForm::words, ListForm::json, ListForm::markdown}) {
+  for (const auto form : {ListForm::text, ListForm::json, ListForm::markdown}) {
     const auto all = listed(cards(), form);
     for (const auto& name : Catalogue<Score>::names()) EXPECT_NE(all.find(name), std::string::npos) << name;
     for (const auto& name : Catalogue<Alignment>::names()) EXPECT_NE(all.find(name), std::string::npos) << name;
@@ -36,7 +36,7 @@ TEST(List, NamesDimensionalitiesAsMechanismsDo) {
   for (const auto& card : cards())
     if (card.kind == "dimensionality") {
       const std::string score = card.name == "multi(lift)" ? "dot" : "additive";
-      EXPECT_EQ(words(Mechanism::parse(score + " + softmax, " + card.name).dimensionality()), card.name);
+      EXPECT_EQ(to_string(Mechanism::parse(score + " + softmax, " + card.name).dimensionality()), card.name);
     }
 }
 

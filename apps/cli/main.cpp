@@ -22,10 +22,10 @@ namespace {
 constexpr int kFailed = 1, kMisused = 2;
 
 /// The first word that is no option and no command, with the command it probably meant.
-std::string wrong_command(const CLI::App& app, const std::vector<std::string>& words) {
+std::string wrong_command(const CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<std::string> known;
   for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
-  for (const auto& word : words)
+  for (const auto& word : arguments)
     if (!word.empty() && word[0] != '-')
       return "no command called '" + heed::excerpt(word) + "'" + heed::suggestion(word, known) +
              "; known: " + heed::joined(known);

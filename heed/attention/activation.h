@@ -8,7 +8,7 @@
 #include <ATen/ATen.h>
 
 #include "heed/base/check.h"
-#include "heed/base/words.h"
+#include "heed/base/spec.h"
 #include "heed/kernels/fused/problem.h"
 
 namespace heed {

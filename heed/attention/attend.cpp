@@ -57,10 +57,10 @@ namespace {
 std::string against_fused(const Checked& c, const Mechanism& mechanism) {
   const bool hollow = c.keys.size(3) == 0 || c.values.size(3) == 0;
   const std::string missing = hollow ? "keys or values have no features" : no_kernel(mechanism, c.call, c.query);
-  check(missing.empty() || c.call.path != Path::fused, "attend: no fused kernel for ", mechanism.words(), ": ", missing,
-        "; use Path::fastest or Path::composed");
-  if (!missing.empty()) return "no kernel for " + mechanism.words() + ": " + missing;
-  if (c.call.path != Path::fastest && c.call.path != Path::fused) return words(c.call.path) + " was asked for";
+  check(missing.empty() || c.call.path != Path::fused, "attend: no fused kernel for ", mechanism.to_string(), ": ",
+        missing, "; use Path::fastest or Path::composed");
+  if (!missing.empty()) return "no kernel for " + mechanism.to_string() + ": " + missing;
+  if (c.call.path != Path::fastest && c.call.path != Path::fused) return to_string(c.call.path) + " was asked for";
   if (c.call.path == Path::fastest && c.query.scalar_type() != at::kFloat)
     return "double runs on the portable kernels; only when asked for";
   return "";
@@ -109,8 +109,8 @@ Plan plan_of(const Checked& c, const Mechanism& mechanism, const Tensor& prepare
   }
   if (!against.empty()) plan.rejected.emplace_back(Path::fused, against);
   if (plan.path != Path::composed)
-    plan.rejected.emplace_back(
-        Path::composed, call.path == Path::fastest ? "slower than the kernel" : words(plan.path) + " was asked for");
+    plan.rejected.emplace_back(Path::composed, call.path == Path::fastest ? "slower than the kernel"
+                                                                          : to_string(plan.path) + " was asked for");
   if (plan.path != Path::stored)
     plan.rejected.emplace_back(Path::stored, "keeps every pair for backward; only when asked for");
   if (plan.path != Path::reference)
@@ -188,7 +188,7 @@ Attended without_axes(Attended result, const Mechanism& mechanism, bool heads) {
   return result;
 }
 
-std::string words(Path path) {
+std::string to_string(Path path) {
   switch (path) {
     case Path::fastest:
       return "fastest";
@@ -204,15 +204,15 @@ std::string words(Path path) {
   fail("path: not one of the five");
 }
 
-std::string Plan::words() const {
+std::string Plan::to_string() const {
   std::ostringstream text;
-  text << heed::words(path) << ": ";
+  text << heed::to_string(path) << ": ";
   if (path == Path::fused)
     text << "kernel " << kernel;
   else
     text << "blocks of batch rows x queries = " << block_rows << " x " << block_queries;
   text << ", about " << (bytes + (1 << 20) - 1) / (1 << 20) << " MiB at once";
-  for (const auto& [other, reason] : rejected) text << "; not " << heed::words(other) << ": " << reason;
+  for (const auto& [other, reason] : rejected) text << "; not " << heed::to_string(other) << ": " << reason;
   return text.str();
 }
 

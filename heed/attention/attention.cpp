@@ -93,7 +93,7 @@ void AttentionImpl::reset() {
 
 void AttentionImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::Attention(" << o.mechanism.words() << "; query " << o.query << ", keys " << o.keys << ", values "
+  stream << "heed::Attention(" << o.mechanism.to_string() << "; query " << o.query << ", keys " << o.keys << ", values "
          << o.values << ", hidden " << o.hidden << ", heads " << o.heads << ", key_heads " << o.key_heads
          << (o.bias ? ", bias" : "") << (o.rotary.base > 0 ? ", rotary" : "") << ")";
 }
@@ -117,7 +117,7 @@ Parameters AttentionImpl::own(const Sizes& sizes) const {
 void AttentionImpl::set_soft(bool soft) {
   soft_.reset();
   if (!soft) return;
-  const std::string spec = options_.mechanism.words();
+  const std::string spec = options_.mechanism.to_string();
   check(options_.mechanism.parts().align.name == "hard", "attention: got soft weights for ", spec,
         ", expected the alignment hard, which draws from softmax");
   const std::string drawn = " + hard";

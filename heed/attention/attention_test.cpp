@@ -9,7 +9,7 @@ namespace {
 
 class EveryModule : public ::testing::TestWithParam<std::tuple<std::string, int64_t>> {
  protected:
-  std::string words() const { return std::get<0>(GetParam()); }
+  std::string to_string() const { return std::get<0>(GetParam()); }
   int64_t heads() const { return std::get<1>(GetParam()); }
   Attention make() const {
     at::manual_seed(3);
@@ -19,7 +19,7 @@ class EveryModule : public ::testing::TestWithParam<std::tuple<std::string, int6
                                          .hidden = 8,
                                          .heads = heads(),
                                          .key_heads = heads() > 1 ? 2 : 0,
-                                         .mechanism = Mechanism::parse(words())});
+                                         .mechanism = Mechanism::parse(to_string())});
     attention->to(at::kDouble);
     attention->eval();
     return attention;
@@ -28,13 +28,14 @@ class EveryModule : public ::testing::TestWithParam<std::tuple<std::string, int6
                keys_ = at::randn({2, 5, kWidth}, kDouble), values_ = at::randn({2, 5, 4}, kDouble);
 };
 
-const auto kWords = ::testing::Values(
+const auto kVocabulary = ::testing::Values(
     "additive + softmax", "scaled_dot + sparsemax", "cosine(3, learned) + local_p(2)", "general + entmax(1.4, learned)",
     "additive + hard, multi", "concat + softmax, multi(elementwise)", "biased_general + top_k(2), multi(lift)",
     "activated_general + sigmoid", "euclidean + reinforced", "location(9) + threshold", "self_attentive + softmax");
-INSTANTIATE_TEST_SUITE_P(Heads, EveryModule, ::testing::Combine(kWords, ::testing::Values(1, 4)), [](const auto& test) {
-  return test_name({std::get<0>(test.param), 0}) + "_" + std::to_string(std::get<1>(test.param));
-});
+INSTANTIATE_TEST_SUITE_P(
+    Heads, EveryModule, ::testing::Combine(kVocabulary, ::testing::Values(1, 4)), [](const auto& test) {
+      return test_name({std::get<0>(test.param), 0}) + "_" + std::to_string(std::get<1>(test.param));
+    });
 
 TEST_P(EveryModule, LeavesNoTraceOfPaddingInAnyGradient) {
   auto attention = make();

@@ -53,7 +53,7 @@ struct Want {
 /// fused: kernels, on the CPU; fastest takes them for float. composed: blocks, recomputed in backward, O(N) memory.
 /// stored: everything at once. reference: the definition, in double on the CPU, without a gradient.
 enum class Path { fastest, fused, composed, stored, reference };
-std::string words(Path path);
+std::string to_string(Path path);
 
 struct Call {
   Mask mask{};
@@ -75,7 +75,7 @@ struct Plan {
   int64_t bytes = 0;                                   // held at once beside inputs and outputs, about
   bool sampled = false;                                // an alignment drew
   uint64_t seed = 0;                                   // that was used; 0: nothing was drawn
-  std::string words() const;
+  std::string to_string() const;
 };
 
 /// What was not wanted is undefined. Without a head axis in the query there is none here; W stands

@@ -23,9 +23,9 @@ Case moved(const Case& c) {
   return there;
 }
 
-void expect_same_there(const std::string& words, const std::string& mask) {
-  SCOPED_TRACE(words + ", mask " + mask);
-  auto here = make_case(words, mask);
+void expect_same_there(const std::string& spec, const std::string& mask) {
+  SCOPED_TRACE(spec + ", mask " + mask);
+  auto here = make_case(spec, mask);
   here.call.noise.dropout = 0.3;
   here.call.want = everything(here.mechanism);
   const auto there = moved(here);
@@ -42,8 +42,8 @@ void expect_same_there(const std::string& words, const std::string& mask) {
 
 TEST(OnCuda, EveryMechanismGivesTheSame) {
   if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
-  for (const auto& words : every_mechanism())
-    for (const std::string mask : {"none", "all"}) expect_same_there(words, mask);
+  for (const auto& spec : every_mechanism())
+    for (const std::string mask : {"none", "all"}) expect_same_there(spec, mask);
 }
 
 TEST(OnCuda, NoCallTakesACpuKernel) {

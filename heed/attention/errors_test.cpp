@@ -20,9 +20,9 @@ void expect_error(const Action& action, const std::vector<std::string>& pieces) 
   }
 }
 
-void expect_parse_error(const std::string& words, const std::vector<std::string>& pieces) {
-  SCOPED_TRACE(words);
-  expect_error([&] { Mechanism::parse(words); }, pieces);
+void expect_parse_error(const std::string& spec, const std::vector<std::string>& pieces) {
+  SCOPED_TRACE(spec);
+  expect_error([&] { Mechanism::parse(spec); }, pieces);
 }
 
 TEST(Errors, OfWordsNameTheNearestOne) {
@@ -66,9 +66,9 @@ class Calls : public ::testing::Test {
  protected:
   Tensor q = at::randn({2, 3, 4}), k = at::randn({2, 5, 4}), v = at::randn({2, 5, 6});
   Call call;
-  void expect_refused(const std::vector<std::string>& pieces, const std::string& words = "scaled_dot + softmax",
+  void expect_refused(const std::vector<std::string>& pieces, const std::string& spec = "scaled_dot + softmax",
                       const Parameters& p = {}) {
-    expect_error([&] { attend(q, k, v, Mechanism::parse(words), p, call); }, pieces);
+    expect_error([&] { attend(q, k, v, Mechanism::parse(spec), p, call); }, pieces);
   }
 };
 
@@ -186,8 +186,9 @@ TEST(Plans, SayWhichPathAndWhyNotAnother) {
   EXPECT_EQ(plan.path, Path::composed);
   EXPECT_LT(plan.block_queries, 4096);
   EXPECT_LE(plan.bytes, 16 << 20);
-  EXPECT_NE(plan.words().find("not fused: no kernel for scaled_dot + uniform: alignment/uniform"), std::string::npos)
-      << plan.words();
+  EXPECT_NE(plan.to_string().find("not fused: no kernel for scaled_dot + uniform: alignment/uniform"),
+            std::string::npos)
+      << plan.to_string();
   EXPECT_EQ(attend(x.narrow(1, 0, 3), x, x, uniform).plan.path, Path::composed);
 }
 
@@ -196,8 +197,8 @@ TEST(Plans, TakeAKernelWhereThereIsOne) {
   const Plan plan = why(x, x, x);
   EXPECT_EQ(plan.path, Path::fused);
   EXPECT_EQ(plan.kernel, kernels::fused::instruction_set() + ": dot x softmax");
-  EXPECT_NE(plan.words().find("fused: kernel " + plan.kernel), std::string::npos) << plan.words();
-  EXPECT_NE(plan.words().find("not composed: slower"), std::string::npos) << plan.words();
+  EXPECT_NE(plan.to_string().find("fused: kernel " + plan.kernel), std::string::npos) << plan.to_string();
+  EXPECT_NE(plan.to_string().find("not composed: slower"), std::string::npos) << plan.to_string();
   EXPECT_EQ(attend(x, x, x).plan.kernel, plan.kernel);
 }
 
@@ -205,7 +206,8 @@ TEST(Plans, TakeAKernelForDoublesOnlyWhenAsked) {
   const auto x = at::randn({1, 6, 8}, kDouble);
   const Plan plan = why(x, x, x);
   EXPECT_EQ(plan.path, Path::composed);
-  EXPECT_NE(plan.words().find("not fused: double runs on the portable kernels"), std::string::npos) << plan.words();
+  EXPECT_NE(plan.to_string().find("not fused: double runs on the portable kernels"), std::string::npos)
+      << plan.to_string();
   Call call;
   call.path = Path::fused;
   EXPECT_EQ(attend(x, x, x, {}, {}, call).plan.kernel, "portable: dot x softmax");
@@ -213,7 +215,7 @@ TEST(Plans, TakeAKernelForDoublesOnlyWhenAsked) {
   const auto floats = x.to(at::kFloat);
   const Plan asked = attend(floats, floats, floats, {}, {}, call).plan;
   EXPECT_EQ(asked.path, Path::composed);
-  EXPECT_NE(asked.words().find("not fused: composed was asked for"), std::string::npos) << asked.words();
+  EXPECT_NE(asked.to_string().find("not fused: composed was asked for"), std::string::npos) << asked.to_string();
 }
 
 // The meta device stands for any that is no CPU.
@@ -221,14 +223,15 @@ TEST(Plans, KeepKernelsToTheCpu) {
   const auto x = at::empty({1, 6, 8}, at::TensorOptions().device(at::kMeta));
   const Plan plan = why(x, x, x);
   EXPECT_EQ(plan.path, Path::composed);
-  EXPECT_NE(plan.words().find("the kernels run on the CPU, the query is on meta"), std::string::npos) << plan.words();
+  EXPECT_NE(plan.to_string().find("the kernels run on the CPU, the query is on meta"), std::string::npos)
+      << plan.to_string();
 }
 
 TEST(Mechanisms, SayTheirWordsAgain) {
-  for (const auto& words : every_mechanism())
-    EXPECT_EQ(Mechanism::parse(Mechanism::parse(words).words()).words(), Mechanism::parse(words).words());
-  EXPECT_EQ(Mechanism().words(), "scaled_dot + softmax");
-  EXPECT_EQ(Mechanism::parse(" additive ( relu )+entmax( alpha = 1.3 ) ,multi").words(),
+  for (const auto& spec : every_mechanism())
+    EXPECT_EQ(Mechanism::parse(Mechanism::parse(spec).to_string()).to_string(), Mechanism::parse(spec).to_string());
+  EXPECT_EQ(Mechanism().to_string(), "scaled_dot + softmax");
+  EXPECT_EQ(Mechanism::parse(" additive ( relu )+entmax( alpha = 1.3 ) ,multi").to_string(),
             "additive(relu) + entmax(alpha=1.3), multi");
 }
 

@@ -16,7 +16,7 @@ namespace fused = kernels::fused;
 class EveryKernel : public ::testing::TestWithParam<std::string> {
  protected:
   ~EveryKernel() override { fused::use_instruction_set(before_); }
-  std::string words() const { return GetParam(); }
+  std::string to_string() const { return GetParam(); }
   const std::string before_ = fused::instruction_set();
 };
 
@@ -58,7 +58,7 @@ TEST_P(EveryKernel, HasTheGradientsOfTheComposedPath) {
   PerHead which = PerHead::even;
   for (const auto& mask : kMasks) {
     SCOPED_TRACE(mask + (sample ? ", sampled" : ", decided"));
-    auto c = make_case(words(), mask, {}, /*biased=*/true, kDouble, which = next(which));
+    auto c = make_case(to_string(), mask, {}, /*biased=*/true, kDouble, which = next(which));
     c.call.want = what_kernels_differentiate(c.mechanism);
     c.call.noise.sample = sample;
     c.call.noise.dropout = sample ? 0.2 : 0;
@@ -68,8 +68,8 @@ TEST_P(EveryKernel, HasTheGradientsOfTheComposedPath) {
 }
 
 /// More queries than a block and more keys than a tile has, with a mask of all kinds.
-Case long_case(const std::string& words, const at::TensorOptions& options) {
-  auto c = make_case(words, "none", {2, 2, 1, 53, 150}, /*biased=*/true, options);
+Case long_case(const std::string& spec, const at::TensorOptions& options) {
+  auto c = make_case(spec, "none", {2, 2, 1, 53, 150}, /*biased=*/true, options);
   at::manual_seed(5);
   c.call.mask.keep = at::rand({2, 1, 53, 150}) > 0.3;
   c.call.mask.key_count = at::tensor(std::vector<int64_t>{150, 97});
@@ -81,14 +81,14 @@ Case long_case(const std::string& words, const at::TensorOptions& options) {
 }
 
 TEST_P(EveryKernel, AgreesBeyondOneTile) {
-  const auto c = long_case(words(), kDouble);
+  const auto c = long_case(to_string(), kDouble);
   expect_same(c, run(c, Path::fused), run(c, Path::composed), 1e-11);
 }
 
 TEST_P(EveryKernel, AgreesInFloatOnEveryInstructionSet) {
   const auto floats = at::TensorOptions().dtype(at::kFloat);
   for (const bool many : {false, true}) {
-    auto c = many ? long_case(words(), floats) : make_case(words(), "keep", {}, /*biased=*/true, floats);
+    auto c = many ? long_case(to_string(), floats) : make_case(to_string(), "keep", {}, /*biased=*/true, floats);
     c.call.want = what_kernels_differentiate(c.mechanism);
     const auto expected = run(in_double(c), Path::composed);
     for (const auto& set : fused::instruction_sets()) {
@@ -103,10 +103,10 @@ TEST_P(EveryKernel, AgreesInFloatOnEveryInstructionSet) {
 
 TEST(Fused, GivesTheSameBitsOnAnyNumberOfThreads) {
   const int before = at::get_num_threads();
-  for (const std::string words : {"additive + softmax", "scaled_dot + entmax(1.5)", "cosine(5) + local_p(30)",
-                                  "additive(relu) + top_k(20)", "dot + hard", "additive + softmax, multi"}) {
-    SCOPED_TRACE(words);
-    const auto c = long_case(words, at::TensorOptions().dtype(at::kFloat));
+  for (const std::string spec : {"additive + softmax", "scaled_dot + entmax(1.5)", "cosine(5) + local_p(30)",
+                                 "additive(relu) + top_k(20)", "dot + hard", "additive + softmax, multi"}) {
+    SCOPED_TRACE(spec);
+    const auto c = long_case(spec, at::TensorOptions().dtype(at::kFloat));
     at::set_num_threads(1);
     const auto one = run(c, Path::fused);
     at::set_num_threads(3);
@@ -119,9 +119,9 @@ TEST(Fused, GivesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST(Fused, SendsGradientsThroughWhateverIsWanted) {
-  for (const std::string words : {"additive + softmax", "cosine(2, learned) + entmax(1.5)", "general + local_p(2)"}) {
-    SCOPED_TRACE(words);
-    auto c = make_case(words, "keep");
+  for (const std::string spec : {"additive + softmax", "cosine(2, learned) + entmax(1.5)", "general + local_p(2)"}) {
+    SCOPED_TRACE(spec);
+    auto c = make_case(spec, "keep");
     c.call.want = everything(c.mechanism);
     c.call.want.column_mass = true;
     c.call.want.top = 2;
@@ -211,11 +211,11 @@ struct Points {
   Tensor query, keys, values;
   int64_t padding = 0;
 
-  Attended attended(Path path, at::ScalarType type, const std::string& words = "euclidean + softmax") const {
+  Attended attended(Path path, at::ScalarType type, const std::string& spec = "euclidean + softmax") const {
     Call call;
     call.path = path;
     if (padding > 0) call.mask.key_count = at::full({query.size(0)}, keys.size(1) - padding, at::kLong);
-    return attend(query.to(type), keys.to(type), values.to(type), Mechanism::parse(words), {}, call);
+    return attend(query.to(type), keys.to(type), values.to(type), Mechanism::parse(spec), {}, call);
   }
   /// The largest error of a path in float, over the largest number of the context.
   double error(Path path = Path::fused) const {
@@ -258,46 +258,46 @@ TEST(Fused, MeasuresDistancesOfOutliers) {
     // Scores of a query that far off are huge, and float rounds them on every path.
     EXPECT_LE(p.error(), std::max(1e-5, 8 * p.error(Path::composed))) << deviations;
     const Plan plan = p.attended(Path::fastest, at::kFloat).plan;
-    EXPECT_EQ(plan.path, Path::fused) << plan.words();
+    EXPECT_EQ(plan.path, Path::fused) << plan.to_string();
     EXPECT_NE(plan.kernel.find("squared_distance x softmax"), std::string::npos) << plan.kernel;
   }
 }
 
 TEST(Fused, GivesTheSameDistancesHoweverLongThePadding) {
-  for (const std::string words : {"euclidean + softmax", "euclidean(root) + softmax"})
+  for (const std::string spec : {"euclidean + softmax", "euclidean(root) + softmax"})
     for (const int64_t queries : {2, 40}) {
       const auto context = [&](int64_t padding) {
-        return make_points(1000, 1000, padding, queries).attended(Path::fused, at::kFloat, words).context;
+        return make_points(1000, 1000, padding, queries).attended(Path::fused, at::kFloat, spec).context;
       };
-      for (const int64_t padding : {8, 1000}) EXPECT_TRUE(same_bits(context(padding), context(0))) << words << padding;
+      for (const int64_t padding : {8, 1000}) EXPECT_TRUE(same_bits(context(padding), context(0))) << spec << padding;
     }
 }
 
 // The nearest neighbors of a point are itself and those of its cluster, whose distances are known.
 TEST(Fused, HasTheGradientOfDistancesBetweenFarClusters) {
   const Points p = make_points(1000, -1000, 8);
-  for (const std::string words : {"euclidean + softmax", "euclidean(root) + softmax"}) {
+  for (const std::string spec : {"euclidean + softmax", "euclidean(root) + softmax"}) {
     const auto found = [&](Path path, at::ScalarType type) {
       Points own = p;
       std::vector<Tensor> leaves;
       for (Tensor* x : {&own.query, &own.keys, &own.values})
         leaves.push_back(*x = x->detach().to(type).clone().requires_grad_());
-      const auto context = own.attended(path, type, words).context;
+      const auto context = own.attended(path, type, spec).context;
       return gradients((context * waves(context)).sum(), leaves);
     };
     const auto ours = found(Path::fused, at::kFloat), expected = found(Path::composed, at::kDouble);
     for (size_t i = 0; i < ours.size(); ++i)
-      EXPECT_TRUE(close(ours[i], expected[i], 2e-5 * largest(expected[i]))) << words << ", " << i;
+      EXPECT_TRUE(close(ours[i], expected[i], 2e-5 * largest(expected[i]))) << spec << ", " << i;
   }
 }
 
 // loss.backward() inside an autocast scope: what backward computes again stays in float.
 TEST(Autocast, DoesNotReachTheBackwardOfAttention) {
-  for (const std::string words : {"dot + softmax", "scaled_dot + entmax(1.5)", "euclidean + sigmoid"})
+  for (const std::string spec : {"dot + softmax", "scaled_dot + entmax(1.5)", "euclidean + sigmoid"})
     for (const Path path : {Path::composed, Path::fused})
       for (const bool weights : {false, true}) {  // fused: gradients of weights take the composed path
-        SCOPED_TRACE(words + ", " + heed::words(path) + (weights ? ", of weights too" : ""));
-        auto c = make_case(words, "keep", {}, /*biased=*/false, at::TensorOptions().dtype(at::kFloat));
+        SCOPED_TRACE(spec + ", " + heed::to_string(path) + (weights ? ", of weights too" : ""));
+        auto c = make_case(spec, "keep", {}, /*biased=*/false, at::TensorOptions().dtype(at::kFloat));
         c.call.path = path;
         c.call.want.weights = weights;
         const auto found = [&](bool autocast) {

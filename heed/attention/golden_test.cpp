@@ -23,8 +23,8 @@ Case case_of(const reference::Problem<double>& p, const at::TensorOptions& optio
     return tensor.defined() ? tensor.requires_grad_() : tensor;
   };
   Case c;
-  c.mechanism = Mechanism::parse(p.mechanism.score.words() + " + " + p.mechanism.align.words() + ", " +
-                                 p.mechanism.dimensionality.words());
+  c.mechanism = Mechanism::parse(p.mechanism.score.to_string() + " + " + p.mechanism.align.to_string() + ", " +
+                                 p.mechanism.dimensionality.to_string());
   for (const auto& [name, array] : p.parameters) c.parameters.set(name, leaf(array));
   c.query = leaf(p.query);
   c.keys = leaf(p.keys);
@@ -77,8 +77,8 @@ TEST_P(EveryGolden, IsReproduced) {
       if (what != "context" && what != "lse" && !brings_weights(c.mechanism, path)) continue;
       if (what == "scores") {  // not an output: the same call with identity gives them as weights
         auto scores = c;
-        scores.mechanism = Mechanism::parse(golden.problem.mechanism.score.words() + " + identity, " +
-                                            golden.problem.mechanism.dimensionality.words());
+        scores.mechanism = Mechanism::parse(golden.problem.mechanism.score.to_string() + " + identity, " +
+                                            golden.problem.mechanism.dimensionality.to_string());
         scores.call.want = Want{.weights = true};
         scores.call.noise = Noise{};
         Parameters own;
@@ -104,7 +104,7 @@ TEST_P(EveryGolden, IsReproduced) {
 
 std::string golden_test_name(const ::testing::TestParamInfo<std::tuple<std::string, Path, at::ScalarType>>& test) {
   const auto& [name, path, type] = test.param;
-  std::string text = name + "_" + words(path) + (type == at::kDouble ? "_double" : "_float");
+  std::string text = name + "_" + to_string(path) + (type == at::kDouble ? "_double" : "_float");
   for (char& c : text)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   return text;
@@ -118,9 +118,9 @@ INSTANTIATE_TEST_SUITE_P(Paths, EveryGolden,
                          golden_test_name);
 
 /// q = (1, .5); k = (1, 0), (0, 1), (1, 1); values as in the golden fixture.
-Case fixture(const std::string& words) {
+Case fixture(const std::string& spec) {
   Case c;
-  c.mechanism = Mechanism::parse(words);
+  c.mechanism = Mechanism::parse(spec);
   c.query = at::tensor({1.0, 0.5}, at::kDouble).view({1, 1, 2});
   c.keys = at::tensor({1.0, 0.0, 0.0, 1.0, 1.0, 1.0}, at::kDouble).view({1, 3, 2});
   c.values = at::tensor({1.0, 2.0, 3.0, -1.0, 0.0, 4.0}, at::kDouble).view({1, 3, 2});

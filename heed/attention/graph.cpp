@@ -81,12 +81,12 @@ struct Asked {
   std::shared_ptr<const Alignment> part;
 };
 
-Asked alignment_of(const std::string& words) {
-  const auto parsed = parse_part(words, Alignment::kKind);
+Asked alignment_of(const std::string& spec) {
+  const auto parsed = parse_part(spec, Alignment::kKind);
   const auto part = Catalogue<Alignment>::make(parsed);
-  check(!part->positional(), "graph: alignment ", words,
+  check(!part->positional(), "graph: alignment ", spec,
         " asks for the places of queries and keys, which nodes do not have; expected one of scores alone");
-  check(!part->looks_at_keys() && !part->offers().policy, "graph: alignment ", words,
+  check(!part->looks_at_keys() && !part->offers().policy, "graph: alignment ", spec,
         " has a policy over keys, but a graph's nodes each have their own; expected one of scores alone");
   return {parsed.name, part};
 }
@@ -113,7 +113,7 @@ void check_inputs(const Graph& graph, const EdgeScore& s, const Tensor& values) 
 
 Path path_of(Path asked, const Tensor& values) {
   const bool here = values.device().is_cpu();
-  check(asked == Path::fastest || asked == Path::fused || asked == Path::composed, "graph: path is ", words(asked),
+  check(asked == Path::fastest || asked == Path::fused || asked == Path::composed, "graph: path is ", to_string(asked),
         ", expected fastest, fused or composed");
   check(asked != Path::fused || here, "graph: path fused is asked for, but tensors are on ", values.device(),
         "; kernels expect the CPU");
@@ -158,8 +158,8 @@ Tensor uniforms(const Graph& graph, const GraphCall& call, kernels::Purpose purp
 
 }  // namespace
 
-void check_graph_alignment(const std::string& words) {
-  alignment_of(words);
+void check_graph_alignment(const std::string& spec) {
+  alignment_of(spec);
 }
 
 GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, const Tensor& given_values,

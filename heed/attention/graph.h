@@ -88,6 +88,6 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& score, const Ten
 
 /// The alignment that a graph can have, or an error with the reason: places of queries and keys, and policies over
 /// keys, have no meaning for nodes. For modules, to refuse early.
-void check_graph_alignment(const std::string& words);
+void check_graph_alignment(const std::string& spec);
 
 }  // namespace heed

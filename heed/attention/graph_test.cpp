@@ -115,8 +115,8 @@ TEST_P(EveryGraphAlignment, IsAttentionUnderTheMaskOfTheGraph) {
     const auto weights = expected.weights.squeeze(0).index({at::indexing::Slice(), to, from}).transpose(0, 1);
     for (const Path path : {Path::fused, Path::composed}) {
       const auto found = c.run(path);
-      EXPECT_TRUE(close(found.context, expected.context.squeeze(0).transpose(0, 1))) << words(path);
-      EXPECT_TRUE(close(found.weights, weights)) << words(path);
+      EXPECT_TRUE(close(found.context, expected.context.squeeze(0).transpose(0, 1))) << to_string(path);
+      EXPECT_TRUE(close(found.weights, weights)) << to_string(path);
     }
   }
 }

@@ -5,12 +5,12 @@
 namespace heed {
 namespace {
 
-Dimensionality dimensionality_of(const PartWords& words) {
-  check(words.name == "single" || words.name == "multi", "dimensionality: no part called '", words.name, "'",
-        suggestion(words.name, {"single", "multi"}), "; known: single, multi, multi(elementwise), multi(lift)");
-  const Options options = words.options.unread();
+Dimensionality dimensionality_of(const PartSpec& spec) {
+  check(spec.name == "single" || spec.name == "multi", "dimensionality: no part called '", spec.name, "'",
+        suggestion(spec.name, {"single", "multi"}), "; known: single, multi, multi(elementwise), multi(lift)");
+  const Options options = spec.options.unread();
   Dimensionality found = Dimensionality::single;
-  if (words.name == "multi") {
+  if (spec.name == "multi") {
     const auto form = options.choice("form", {"hidden", "elementwise", "lift"});
     found = form == "hidden"        ? Dimensionality::multi
             : form == "elementwise" ? Dimensionality::elementwise
@@ -24,23 +24,24 @@ Dimensionality dimensionality_of(const PartWords& words) {
 
 Mechanism::Mechanism() : Mechanism(parse_mechanism("scaled_dot + softmax")) {}
 
-Mechanism::Mechanism(MechanismWords parts)
+Mechanism::Mechanism(MechanismSpec parts)
     : parts_(std::move(parts)),
       score_(Catalogue<Score>::make(parts_.score)),
       align_(Catalogue<Alignment>::make(parts_.align)),
       dimensionality_(dimensionality_of(parts_.dimensionality)) {
   const std::string reason = score_->refuse(dimensionality_);
-  check(reason.empty(), "mechanism: ", parts_.score.words(), " has no form for ", heed::words(dimensionality_), ": ",
-        reason);
+  check(reason.empty(), "mechanism: ", parts_.score.to_string(), " has no form for ", heed::to_string(dimensionality_),
+        ": ", reason);
 }
 
-Mechanism Mechanism::parse(std::string_view words) {
-  return Mechanism(parse_mechanism(words));
+Mechanism Mechanism::parse(std::string_view spec) {
+  return Mechanism(parse_mechanism(spec));
 }
 
-std::string Mechanism::words() const {
+std::string Mechanism::to_string() const {
   const bool single = dimensionality_ == Dimensionality::single;
-  return parts_.score.words() + " + " + parts_.align.words() + (single ? "" : ", " + heed::words(dimensionality_));
+  return parts_.score.to_string() + " + " + parts_.align.to_string() +
+         (single ? "" : ", " + heed::to_string(dimensionality_));
 }
 
 std::string Mechanism::formula() const {

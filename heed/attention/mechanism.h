@@ -18,11 +18,11 @@ class Mechanism {
  public:
   Mechanism();  // scaled_dot + softmax
   /// Refuses unknown words and options, and combinations that have no definition, with the reason.
-  static Mechanism parse(std::string_view words);
+  static Mechanism parse(std::string_view spec);
 
-  std::string words() const;    // "additive + entmax(1.5), multi": parse(words()) is the same mechanism
-  std::string formula() const;  // score and alignment, one formula each
-  const MechanismWords& parts() const { return parts_; }
+  std::string to_string() const;  // "additive + entmax(1.5), multi": parse(words()) is the same mechanism
+  std::string formula() const;    // score and alignment, one formula each
+  const MechanismSpec& parts() const { return parts_; }
 
   const Score& score() const { return *score_; }
   const Alignment& align() const { return *align_; }
@@ -36,9 +36,9 @@ class Mechanism {
   std::vector<ParameterSpec> parameters(Sizes sizes) const;
 
  private:
-  explicit Mechanism(MechanismWords parts);
+  explicit Mechanism(MechanismSpec parts);
 
-  MechanismWords parts_;
+  MechanismSpec parts_;
   std::shared_ptr<const Score> score_;
   std::shared_ptr<const Alignment> align_;
   Dimensionality dimensionality_ = Dimensionality::single;

@@ -28,7 +28,7 @@ bool fits(at::IntArrayRef shape, size_t first, const std::vector<int64_t>& decla
 
 }  // namespace
 
-std::string words(Dimensionality dimensionality) {
+std::string to_string(Dimensionality dimensionality) {
   switch (dimensionality) {
     case Dimensionality::single:
       return "single";

@@ -26,7 +26,7 @@ enum class Dimensionality {
   elementwise,  // W = Dv, the hidden layer is the score: e = 5 act(.../5)  (Shen et al., 2018, token2token)
   lift,         // W = Dv, the score once for each channel: groups of features, or one W for each
 };
-std::string words(Dimensionality dimensionality);  // "single", "multi", "multi(elementwise)", "multi(lift)"
+std::string to_string(Dimensionality dimensionality);  // "single", "multi", "multi(elementwise)", "multi(lift)"
 
 struct Sizes {
   static constexpr int64_t kAny = -1;  // not known yet: any size will do, the same wherever it stands

@@ -15,30 +15,30 @@ namespace {
 namespace reference = kernels::reference;
 
 struct OnPath {
-  std::string words;
+  std::string spec;
   Path path;
-  friend void PrintTo(const OnPath& x, std::ostream* out) { *out << x.words << ", " << heed::words(x.path); }
+  friend void PrintTo(const OnPath& x, std::ostream* out) { *out << x.spec << ", " << heed::to_string(x.path); }
 };
 
 std::vector<OnPath> on(Path path, const std::vector<std::string>& mechanisms) {
   std::vector<OnPath> all;
-  for (const auto& words : mechanisms) all.push_back({words, path});
+  for (const auto& spec : mechanisms) all.push_back({spec, path});
   return all;
 }
 
 class EveryMechanism : public ::testing::TestWithParam<OnPath> {
  protected:
-  std::string words() const { return GetParam().words; }
+  std::string to_string() const { return GetParam().spec; }
   Path path() const { return GetParam().path; }
-  bool defined() const { return reference::missing(parse_mechanism(words())).empty(); }
+  bool defined() const { return reference::missing(parse_mechanism(to_string())).empty(); }
 
   Case make(const std::string& mask = "none", const Lengths& n = {}, bool biased = true,
             PerHead which = PerHead::even) const {
-    Case c = make_case(words(), mask, n, biased, kDouble, which);
+    Case c = make_case(to_string(), mask, n, biased, kDouble, which);
     c.call.path = path();
     return c;
   }
-  Want all() const { return everything(Mechanism::parse(words()), path()); }
+  Want all() const { return everything(Mechanism::parse(to_string()), path()); }
   /// The weights, where this path has them.
   Want weights() const { return {.weights = all().weights}; }
   Tensor loss(const Attended& a) const { return loss_of(a, path()); }
@@ -48,7 +48,7 @@ class EveryComposition : public EveryMechanism {};
 /// What concerns the arithmetic of kernels.
 class EveryFusion : public EveryMechanism {};
 
-const auto path_test_name = [](const ::testing::TestParamInfo<OnPath>& info) { return name_of(info.param.words); };
+const auto path_test_name = [](const ::testing::TestParamInfo<OnPath>& info) { return name_of(info.param.spec); };
 INSTANTIATE_TEST_SUITE_P(Composed, EveryMechanism, ::testing::ValuesIn(on(Path::composed, every_mechanism())),
                          path_test_name);
 INSTANTIATE_TEST_SUITE_P(Fused, EveryMechanism, ::testing::ValuesIn(on(Path::fused, every_mechanism_with_a_kernel())),
@@ -117,7 +117,7 @@ TEST_P(EveryMechanism, AgreesWithTheDefinitionWhereverTheQueriesStand) {
 
 TEST_P(EveryComposition, AgreesWithTheDefinitionInFloat) {
   if (!defined()) GTEST_SKIP() << "no definition in kernels/reference";
-  auto c = make_case(words(), "keep", {}, /*biased=*/true, at::TensorOptions().dtype(at::kFloat), PerHead::odd);
+  auto c = make_case(to_string(), "keep", {}, /*biased=*/true, at::TensorOptions().dtype(at::kFloat), PerHead::odd);
   c.call.want = everything(c.mechanism);
   const auto composed = c.run();
   EXPECT_EQ(composed.context.scalar_type(), at::kFloat);
@@ -169,10 +169,10 @@ TEST_P(EveryMechanism, HasTheGradientOfTheDefinition) {
 }
 
 TEST_P(EveryComposition, HasTheGradientOfCentralDifferences) {
-  auto c = make_case(words(), "keep", {}, /*biased=*/true, kDouble, PerHead::odd);
+  auto c = make_case(to_string(), "keep", {}, /*biased=*/true, kDouble, PerHead::odd);
   c.call.want = everything(c.mechanism);
   c.call.want.entropy = false;  // the curvature of a ln a has no bound at 0: the complex step has to do
-  const bool surrogate = words().find("straight_through") != std::string::npos;
+  const bool surrogate = to_string().find("straight_through") != std::string::npos;
   if (surrogate) GTEST_SKIP() << "its gradient is that of its stated surrogate, see HasTheGradientOfTheDefinition";
   const auto leaves = c.leaves();
   const auto found = gradients(loss_of(c.run()), c.tensors());
@@ -215,10 +215,10 @@ TEST_P(EveryMechanism, GivesTheSameOnTheStoredPathToTheSecondDerivative) {
 }
 
 TEST_P(EveryComposition, HasTheSecondDerivativeOfCentralDifferences) {
-  const auto parts = parse_mechanism(words());
+  const auto parts = parse_mechanism(to_string());
   const bool smooth = parts.align.name == "softmax" || parts.align.name == "sparsemax" || parts.align.name == "entmax";
   if (!smooth) GTEST_SKIP() << "for softmax, sparsemax and entmax";
-  auto c = make_case(words(), "keep", {1, 2, 2, 3, 5});
+  auto c = make_case(to_string(), "keep", {1, 2, 2, 3, 5});
   const auto leaves = c.leaves();
   const auto gradient_sum = [&](bool graph) {
     Tensor sum = at::zeros({}, kDouble);
@@ -364,7 +364,7 @@ TEST_P(EveryMechanism, KeepsBatchRowsApart) {
 }
 
 TEST_P(EveryMechanism, DoesNotMindTheOrderOfKeys) {
-  const auto m = Mechanism::parse(words());
+  const auto m = Mechanism::parse(to_string());
   if (m.score().positional() || m.align().positional()) GTEST_SKIP() << "position plays a part";
   auto c = make("keep", {}, /*biased=*/false);
   c.call.noise.sample = false;  // draws belong to places
@@ -377,7 +377,7 @@ TEST_P(EveryMechanism, DoesNotMindTheOrderOfKeys) {
 }
 
 TEST_P(EveryComposition, GivesTheSameInBlocksOfAnySize) {
-  auto c = make_case(words(), "all");
+  auto c = make_case(to_string(), "all");
   c.call.noise.dropout = 0.25;
   c.call.want = everything(c.mechanism);
   c.call.want.column_mass = true;
@@ -427,14 +427,14 @@ TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
   const auto rows = at::tensor(std::vector<int64_t>{4, 0, 4});
   EXPECT_TRUE(same_bits(a.weights, all.narrow(1, 1, 1).index_select(2, rows)));
   EXPECT_TRUE(close(a.column_mass, all.sum(2), 1e-12));
-  const bool negative = words().find("identity") != std::string::npos;
+  const bool negative = to_string().find("identity") != std::string::npos;
   if (!negative) {  // all of the weight is among the 9 largest of 7
     EXPECT_TRUE(close(a.top_weights.sum(3), all.sum(3), 1e-12));
   }
   const auto there = a.top_keys >= 0;
   EXPECT_TRUE(close(all.gather(3, a.top_keys.clamp_min(0)).masked_fill(there.logical_not(), 0.0), a.top_weights, 0));
-  EXPECT_TRUE(there.sum(3).equal((all != 0).sum(3)));                // as many as there are weights
-  const bool drawn = parse_mechanism(words()).align.name == "hard";  // its log-weights are those of softmax
+  EXPECT_TRUE(there.sum(3).equal((all != 0).sum(3)));                    // as many as there are weights
+  const bool drawn = parse_mechanism(to_string()).align.name == "hard";  // its log-weights are those of softmax
   for (int64_t i = 0; i < 4 && a.link_log_weights.defined() && !drawn; ++i) {
     const auto l = c.call.want.links[i];
     EXPECT_TRUE(close(at::exp(a.link_log_weights[i]), all.index({l[0], l[1], l[2], l[3]}), 1e-12)) << i;
@@ -479,7 +479,7 @@ TEST_P(EveryMechanism, CanBeCalledFromSeveralThreadsAtOnce) {
 double spread_of_scores(const Case& c) {
   const at::NoGradGuard no_grad;
   Case scored = c;
-  scored.mechanism = Mechanism::parse(c.mechanism.parts().score.words() + " + identity");
+  scored.mechanism = Mechanism::parse(c.mechanism.parts().score.to_string() + " + identity");
   scored.parameters = {};
   for (const auto& [name, tensor] : c.parameters)
     if (name.rfind("score.", 0) == 0) scored.parameters.set(name, tensor);
@@ -502,7 +502,7 @@ TEST_P(EveryFusion, KeepsItsDigitsFarFromTheOrigin) {
   const auto floats = at::TensorOptions().dtype(at::kFloat);
   for (const std::string where : {"offset", "offset and padding", "clusters"}) {
     SCOPED_TRACE(where);
-    auto c = make_case(words(), "none", {2, 2, 1, 9, 40}, /*biased=*/false, floats, PerHead::odd);
+    auto c = make_case(to_string(), "none", {2, 2, 1, 9, 40}, /*biased=*/false, floats, PerHead::odd);
     c.call.noise.sample = false;
     {
       const at::NoGradGuard no_grad;
@@ -542,13 +542,13 @@ TEST_P(EveryFusion, KeepsItsDigitsFarFromTheOrigin) {
 
 /// local_p with a predicted position of 0, or of S, one past the last key.
 TEST(LocalP, StaysInsideWhereItsPositionSaturates) {
-  for (const std::string words :
+  for (const std::string spec :
        {"dot + local_p(2)", "dot + local_p(2, renorm)", "dot + local_p(2, score_gauss)", "dot + local_p(0)"})
     for (const std::string mask : {"none", "all"})
       for (const double to_place : {100.0, -100.0})
         for (const Path path : {Path::composed, Path::fused}) {
-          SCOPED_TRACE(words + ", mask " + mask + ", " + std::to_string(to_place) + ", " + heed::words(path));
-          auto c = make_case(words, mask, {2, 2, 2, 5, 7}, /*biased=*/false);
+          SCOPED_TRACE(spec + ", mask " + mask + ", " + std::to_string(to_place) + ", " + heed::to_string(path));
+          auto c = make_case(spec, mask, {2, 2, 2, 5, 7}, /*biased=*/false);
           const at::NoGradGuard no_grad;
           c.query.abs_();
           for (const auto& [name, tensor] : c.parameters) Tensor(tensor).fill_(name == "align.to_place" ? to_place : 1);
@@ -560,7 +560,7 @@ TEST(LocalP, StaysInsideWhereItsPositionSaturates) {
           EXPECT_TRUE(close(found.weights, expected.weights));
           EXPECT_TRUE(close(found.context, expected.context));
           if (mask != "none") continue;
-          const int64_t reach = words.find("(0)") == std::string::npos ? 2 : 0, center = to_place > 0 ? 6 : 0;
+          const int64_t reach = spec.find("(0)") == std::string::npos ? 2 : 0, center = to_place > 0 ? 6 : 0;
           const auto inside = (at::arange(7) - center).abs() <= reach;
           EXPECT_TRUE((found.weights > 0).equal(inside.expand_as(found.weights)));
         }

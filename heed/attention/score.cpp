@@ -23,7 +23,7 @@ Tensor channel_products(const Tensor& query, const Tensor& keys, int64_t width) 
 
 std::string only(Dimensionality d, Dimensionality only_this, const std::string& reason) {
   if (d == Dimensionality::single || d == only_this) return "";
-  return reason + "; it has " + words(only_this);
+  return reason + "; it has " + to_string(only_this);
 }
 
 void check_same_width(const std::string& part, const Sizes& sizes) {

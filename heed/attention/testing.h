@@ -31,7 +31,7 @@ inline void add_forms(std::vector<std::string>& all, const std::string& score, c
   for (const auto d :
        {Dimensionality::single, Dimensionality::multi, Dimensionality::elementwise, Dimensionality::lift})
     if (part->refuse(d).empty())
-      all.push_back(score + " + " + align + (d == Dimensionality::single ? "" : ", " + words(d)));
+      all.push_back(score + " + " + align + (d == Dimensionality::single ? "" : ", " + to_string(d)));
 }
 
 /// Every score with every alignment in every dimensionality; their variants with a few partners.
@@ -51,15 +51,15 @@ inline std::vector<std::string> every_mechanism() {
 /// Those of them that a kernel can run, for context and lse at least.
 inline std::vector<std::string> every_mechanism_with_a_kernel() {
   std::vector<std::string> some;
-  for (const auto& words : every_mechanism())
-    if (no_kernel(Mechanism::parse(words), {}, at::empty({0})).empty()) some.push_back(words);
+  for (const auto& spec : every_mechanism())
+    if (no_kernel(Mechanism::parse(spec), {}, at::empty({0})).empty()) some.push_back(spec);
   return some;
 }
 
 /// A name that gtest accepts.
-inline std::string name_of(const std::string& words) {
+inline std::string name_of(const std::string& spec) {
   std::string name;
-  for (const char c : words)
+  for (const char c : spec)
     if (std::isalnum(static_cast<unsigned char>(c)))
       name += c;
     else if (!name.empty() && name.back() != '_')
@@ -128,11 +128,11 @@ inline PerHead next(PerHead which) {
 }
 
 /// A block has 3 queries of one batch row, so that there are several.
-inline Case make_case(const std::string& words, const std::string& mask = "none", const Lengths& n = {},
+inline Case make_case(const std::string& spec, const std::string& mask = "none", const Lengths& n = {},
                       bool biased = true, const at::TensorOptions& options = kDouble, PerHead which = PerHead::even) {
   at::manual_seed(7);
   Case c;
-  c.mechanism = Mechanism::parse(words);
+  c.mechanism = Mechanism::parse(spec);
   const auto leaf = [&](const Tensor& x) { return x.to(options).requires_grad_(); };
   bool per_head = which == PerHead::odd;
   for (const auto& spec : c.mechanism.parameters({kWidth, kWidth, kValues, kHidden})) {

@@ -15,7 +15,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/nearest.h"
-#include "heed/base/words.h"
+#include "heed/base/spec.h"
 
 namespace heed {
 
@@ -41,15 +41,15 @@ class Catalogue {
   };
 
   /// Part has a static kKind ("score"), how errors call it.
-  static Made make(const PartWords& words, const With&... with) {
-    const Row& row = find(words.name);
-    const Options options = words.options.unread();
+  static Made make(const PartSpec& spec, const With&... with) {
+    const Row& row = find(spec.name);
+    const Options options = spec.options.unread();
     auto part = row.maker(options, with...);
     options.refuse_unread();
     return part;
   }
-  static Made make(const std::string& words, const With&... with) {
-    return make(parse_part(words, Part::kKind), with...);
+  static Made make(const std::string& spec, const With&... with) {
+    return make(parse_part(spec, Part::kKind), with...);
   }
 
   /// The options a part knows: those it asks for while it is made.

@@ -17,22 +17,22 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-template <typename... Words>
-[[noreturn]] void fail(const Words&... words) {
+template <typename... Parts>
+[[noreturn]] void fail(const Parts&... parts) {
   std::ostringstream text;
-  (text << ... << words);
+  (text << ... << parts);
   throw Error(text.str());
 }
 
-template <typename... Words>
-void check(bool fine, const Words&... words) {
-  if (!fine) fail(words...);
+template <typename... Parts>
+void check(bool fine, const Parts&... parts) {
+  if (!fine) fail(parts...);
 }
 
 /// "a, b, c"; empty items count too: ", b".
-inline std::string joined(const std::vector<std::string>& words, const std::string& between = ", ") {
+inline std::string joined(const std::vector<std::string>& items, const std::string& between = ", ") {
   std::string all;
-  for (size_t i = 0; i < words.size(); ++i) all += (i == 0 ? "" : between) + words[i];
+  for (size_t i = 0; i < items.size(); ++i) all += (i == 0 ? "" : between) + items[i];
   return all;
 }
 

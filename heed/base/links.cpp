@@ -183,14 +183,14 @@ int64_t remove_out_of_range(Links& links, size_t source_words, size_t target_wor
   }));
 }
 
-std::vector<std::string> symmetry_words() {
+std::vector<std::string> symmetry_names() {
   return {"forward", "backward", "intersection", "union", "grow_diag", "grow_diag_final", "grow_diag_final_and"};
 }
 
 Symmetry parse_symmetry(const std::string& word) {
   std::string plain = word;
   std::replace(plain.begin(), plain.end(), '-', '_');
-  const auto known = symmetry_words();
+  const auto known = symmetry_names();
   const auto found = std::find(known.begin(), known.end(), plain);
   check(found != known.end(), "base/links: no symmetry called '", excerpt(word), "'", suggestion(plain, known),
         "; known: ", joined(known));

@@ -46,7 +46,7 @@ enum class Symmetry { forward, backward, intersection, either, grow_diag, grow_d
 
 /// "grow_diag_final_and", or with hyphens; `either` is called "union".
 Symmetry parse_symmetry(const std::string& word);
-std::vector<std::string> symmetry_words();
+std::vector<std::string> symmetry_names();
 
 /// forward: of a model that reads the source and writes the target (a link for each target word); backward: of the
 /// model the other way round. Both are source-target. Links come out in order, each once, all of them sure.

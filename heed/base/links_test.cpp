@@ -45,7 +45,7 @@ TEST(Links, SayWhatIsWrongWithALine) {
 }
 
 TEST(Symmetry, IsFoundByItsWord) {
-  for (const auto& word : symmetry_words()) EXPECT_NO_THROW(parse_symmetry(word)) << word;
+  for (const auto& word : symmetry_names()) EXPECT_NO_THROW(parse_symmetry(word)) << word;
   EXPECT_EQ(parse_symmetry("union"), Symmetry::either);
   EXPECT_EQ(parse_symmetry("grow-diag-final-and"), Symmetry::grow_diag_final_and);
   EXPECT_THROW(parse_symmetry("grow_dig"), Error);
@@ -75,7 +75,7 @@ TEST(Symmetry, LeavesWhatCoversNothingNew) {
 }
 
 TEST(Symmetry, OfNothingIsNothing) {
-  for (const auto& word : symmetry_words()) EXPECT_EQ(symmetry("", "", parse_symmetry(word)), "");
+  for (const auto& word : symmetry_names()) EXPECT_EQ(symmetry("", "", parse_symmetry(word)), "");
 }
 
 TEST(Symmetry, IsThatOfMoses) {

@@ -285,8 +285,8 @@ void Settings::note(const std::string& key, const std::string& kind, const Setti
   }
 }
 
-void Settings::refuse_value(const std::string& key, const std::string& words) const {
-  fail(tree_->name, ": ", path(key), " ", words, place(origin(key)));
+void Settings::refuse_value(const std::string& key, const std::string& text) const {
+  fail(tree_->name, ": ", path(key), " ", text, place(origin(key)));
 }
 
 std::string Settings::origin(const std::string& key) const {
@@ -333,13 +333,13 @@ std::string Settings::shorthand(const std::string& key) const {
   return given ? given->text : "";
 }
 
-std::string Settings::choice(const std::string& key, const std::vector<std::string>& words) const {
-  const std::string expected = "one of " + joined(words);
+std::string Settings::choice(const std::string& key, const std::vector<std::string>& choices) const {
+  const std::string expected = "one of " + joined(choices);
   const Setting* given = find_scalar(key, expected);
-  std::string value = given ? given->text : words.front();
-  if (std::find(words.begin(), words.end(), value) == words.end())
-    refuse(key, "is '", excerpt(value), "', expected ", expected, suggestion(value, words));
-  note(key, joined(words, " | "), Setting::scalar(words.front()), text_setting(value));
+  std::string value = given ? given->text : choices.front();
+  if (std::find(choices.begin(), choices.end(), value) == choices.end())
+    refuse(key, "is '", excerpt(value), "', expected ", expected, suggestion(value, choices));
+  note(key, joined(choices, " | "), Setting::scalar(choices.front()), text_setting(value));
   return value;
 }
 

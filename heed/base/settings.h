@@ -67,7 +67,7 @@ class Settings {
   int64_t integer(const std::string& key, int64_t otherwise, int64_t least = kLeast, int64_t most = kMost) const;
   std::string text(const std::string& key, const std::string& otherwise = "") const;
   /// One of the words; the first is the default.
-  std::string choice(const std::string& key, const std::vector<std::string>& words) const;
+  std::string choice(const std::string& key, const std::vector<std::string>& choices) const;
   bool flag(const std::string& key, bool otherwise = false) const;
   /// A list, or one text for a list of one.
   std::vector<std::string> texts(const std::string& key, const std::vector<std::string>& otherwise = {}) const;
@@ -88,10 +88,10 @@ class Settings {
   void refuse_unread() const;
 
   /// "recipe: train.batch <words> [toy.yaml:7]"
-  template <typename... Words>
-  [[noreturn]] void refuse(const std::string& key, const Words&... words) const {
+  template <typename... Parts>
+  [[noreturn]] void refuse(const std::string& key, const Parts&... parts) const {
     std::ostringstream text;
-    (text << ... << words);
+    (text << ... << parts);
     refuse_value(key, text.str());
   }
 
@@ -109,7 +109,7 @@ class Settings {
   struct Tree;
   Settings(std::shared_ptr<Tree> tree, std::string path) : tree_(std::move(tree)), path_(std::move(path)) {}
 
-  [[noreturn]] void refuse_value(const std::string& key, const std::string& words) const;
+  [[noreturn]] void refuse_value(const std::string& key, const std::string& text) const;
   Setting* find(const std::string& key) const;  // nullptr when absent
   const Setting* find_scalar(const std::string& key, const std::string& expected) const;
   void note(const std::string& key, const std::string& kind, const Setting& otherwise, Setting value) const;

@@ -14,14 +14,14 @@
 namespace heed {
 namespace {
 
-template <typename... Words>
-[[noreturn]] void refuse(const std::string& path, const Words&... words) {
-  fail("data/file: ", path.empty() ? "''" : path, ": ", words...);
+template <typename... Parts>
+[[noreturn]] void refuse(const std::string& path, const Parts&... parts) {
+  fail("data/file: ", path.empty() ? "''" : path, ": ", parts...);
 }
 
-template <typename... Words>
-[[noreturn]] void refuse_errno(int error, const std::string& path, const Words&... words) {
-  refuse(path, words..., ": ", std::generic_category().message(error));
+template <typename... Parts>
+[[noreturn]] void refuse_errno(int error, const std::string& path, const Parts&... parts) {
+  refuse(path, parts..., ": ", std::generic_category().message(error));
 }
 
 [[noreturn]] void refuse_write(int error, const std::string& path, const std::string& what) {

@@ -60,16 +60,16 @@ const Kind* find_kind(std::string_view word) {
 }
 
 std::string known_kinds() {
-  std::vector<std::string> words;
-  for (const Kind& kind : kKinds) words.emplace_back(kind.word);
-  return joined(words);
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.emplace_back(kind.word);
+  return joined(names);
 }
 
 /// Follows an `if`, not in a check(): a header may name a million tensors, and words about each would take their
 /// time.
-template <typename... Words>
-[[noreturn]] void refuse(const std::string& path, const Words&... words) {
-  fail("data/safetensors: ", path, ": ", words...);
+template <typename... Parts>
+[[noreturn]] void refuse(const std::string& path, const Parts&... parts) {
+  fail("data/safetensors: ", path, ": ", parts...);
 }
 
 /// 'name', with control characters escaped and of bounded length: it may come out of a hostile file.

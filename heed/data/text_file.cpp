@@ -23,9 +23,9 @@ std::string called(const std::string& path) {
   return path == "-" ? "standard input" : path;
 }
 
-template <typename... Words>
-[[noreturn]] void refuse(const std::string& path, const Words&... words) {
-  fail("data/text: ", called(path), ": ", words...);
+template <typename... Parts>
+[[noreturn]] void refuse(const std::string& path, const Parts&... parts) {
+  fail("data/text: ", called(path), ": ", parts...);
 }
 
 int open_or_fail(const std::string& path) {

@@ -164,8 +164,8 @@ void Tokenizer::save(const std::string& path) const {
   write_atomically(path, json());
 }
 
-std::shared_ptr<const Tokenizer> train_tokenizer(const std::string& words, const std::vector<std::string>& lines) {
-  return std::make_shared<const Tokenizer>(Catalogue<TokenizerTrainer>::make(words)->learn(lines));
+std::shared_ptr<const Tokenizer> train_tokenizer(const std::string& spec, const std::vector<std::string>& lines) {
+  return std::make_shared<const Tokenizer>(Catalogue<TokenizerTrainer>::make(spec)->learn(lines));
 }
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path) {

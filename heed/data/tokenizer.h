@@ -100,7 +100,7 @@ class TokenizerTrainer {
 };
 
 /// "words(vocabulary=10000)", "characters(min_count=2)", "bpe(merges=8000)". The same lines give the same pieces.
-std::shared_ptr<const Tokenizer> train_tokenizer(const std::string& words, const std::vector<std::string>& lines);
+std::shared_ptr<const Tokenizer> train_tokenizer(const std::string& spec, const std::vector<std::string>& lines);
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path);
 
 }  // namespace heed

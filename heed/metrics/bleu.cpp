@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "heed/base/nearest.h"
-#include "heed/metrics/bleu_words.h"
+#include "heed/metrics/bleu_tokenizer.h"
 #include "heed/metrics/corpus.h"
 #include "heed/metrics/ngrams.h"
 #include "heed/metrics/text.h"

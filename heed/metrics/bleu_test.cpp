@@ -8,7 +8,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/version.h"
-#include "heed/metrics/bleu_words.h"
+#include "heed/metrics/bleu_tokenizer.h"
 
 namespace heed {
 namespace {

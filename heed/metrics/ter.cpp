@@ -55,7 +55,7 @@ std::string normalized_western(std::string text) {
   return with_points_apart(replaced(std::move(text), "'s ", " 's "));
 }
 
-std::vector<std::string> words(const std::string& sentence, const TerOptions& options) {
+std::vector<std::string> ter_tokens(const std::string& sentence, const TerOptions& options) {
   std::string text(without_last_blanks(sentence));
   if (!options.case_sensitive) text = lower_cased(text);
   if (options.normalized) text = normalized_western(std::move(text));
@@ -71,10 +71,10 @@ Ter ter(const std::vector<std::string>& hypotheses, const std::vector<std::vecto
   check_corpus("ter", hypotheses, references);
   Ter all;
   for (size_t i = 0; i < hypotheses.size(); ++i) {
-    const auto ours = words(hypotheses[i], options);
+    const auto ours = ter_tokens(hypotheses[i], options);
     int64_t fewest = INT64_MAX, length = 0;
     for (const auto& list : references) {
-      const auto theirs = words(list[i], options);
+      const auto theirs = ter_tokens(list[i], options);
       fewest = std::min(fewest, edits_with_shifts(ours, theirs));
       length += static_cast<int64_t>(theirs.size());
     }

@@ -22,8 +22,8 @@ std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const 
       settings.refuse(part, "is given together with words: '", excerpt(given), "', expected one of the two");
   const auto first = is_name ? named : std::find(kinds.begin(), kinds.end(), "mechanism");
   std::rotate(kinds.begin(), first, first + 1);  // the default stands first
-  const std::string words = given.empty() || is_name ? usual : given;
-  return AttentionModel::Parts::make(settings.choice("kind", kinds), settings, words);
+  const std::string spec = given.empty() || is_name ? usual : given;
+  return AttentionModel::Parts::make(settings.choice("kind", kinds), settings, spec);
 }
 
 }  // namespace heed

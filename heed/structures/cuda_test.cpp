@@ -23,10 +23,10 @@ StructureCase on_gpu(const StructureCase& c) {
 
 TEST(StructuresOnCuda, GiveTheSame) {
   if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
-  for (const auto& words : every_structure())
+  for (const auto& spec : every_structure())
     for (const Real real : {Real::all, Real::edge}) {
-      SCOPED_TRACE(words);
-      const auto here = make_structure_case(words, "", real);
+      SCOPED_TRACE(spec);
+      const auto here = make_structure_case(spec, "", real);
       here.structure->train();  // cuDNN has no backward of a recurrent layer in evaluation; nothing is drawn by softmax
       try {
         const auto there = on_gpu(here);

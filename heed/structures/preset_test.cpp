@@ -68,8 +68,8 @@ TEST_P(EveryPreset, PrintsItself) {
 
 /// Whether `choices`, words with commas or plus signs between them, has the word.
 bool has_word(const std::string& choices, const std::string& word) {
-  std::istringstream words(choices);
-  for (std::string one; words >> one;)
+  std::istringstream fields(choices);
+  for (std::string one; fields >> one;)
     if (one == word || one == word + ",") return true;
   return false;
 }
@@ -79,15 +79,15 @@ TEST_P(EveryPreset, SaysWhatItChose) {
   for (const auto* choice : {&axes.features, &axes.levels, &axes.representations, &axes.score, &axes.alignment,
                              &axes.dimensionality, &axes.query, &axes.queries})
     EXPECT_FALSE(choice->empty());
-  for (const auto& words : says().mechanisms) {
-    if (words.find('+') == std::string::npos) continue;
-    const Mechanism inside = Mechanism::parse(words);
+  for (const auto& spec : says().mechanisms) {
+    if (spec.find('+') == std::string::npos) continue;
+    const Mechanism inside = Mechanism::parse(spec);
     const auto& parts = inside.parts();
     // The survey calls a learned query with a hidden layer additive.
     const auto score = parts.score.name == "self_attentive" ? "additive" : parts.score.name;
-    EXPECT_TRUE(has_word(axes.score, score)) << axes.score << ": " << words;
-    EXPECT_TRUE(has_word(axes.alignment, parts.align.name)) << axes.alignment << ": " << words;
-    EXPECT_EQ(axes.dimensionality == "multi", make()->inside().find("multi") != std::string::npos) << words;
+    EXPECT_TRUE(has_word(axes.score, score)) << axes.score << ": " << spec;
+    EXPECT_TRUE(has_word(axes.alignment, parts.align.name)) << axes.alignment << ": " << spec;
+    EXPECT_EQ(axes.dimensionality == "multi", make()->inside().find("multi") != std::string::npos) << spec;
   }
 }
 

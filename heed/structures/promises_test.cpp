@@ -19,10 +19,10 @@ struct Inside {
 
 std::vector<Inside> every_structure_and_mechanism() {
   std::vector<Inside> all;
-  for (const auto& words : every_structure()) {
-    const bool own = structure(words, {.features = {kFeatureWidth}})->own_scores();
-    all.push_back({words, ""});
-    for (const auto& mechanism : own ? kAlignments : kInside) all.push_back({words, mechanism});
+  for (const auto& spec : every_structure()) {
+    const bool own = structure(spec, {.features = {kFeatureWidth}})->own_scores();
+    all.push_back({spec, ""});
+    for (const auto& mechanism : own ? kAlignments : kInside) all.push_back({spec, mechanism});
   }
   return all;
 }
@@ -234,7 +234,7 @@ TEST_P(EveryStructure, GivesTheSameOnEveryPath) {
   const auto stored = c.run();
   const auto expected = gradients(loss_of(stored), c.tensors());
   for (const Path path : others) {
-    SCOPED_TRACE(words(path));
+    SCOPED_TRACE(to_string(path));
     c.given.call.path = path;
     const auto out = c.run();
     EXPECT_TRUE(close(out.context, stored.context, 1e-11));
@@ -262,7 +262,7 @@ TEST_P(EveryStructure, RunsWithSeveralHeads) {
   if (c.structure->own_scores()) GTEST_SKIP() << "its scores are its own";
   StructureOptions options = c.structure->options();
   options.heads = 2;
-  c.structure = structure(c.structure->words(), options);
+  c.structure = structure(c.structure->to_string(), options);
   c.structure->to(at::kDouble);
   c.structure->eval();
   const auto together = c.run();
@@ -275,7 +275,7 @@ TEST_P(EveryStructure, SavesAndLoads) {
   const auto c = make();
   const std::string path = ::testing::TempDir() + "heed_structure_" + std::to_string(::getpid()) + ".safetensors";
   save_parameters(*c.structure, path);
-  const auto other = structure(c.structure->words(), c.structure->options());
+  const auto other = structure(c.structure->to_string(), c.structure->options());
   other->to(at::kDouble);
   other->eval();
   load_parameters(*other, path);
@@ -328,11 +328,11 @@ class EveryDrawingStructure : public EveryStructure {};
 /// Every structure with alignments that draw keys, and one with a policy, which graphs refuse.
 std::vector<Inside> every_structure_that_draws() {
   std::vector<Inside> all;
-  for (const auto& words : every_structure()) {
-    const auto made = structure(words, {.features = {kFeatureWidth}});
+  for (const auto& spec : every_structure()) {
+    const auto made = structure(spec, {.features = {kFeatureWidth}});
     for (const std::string align : {"hard", "gumbel_softmax", "straight_through", "reinforced"}) {
       if (align == "reinforced" && made->takes().edges) continue;
-      all.push_back({words, made->own_scores() ? align : "additive + " + align});
+      all.push_back({spec, made->own_scores() ? align : "additive + " + align});
     }
   }
   return all;

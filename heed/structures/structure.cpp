@@ -61,11 +61,11 @@ Mechanism Structure::mechanism() const {
           "', expected a score and an alignment: 'additive + ", given, "'");
     return Mechanism::parse(inside());
   }
-  const std::string words = "dot + " + (inside());
-  check(!has_score(given) && parse_mechanism(words).dimensionality.name == "single",
+  const std::string spec = "dot + " + (inside());
+  check(!has_score(given) && parse_mechanism(spec).dimensionality.name == "single",
         "structure: it computes its scores itself; got '", given,
         "', expected an alignment alone, such as 'sparsemax'");
-  return Mechanism::parse(words);
+  return Mechanism::parse(spec);
 }
 
 int64_t Structure::width_of(size_t input) const {
@@ -106,17 +106,17 @@ Slot Structure::slot(const std::string& name, int64_t query, int64_t keys, int64
 
 Slot Structure::slot_with_score(const std::string& score, const std::string& name, int64_t query, int64_t keys,
                                 int64_t values) {
-  const MechanismWords parts = mechanism().parts();
+  const MechanismSpec parts = mechanism().parts();
   const bool own = parts.score.name == score;
-  const std::string many = parts.dimensionality.name == "single" ? "" : ", " + parts.dimensionality.words();
-  const std::string words = (own ? parts.score.words() : score) + " + " + parts.align.words() + many;
-  return slot_of(Mechanism::parse(words), name, query, keys, values);
+  const std::string many = parts.dimensionality.name == "single" ? "" : ", " + parts.dimensionality.to_string();
+  const std::string spec = (own ? parts.score.to_string() : score) + " + " + parts.align.to_string() + many;
+  return slot_of(Mechanism::parse(spec), name, query, keys, values);
 }
 
-Nested Structure::nested(const std::string& name, const std::string& words, const StructureOptions& options) {
+Nested Structure::nested(const std::string& name, const std::string& spec, const StructureOptions& options) {
   Nested made;
   made.name_ = name;
-  made.structure_ = register_module(name, structure(words, options));
+  made.structure_ = register_module(name, structure(spec, options));
   return made;
 }
 
@@ -126,16 +126,16 @@ Tensor Structure::parameter(const std::string& name, std::vector<int64_t> shape,
 
 Arranged Structure::forward(const Given& given) {
   const Takes want = takes();
-  check(given.features.size() == want.features.size(), words_, ": ", given.features.size(), " inputs, expected ",
+  check(given.features.size() == want.features.size(), spec_, ": ", given.features.size(), " inputs, expected ",
         want.features.size(), ": ", joined(want.features));
   const auto& mask = given.call.mask;
-  check(!mask.keep.defined() && !mask.key_count.defined(), words_,
+  check(!mask.keep.defined() && !mask.key_count.defined(), spec_,
         ": got a mask of keys in the call; each input brings its own keep");
-  check(!given.call.noise.uniforms.defined(), words_,
+  check(!given.call.noise.uniforms.defined(), spec_,
         ": uniforms belong to one use of a mechanism, and here may be several; give a seed");
   check(want.masks || (!mask.any() && !given.call.bias.full.defined() && !given.call.bias.per_key.defined() &&
                        !given.call.bias.relative.defined() && !given.call.bias.alibi.defined()),
-        words_, ": causal, window and biases have no meaning here");
+        spec_, ": causal, window and biases have no meaning here");
 
   Given clean = given;
   const auto& first = given.features.front();
@@ -146,7 +146,7 @@ Arranged Structure::forward(const Given& given) {
   };
   for (size_t i = 0; i < clean.features.size(); ++i) {
     Features& f = clean.features[i];
-    const auto name = words_ + ": " + want.features[i];
+    const auto name = spec_ + ": " + want.features[i];
     check(f.rows.defined() && f.rows.dim() == want.depth + 2 && f.width() == width_of(i), name, " is ",
           shape_of(f.rows), ", expected ", shape_expected(want, width_of(i)));
     check(f.batch() == first.batch() && (!want.same_length || f.length() == first.length()), name, " is ",
@@ -156,20 +156,20 @@ Arranged Structure::forward(const Given& given) {
     check_keep(name, f);
     f = f.without_padding();
   }
-  if (want.query && given.query.defined()) check_fits(words_ + ": query", given.query);
+  if (want.query && given.query.defined()) check_fits(spec_ + ": query", given.query);
   if (want.query)
     check(given.query.defined() && given.query.dim() == 3 && given.query.size(0) == first.batch() &&
               given.query.size(2) == width_of_query(),
-          words_, ": query is ", shape_of(given.query), ", expected [", first.batch(), ", Lq, ", width_of_query(), "]");
+          spec_, ": query is ", shape_of(given.query), ", expected [", first.batch(), ", Lq, ", width_of_query(), "]");
   else
-    check(!given.query.defined(), words_, ": got a query, but it makes its own");
-  check(want.edges == given.edges.defined(), words_,
+    check(!given.query.defined(), spec_, ": got a query, but it makes its own");
+  check(want.edges == given.edges.defined(), spec_,
         want.edges ? ": edges are missing, expected int64 [2, E]" : ": got edges, but its inputs are no graph");
   return arrange(clean);
 }
 
 std::shared_ptr<torch::nn::Module> Structure::clone(const c10::optional<torch::Device>& device) const {
-  const auto copy = structure(words_, options_);
+  const auto copy = structure(spec_, options_);
   copy->clone_(const_cast<Structure&>(*this), device);  // torch's signature; it only reads
   return copy;
 }
@@ -198,17 +198,17 @@ void Structure::pretty_print(std::ostream& stream) const {
   const auto names = takes().features;
   for (size_t i = 0; i < names.size(); ++i) widths.push_back(names[i] + " " + std::to_string(width_of(i)));
   if (takes().query) widths.push_back("query " + std::to_string(width_of_query()));
-  stream << "heed::" << words_ << "(" << inside() << "; " << joined(widths) << ", context " << width() << ")";
+  stream << "heed::" << spec_ << "(" << inside() << "; " << joined(widths) << ", context " << width() << ")";
 }
 
-std::shared_ptr<Structure> structure(const std::string& words, const StructureOptions& options) {
-  const PartWords parsed = parse_part(words, Structure::kKind);
+std::shared_ptr<Structure> structure(const std::string& spec, const StructureOptions& options) {
+  const PartSpec parsed = parse_part(spec, Structure::kKind);
   auto made = Structure::Parts::make(parsed, options);
-  made->words_ = parsed.words();
+  made->spec_ = parsed.to_string();
   const auto inputs = made->takes().features.size();
-  check(options.features.size() == 1 || options.features.size() == inputs, made->words_, ": ", options.features.size(),
+  check(options.features.size() == 1 || options.features.size() == inputs, made->spec_, ": ", options.features.size(),
         " widths of features for ", inputs, " inputs; expected one for each, or one for all");
-  check(options.query == 0 || made->takes().query, made->words_, ": a width of the query, ", options.query,
+  check(options.query == 0 || made->takes().query, made->spec_, ": a width of the query, ", options.query,
         ", but it takes none");
   return made;
 }

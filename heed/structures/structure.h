@@ -122,7 +122,7 @@ class Structure : public torch::nn::Module {
   std::string inside() const { return options_.mechanism.empty() ? usual_ : options_.mechanism; }
   const StructureOptions& options() const { return options_; }
   /// "rotatory(hops=3)"
-  const std::string& words() const { return words_; }
+  const std::string& to_string() const { return spec_; }
   std::shared_ptr<torch::nn::Module> clone(const c10::optional<torch::Device>& device = c10::nullopt) const override;
   void pretty_print(std::ostream& stream) const override;
 
@@ -143,7 +143,7 @@ class Structure : public torch::nn::Module {
   Slot slot_of(const Mechanism& mechanism, const std::string& name, int64_t query, int64_t keys, int64_t values = 0);
   Slot slot_of(const AttentionOptions& options, const std::string& name);
   /// Another structure as a part of this one.
-  Nested nested(const std::string& name, const std::string& words, const StructureOptions& options);
+  Nested nested(const std::string& name, const std::string& spec, const StructureOptions& options);
   /// A parameter of the structure itself.
   Tensor parameter(const std::string& name, std::vector<int64_t> shape, Initial initial = {});
 
@@ -157,16 +157,16 @@ class Structure : public torch::nn::Module {
   friend std::shared_ptr<Structure> structure(const std::string&, const StructureOptions&);
 
   StructureOptions options_;
-  std::string words_, usual_;
+  std::string spec_, usual_;
 };
 
 /// The structure of these words. Refuses unknown words and options, and widths that do not fit.
-std::shared_ptr<Structure> structure(const std::string& words, const StructureOptions& options);
+std::shared_ptr<Structure> structure(const std::string& spec, const StructureOptions& options);
 
 /// For entries of the catalogue.
 template <typename Kind>
-std::shared_ptr<Structure> make_structure(const Options& words, const StructureOptions& options) {
-  return std::make_shared<Kind>(words, options);
+std::shared_ptr<Structure> make_structure(const Options& spec, const StructureOptions& options) {
+  return std::make_shared<Kind>(spec, options);
 }
 
 /// [q; c]: contexts and queries side by side.

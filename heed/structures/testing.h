@@ -69,11 +69,11 @@ inline Tensor keep_of(Real real, const Tensor& rows, size_t input, size_t inputs
 }
 
 /// Three batch rows in double, in evaluation.
-inline StructureCase make_structure_case(const std::string& words, const std::string& mechanism,
+inline StructureCase make_structure_case(const std::string& spec, const std::string& mechanism,
                                          Real real = Real::some) {
   at::manual_seed(5);
   StructureCase c;
-  c.structure = structure(words, {.features = {kFeatureWidth}, .hidden = 8, .mechanism = mechanism});
+  c.structure = structure(spec, {.features = {kFeatureWidth}, .hidden = 8, .mechanism = mechanism});
   c.structure->to(at::kDouble);
   c.structure->eval();
   {

@@ -41,8 +41,8 @@ inline Tensor golden_query() {
 }
 
 /// In double and in evaluation.
-inline std::shared_ptr<Structure> in_double(const std::string& words, const StructureOptions& options) {
-  auto made = structure(words, options);
+inline std::shared_ptr<Structure> in_double(const std::string& spec, const StructureOptions& options) {
+  auto made = structure(spec, options);
   made->to(at::kDouble);
   made->eval();
   return made;

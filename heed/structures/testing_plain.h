@@ -10,9 +10,9 @@
 namespace heed::testing {
 
 /// In double, every parameter moved from where it begins: zeros and ones would hide one that is forgotten.
-inline std::shared_ptr<Structure> stirred(const std::string& words, const StructureOptions& options) {
+inline std::shared_ptr<Structure> stirred(const std::string& spec, const StructureOptions& options) {
   at::manual_seed(6);
-  auto made = in_double(words, options);
+  auto made = in_double(spec, options);
   const at::NoGradGuard no_grad;
   for (auto& parameter : made->parameters()) parameter.add_(at::randn_like(parameter), 0.3);
   return made;

@@ -13,12 +13,12 @@ namespace {
 
 /// Five steps down (x - 1)^4 / 4 from the same place, ours and torch's.
 template <typename Theirs, typename Options>
-void expect_as_torch(const std::string& words, const Options& options) {
+void expect_as_torch(const std::string& spec, const Options& options) {
   const auto start = at::linspace(-1, 2, 6, at::kDouble);
   auto theirs = start.clone().requires_grad_();
   Theirs torchs(std::vector<Tensor>{theirs}, options);
   auto ours = start.clone();
-  const auto part = Catalogue<Optimizer>::make(words);
+  const auto part = Catalogue<Optimizer>::make(spec);
   Optimizer::State state;
   for (int64_t step = 1; step <= 5; ++step) {
     torchs.zero_grad();
@@ -40,8 +40,8 @@ TEST(Optimizer, StepsAsThoseOfTorch) {
 }
 
 TEST(Optimizer, RefusesWordsThatCannotBe) {
-  for (const char* words : {"adam(1.5)", "adam(decay=-1)", "sgd(momentum=1)", "adm", "adam(speed=3)"})
-    EXPECT_THROW(Catalogue<Optimizer>::make(words), Error) << words;
+  for (const char* spec : {"adam(1.5)", "adam(decay=-1)", "sgd(momentum=1)", "adm", "adam(speed=3)"})
+    EXPECT_THROW(Catalogue<Optimizer>::make(spec), Error) << spec;
 }
 
 TEST(FlatParameters, AreViewsOfOneTensorAndSoAreTheirGradients) {

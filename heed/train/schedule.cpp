@@ -10,8 +10,8 @@
 
 namespace heed {
 
-std::shared_ptr<Schedule> Schedule::make(const std::string& words, const ScheduleOf& run) {
-  auto schedule = Parts::make(words, run);
+std::shared_ptr<Schedule> Schedule::make(const std::string& spec, const ScheduleOf& run) {
+  auto schedule = Parts::make(spec, run);
   schedule->factor(schedule->warmup() + 1);  // what it lacks is said now, not when the warm-up is over
   return schedule;
 }

@@ -31,7 +31,7 @@ class Schedule {
   using Parts = Catalogue<Schedule, ScheduleOf>;
 
   /// "cosine(500)"
-  static std::shared_ptr<Schedule> make(const std::string& words, const ScheduleOf& run);
+  static std::shared_ptr<Schedule> make(const std::string& spec, const ScheduleOf& run);
 
   virtual ~Schedule() = default;
 

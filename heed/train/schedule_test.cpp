@@ -13,8 +13,8 @@
 namespace heed {
 namespace {
 
-double factor(const std::string& words, int64_t step, int64_t steps = 0) {
-  return Schedule::make(words, {.steps = steps})->factor(step);
+double factor(const std::string& spec, int64_t step, int64_t steps = 0) {
+  return Schedule::make(spec, {.steps = steps})->factor(step);
 }
 
 std::string refusal(const std::function<void()>& action) {
@@ -27,11 +27,11 @@ std::string refusal(const std::function<void()>& action) {
 }
 
 TEST(Schedule, WarmsUpOnAStraightLine) {
-  for (const std::string words :
+  for (const std::string spec :
        {"constant(warmup=4)", "inverse_sqrt(4)", "cosine(4, 20)", "linear(4, 20)", "plateau(warmup=4)"}) {
-    EXPECT_EQ(factor(words, 1), 0.25) << words;
-    EXPECT_EQ(factor(words, 3), 0.75) << words;
-    EXPECT_EQ(factor(words, 4), 1) << words;
+    EXPECT_EQ(factor(spec, 1), 0.25) << spec;
+    EXPECT_EQ(factor(spec, 3), 0.75) << spec;
+    EXPECT_EQ(factor(spec, 4), 1) << spec;
   }
 }
 
@@ -111,18 +111,18 @@ TEST(Schedule, StaysBetweenNothingAndOneInEveryWord) {
   for (const auto& name : Schedule::Parts::names()) {
     auto variants = Schedule::Parts::describe(name).variants;
     variants.push_back(name);
-    for (const auto& words : variants) {
-      const auto schedule = Schedule::make(words, {.steps = 2000});
+    for (const auto& spec : variants) {
+      const auto schedule = Schedule::make(spec, {.steps = 2000});
       for (int64_t step = 1; step <= 3000; ++step) {
         const double now = schedule->factor(step);
-        ASSERT_TRUE(0 <= now && now <= 1) << words << " at " << step << ": " << now;
+        ASSERT_TRUE(0 <= now && now <= 1) << spec << " at " << step << ": " << now;
       }
     }
   }
 }
 
 TEST(Schedule, IsRefusedWithTheReason) {
-  const auto said = [](const std::string& words) { return refusal([&] { factor(words, 1); }); };
+  const auto said = [](const std::string& spec) { return refusal([&] { factor(spec, 1); }); };
   EXPECT_EQ(said("cosin"),
             "schedule: no part called 'cosin' (did you mean 'cosine'?); known: constant, cosine, inverse_sqrt, linear, "
             "plateau");

@@ -60,7 +60,7 @@ class Child {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  std::string words() const {
+  std::string to_string() const {
     std::ifstream file(log_);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     ::unlink(log_.c_str());
@@ -90,7 +90,7 @@ inline std::vector<int> exit_codes(const std::string& filter, int world,
   std::vector<int> codes;
   for (const auto& child : children) {
     codes.push_back(child.exit_code());
-    const std::string words = child.words();
+    const std::string words = child.to_string();
     EXPECT_TRUE(codes.back() == 0 || codes.back() == 7) << words;
   }
   return codes;

@@ -9,7 +9,7 @@ constexpr double kMaxRate = 1000;  // of learning; weights are floats and do not
 
 /// What `make` gives of a key's words; its refusal becomes one of the key.
 template <typename Make>
-void check_words(const Settings& settings, const std::string& key, const std::string& words, const Make& make) {
+void check_spec(const Settings& settings, const std::string& key, const std::string& words, const Make& make) {
   try {
     make();
   } catch (const Error& error) {
@@ -29,10 +29,10 @@ std::string read_name(const Settings& recipe) {
 void check_schedule(const Settings& train, const TrainOptions& o) {
   const int64_t steps = o.steps > 0 ? o.steps : int64_t{1} << 40;
   try {
-    Schedule::make(o.schedule_words, {.steps = steps});
+    Schedule::make(o.schedule_spec, {.steps = steps});
   } catch (const Error& error) {
-    if (o.steps == 0) train.refuse("schedule", "is '", excerpt(o.schedule_words), "': ", error.what());
-    train.refuse("schedule", "is '", excerpt(o.schedule_words), "' for ", o.steps, " steps: ", error.what());
+    if (o.steps == 0) train.refuse("schedule", "is '", excerpt(o.schedule_spec), "': ", error.what());
+    train.refuse("schedule", "is '", excerpt(o.schedule_spec), "' for ", o.steps, " steps: ", error.what());
   }
 }
 
@@ -48,9 +48,9 @@ TrainOptions read_train_options(const Settings& recipe) {
     t.refuse("epochs", "is 0 and train.steps too; expected one of them to say when to stop");
   o.seed = static_cast<uint64_t>(t.integer("seed", 1, 0, (int64_t{1} << 53) - 1));
   o.lr = t.number("lr", 1e-3, above(0), kMaxRate);
-  o.optimizer_words = t.text("optimizer", "adam");
-  check_words(t, "optimizer", o.optimizer_words, [&] { o.optimizer = Catalogue<Optimizer>::make(o.optimizer_words); });
-  o.schedule_words = t.text("schedule", "constant");
+  o.optimizer_spec = t.text("optimizer", "adam");
+  check_spec(t, "optimizer", o.optimizer_spec, [&] { o.optimizer = Catalogue<Optimizer>::make(o.optimizer_spec); });
+  o.schedule_spec = t.text("schedule", "constant");
   check_schedule(t, o);
   o.clip = t.number("clip", 1, 0);
   o.average = t.number("average", 0, 0, below(1));

@@ -25,7 +25,7 @@ struct TrainOptions {
   bool bfloat16 = false;
   std::string device;  // "cpu", "cuda", "cuda:1"
   std::shared_ptr<const Optimizer> optimizer;
-  std::string optimizer_words, schedule_words;
+  std::string optimizer_spec, schedule_spec;
 };
 
 TrainOptions read_train_options(const Settings& recipe);

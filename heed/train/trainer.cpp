@@ -136,9 +136,9 @@ class Trainer {
     if (options_.average > 0) average_ = flat_->values().clone();
     expected_steps_ = expected_steps();
     try {
-      schedule_ = Schedule::make(options_.schedule_words, {.steps = expected_steps_, .better = Better::higher});
+      schedule_ = Schedule::make(options_.schedule_spec, {.steps = expected_steps_, .better = Better::higher});
     } catch (const Error& error) {
-      recipe_.at("train").refuse("schedule", "is '", options_.schedule_words, "' for ", expected_steps_,
+      recipe_.at("train").refuse("schedule", "is '", options_.schedule_spec, "' for ", expected_steps_,
                                  " steps: ", error.what());
     }
     stopping_ = std::make_unique<EarlyStopping>(options_.patience, Better::higher);
@@ -197,7 +197,7 @@ class Trainer {
     const std::string name = recipe_.choice("task", Task::Parts::names());
     const bool gpu = device_.is_cuda();  // the model is made in the memory of the machine, and only made there
     const int copies =
-        gpu ? 1 : (options_.optimizer_words.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.average > 0 ? 1 : 0);
+        gpu ? 1 : (options_.optimizer_spec.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.average > 0 ? 1 : 0);
     task_ = within_memory(recipe_.at("model"), copies, gpu ? "weights" : "weights, gradients and optimizer", [&] {
       return Task::Parts::make(name, recipe_, TaskPlace{options_.folder, device_, call_.resume});
     });

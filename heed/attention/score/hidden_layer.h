@@ -26,7 +26,7 @@ class HiddenLayer : public Score {
 
   Kernel kernel(Dimensionality d) const final {
     if (d == Dimensionality::single) return {.name = factors() ? "additive" : "hidden"};
-    return {.name = heed::words(d)};
+    return {.name = heed::to_string(d)};
   }
   TiledScore tiled(const Parameters& p, const Tensor& query, const Tensor& keys) const final {
     using kernels::fused::ScoreKind;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/words.h"
+#include "heed/base/spec.h"
 #include "heed/data/tokenizer/spec.h"
 
 namespace heed {

@@ -93,9 +93,9 @@ class Reader {
   }
 
  private:
-  template <typename... Words>
-  [[noreturn]] void refuse(const Words&... words) const {
-    fail("data/tokenizer: ", path_, ": ", words...);
+  template <typename... Parts>
+  [[noreturn]] void refuse(const Parts&... parts) const {
+    fail("data/tokenizer: ", path_, ": ", parts...);
   }
 
   /// A text or number from the file, short and printable.

@@ -62,12 +62,12 @@ std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   return name + std::to_string(info.index);
 }
 
-bool has(const std::string& words, const std::string& part) {
-  return words.find(part) != std::string::npos;
+bool has(const std::string& spec, const std::string& part) {
+  return spec.find(part) != std::string::npos;
 }
-bool decides(const std::string& words) {
-  return has(words, "hard") || has(words, "top_k") || has(words, "threshold") || has(words, "straight") ||
-         has(words, "gumbel");
+bool decides(const std::string& spec) {
+  return has(spec, "hard") || has(spec, "top_k") || has(spec, "threshold") || has(spec, "straight") ||
+         has(spec, "gumbel");
 }
 
 /// The largest sum of sizes that goes into a score, which its rounding error is in proportion to.
@@ -196,10 +196,10 @@ void expect_close(const std::string& what, const Real* found, const std::vector<
 }
 
 template <typename Real>
-void compare_values(const std::string& words, const Shape& n, const Variant& v) {
-  Case<Real> c(words, n, v);
+void compare_values(const std::string& spec, const Shape& n, const Variant& v) {
+  Case<Real> c(spec, n, v);
   const auto answer = reference::attend(c.definition);
-  const auto skip = decides(words) ? undecided(c, v, answer) : std::vector<bool>();
+  const auto skip = decides(spec) ? undecided(c, v, answer) : std::vector<bool>();
   forward(c.p);
   const double tolerance = allowed(c, v);
   expect_close("context", c.context.data(), answer.context.data, tolerance, skip, v.sigma == 1);
@@ -331,17 +331,17 @@ TEST_P(EveryKernel, IsNotReachedByPadding) {
 
 /// Gradients of sum(upstream * context) + sum(lse) + sum(log_probability), along one way of each input.
 template <typename Real>
-void compare_gradients(const std::string& words, const Shape& n, const Variant& v) {
-  Case<Real> c(words, n, v);
+void compare_gradients(const std::string& spec, const Shape& n, const Variant& v) {
+  Case<Real> c(spec, n, v);
   const auto answer = reference::attend(c.definition);
-  if (decides(words)) {
+  if (decides(spec)) {
     const auto skip = undecided(c, v, answer);
     if (std::any_of(skip.begin(), skip.end(), [](bool x) { return x; })) return;
   }
   const bool soft = !answer.lse.empty() && c.p.align != AlignKind::hard && c.p.align != AlignKind::sparsemax &&
                     c.p.align != AlignKind::entmax;
-  const bool has_lse = soft && !has(words, "gumbel") && !has(words, "straight");
-  const bool has_log = c.p.align == AlignKind::hard && has(words, "hard");
+  const bool has_lse = soft && !has(spec, "gumbel") && !has(spec, "straight");
+  const bool has_log = c.p.align == AlignKind::hard && has(spec, "hard");
   const int64_t all = n.batch * n.heads * n.queries, key_rows = n.batch * n.key_heads * n.keys;
   std::vector<Real> upstream(static_cast<size_t>(all * n.value_width)), of_lse(static_cast<size_t>(all)),
       of_log(static_cast<size_t>(all));

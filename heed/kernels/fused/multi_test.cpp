@@ -30,8 +30,8 @@ const std::string kMatrix = "additive(bias=false) + softmax, multi";
 const std::string kElementwise = "additive(bias=false) + softmax, multi(elementwise)";
 const std::vector<std::string> kForms{kMatrix, kElementwise};
 
-std::string with(const std::string& activation, const std::string& words) {
-  return "additive(" + activation + ", " + words.substr(words.find("bias"));
+std::string with(const std::string& activation, const std::string& spec) {
+  return "additive(" + activation + ", " + spec.substr(spec.find("bias"));
 }
 
 struct Sizes {
@@ -45,10 +45,10 @@ Array<double> floats(const std::vector<int64_t>& shape, uint64_t seed, double by
   return array;
 }
 
-Definition definition_of(const std::string& words, const Sizes& n, double reach = 1.5) {
+Definition definition_of(const std::string& spec, const Sizes& n, double reach = 1.5) {
   Definition d;
-  d.mechanism = parse_mechanism(words);
-  const bool matrix = words.find("elementwise") == std::string::npos;
+  d.mechanism = parse_mechanism(spec);
+  const bool matrix = spec.find("elementwise") == std::string::npos;
   const int64_t width = matrix ? n.width : n.channels;
   d.query = floats({n.batch, n.heads, n.queries, width}, 1, reach);
   d.keys = floats({n.batch, n.key_heads, n.keys, width}, 2, reach);
@@ -162,8 +162,8 @@ class Call {
 
  private:
   static Activation activation(const Definition& d) {
-    const auto fresh = parse_part(d.mechanism.score.words(), "score");
-    const auto word = fresh.options.choice("activation", reference::activation_words());
+    const auto fresh = parse_part(d.mechanism.score.to_string(), "score");
+    const auto word = fresh.options.choice("activation", reference::activation_names());
     const std::map<std::string, Activation> all{{"tanh", Activation::tanh},        {"relu", Activation::relu},
                                                 {"sigmoid", Activation::sigmoid},  {"elu", Activation::elu},
                                                 {"gelu", Activation::gelu},        {"silu", Activation::silu},
@@ -545,7 +545,7 @@ TEST(Multi, JoinsPartsOfTheKeys) {
 }
 
 TEST(Multi, AgreesWithTheDefinitionForEveryActivation) {
-  for (const auto& activation : reference::activation_words())
+  for (const auto& activation : reference::activation_names())
     for (const auto& form : kForms) {
       SCOPED_TRACE(form + ", " + activation);
       expect_agreement(definition_of(with(activation, form), {.key_heads = 1}));
@@ -704,7 +704,7 @@ TEST(Multi, LeavesARowWithoutKeysAtZero) {
 // projections spread it over all features of a key.)
 TEST(Multi, PassesOnWhatIsNoNumber) {
   for (const auto& form : kForms)
-    for (const auto& activation : reference::activation_words()) {
+    for (const auto& activation : reference::activation_names()) {
       SCOPED_TRACE(form + ", " + activation);
       auto d = definition_of(with(activation, form), {.batch = 1, .queries = 4, .keys = 52});
       d.causal = reference::Causal::bottom_right;

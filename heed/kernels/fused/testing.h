@@ -63,8 +63,8 @@ struct Case {
   Fenced<Real> context, second;
   Fenced<Row<Real>> rows;
 
-  Case(const std::string& words, const Shape& n, const Variant& v, uint64_t seed = 1) {
-    const MechanismWords parts = parse_mechanism(words);
+  Case(const std::string& spec, const Shape& n, const Variant& v, uint64_t seed = 1) {
+    const MechanismSpec parts = parse_mechanism(spec);
     definition.mechanism = parts;
     const auto filled = [&](const std::vector<int64_t>& shape, uint64_t key, double by) {
       auto array = reference::numbers(shape, seed * 1000 + key);
@@ -186,7 +186,7 @@ struct Case {
     return to;
   }
 
-  void fill(const Shape& n, const Variant& v, const MechanismWords& parts) {
+  void fill(const Shape& n, const Variant& v, const MechanismSpec& parts) {
     const auto& d = definition;
     query = reals(d.query);
     keys = reals(d.keys);
@@ -247,10 +247,10 @@ struct Case {
     fail("testing: activation ", name);
   }
 
-  void set_score(const PartWords& score) {
+  void set_score(const PartSpec& score) {
     const auto& name = score.name;
     const auto act = [&] {
-      return activation_named(score.options.choice("activation", reference::activation_words()));
+      return activation_named(score.options.choice("activation", reference::activation_names()));
     };
     if (name == "dot") return;
     if (name == "activated_general") {
@@ -270,7 +270,7 @@ struct Case {
     }
   }
 
-  void set_align(const PartWords& align, const Shape& n, const Variant& v) {
+  void set_align(const PartSpec& align, const Shape& n, const Variant& v) {
     const auto& [name, options] = align;
     lengths_.clear();
     for (int64_t b = 0; b < n.batch; ++b) lengths_.push_back(reference::Mask(definition).true_length(b));

@@ -355,7 +355,7 @@ template <typename Real>
 class Reinforced final : public Alignment<Real> {
  public:
   explicit Reinforced(const Options& options)
-      : activate_(activation<Real>(options.choice("activation", activation_words()))),
+      : activate_(activation<Real>(options.choice("activation", activation_names()))),
         fallback_(options.flag("fallback")) {}
   typename Alignment<Real>::Gives gives() const override {
     return {.lse = true, .entropy = true, .log_probability = true, .policy = true};
@@ -569,23 +569,23 @@ const auto& alignment_makers() {
 }  // namespace
 
 template <typename Real>
-std::unique_ptr<const Alignment<Real>> make_alignment(const PartWords& words) {
-  const auto found = alignment_makers<Real>().find(words.name);
+std::unique_ptr<const Alignment<Real>> make_alignment(const PartSpec& spec) {
+  const auto found = alignment_makers<Real>().find(spec.name);
   if (found == alignment_makers<Real>().end()) return nullptr;
   const auto fresh =
-      parse_part(words.words(), "alignment");  // options remember what was read: those given here may have been
+      parse_part(spec.to_string(), "alignment");  // options remember what was read: those given here may have been
   auto alignment = found->second(fresh.options);
   fresh.options.refuse_unread();
   return alignment;
 }
 
-template std::unique_ptr<const Alignment<double>> make_alignment(const PartWords&);
-template std::unique_ptr<const Alignment<Complex>> make_alignment(const PartWords&);
+template std::unique_ptr<const Alignment<double>> make_alignment(const PartSpec&);
+template std::unique_ptr<const Alignment<Complex>> make_alignment(const PartSpec&);
 
-std::vector<std::string> align_words() {
-  std::vector<std::string> words;
-  for (const auto& [name, maker] : alignment_makers<double>()) words.push_back(name);
-  return words;
+std::vector<std::string> align_names() {
+  std::vector<std::string> spec;
+  for (const auto& [name, maker] : alignment_makers<double>()) spec.push_back(name);
+  return spec;
 }
 
 }  // namespace heed::kernels::reference

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/words.h"
+#include "heed/base/spec.h"
 #include "heed/kernels/reference/parameters.h"
 
 namespace heed::kernels::reference {
@@ -65,6 +65,6 @@ class Alignment {
 
 /// The alignment of that name, with every option understood; nullptr when there is none of that name.
 template <typename Real>
-std::unique_ptr<const Alignment<Real>> make_alignment(const PartWords& words);
+std::unique_ptr<const Alignment<Real>> make_alignment(const PartSpec& spec);
 
 }  // namespace heed::kernels::reference

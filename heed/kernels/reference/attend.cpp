@@ -18,8 +18,8 @@
 namespace heed::kernels::reference {
 namespace {
 
-Form form_of(const PartWords& words) {
-  const auto fresh = parse_part(words.words(), "dimensionality");
+Form form_of(const PartSpec& spec) {
+  const auto fresh = parse_part(spec.to_string(), "dimensionality");
   Form form = Form::single;
   if (fresh.name == "multi") {
     const auto word = fresh.options.choice("form", {"hidden", "elementwise", "lift"});
@@ -29,7 +29,7 @@ Form form_of(const PartWords& words) {
   return form;
 }
 
-std::string words_of(Form form) {
+std::string spec_of(Form form) {
   switch (form) {
     case Form::single:
       return "single";
@@ -280,28 +280,28 @@ void Call<Real>::read_out(const Head& head, int64_t i, Answer<Real>& answer) con
 
 }  // namespace
 
-std::string missing(const MechanismWords& words) {
-  const auto& dimensionality = words.dimensionality;
+std::string missing(const MechanismSpec& spec) {
+  const auto& dimensionality = spec.dimensionality;
   if (dimensionality.name != "single" && dimensionality.name != "multi") {
     return "no definition of dimensionality '" + dimensionality.name + "' in kernels/reference";
   }
   const Form form = form_of(dimensionality);
-  const auto score = make_score<double>(words.score, form);
-  if (!score) return "no definition of score '" + words.score.name + "' in kernels/reference";
-  if (!make_alignment<double>(words.align))
-    return "no definition of alignment '" + words.align.name + "' in kernels/reference";
+  const auto score = make_score<double>(spec.score, form);
+  if (!score) return "no definition of score '" + spec.score.name + "' in kernels/reference";
+  if (!make_alignment<double>(spec.align))
+    return "no definition of alignment '" + spec.align.name + "' in kernels/reference";
   const auto forms = score->forms();
   if (std::find(forms.begin(), forms.end(), form) != forms.end()) return "";
   std::vector<std::string> known;
-  for (const Form one : forms) known.push_back(words_of(one));
-  return "score/" + words.score.words() + ": no definition for dimensionality " + words_of(form) + "; it has " +
+  for (const Form one : forms) known.push_back(spec_of(one));
+  return "score/" + spec.score.to_string() + ": no definition for dimensionality " + spec_of(form) + "; it has " +
          joined(known);
 }
 
-std::map<std::string, std::vector<int64_t>> parameter_shapes(const MechanismWords& words, const Widths& widths) {
-  const std::string reason = missing(words);
+std::map<std::string, std::vector<int64_t>> parameter_shapes(const MechanismSpec& spec, const Widths& widths) {
+  const std::string reason = missing(spec);
   check(reason.empty(), reason);
-  const Form form = form_of(words.dimensionality);
+  const Form form = form_of(spec.dimensionality);
   const Sizes sizes{widths.query, widths.keys, widths.values, 1, form};
   std::map<std::string, std::vector<int64_t>> all;
   const auto add = [&](const std::string& part, const std::vector<Declared>& declared) {
@@ -310,8 +310,8 @@ std::map<std::string, std::vector<int64_t>> parameter_shapes(const MechanismWord
       std::replace(shape.begin(), shape.end(), kHidden, widths.hidden);
     }
   };
-  add("score.", make_score<double>(words.score, form)->parameters(sizes));
-  add("align.", make_alignment<double>(words.align)->parameters(sizes));
+  add("score.", make_score<double>(spec.score, form)->parameters(sizes));
+  add("align.", make_alignment<double>(spec.align)->parameters(sizes));
   return all;
 }
 

@@ -109,8 +109,8 @@ TEST(Scores, AreScaledThenCappedThenBiased) {
 
 // Four heads over two heads of keys are the same as over four, each repeated.
 TEST(Heads, ShareKeysInGroups) {
-  for (const std::string words : {"scaled_dot + softmax", "additive + reinforced"}) {
-    auto shared = problem_of(words, {.heads = 4, .key_heads = 2});
+  for (const std::string spec : {"scaled_dot + softmax", "additive + reinforced"}) {
+    auto shared = problem_of(spec, {.heads = 4, .key_heads = 2});
     auto repeated = shared;
     for (auto* array : {&repeated.keys, &repeated.values}) {
       const int64_t block = array->shape[2] * array->shape[3];
@@ -122,7 +122,7 @@ TEST(Heads, ShareKeysInGroups) {
         array->data.insert(array->data.end(), first, first + block);
       }
     }
-    EXPECT_TRUE(same_bits(attend(shared).context, attend(repeated).context)) << words;
+    EXPECT_TRUE(same_bits(attend(shared).context, attend(repeated).context)) << spec;
   }
 }
 
@@ -142,8 +142,8 @@ TEST(Heads, HaveParametersOfTheirOwnOrShareThem) {
 
 // A slice of the batch with first_row answers as it does inside the whole batch, draws and dropout included.
 TEST(Draws, BelongToTheGlobalRow) {
-  for (const std::string words : {"dot + hard", "dot + reinforced", "additive + gumbel_softmax, multi"}) {
-    auto whole = problem_of(words);
+  for (const std::string spec : {"dot + hard", "dot + reinforced", "additive + gumbel_softmax, multi"}) {
+    auto whole = problem_of(spec);
     whole.sample = true, whole.dropout = .4, whole.first_row = 5, whole.stream = 3;
     auto slice = whole;
     slice.first_row = 6;
@@ -154,27 +154,27 @@ TEST(Draws, BelongToTheGlobalRow) {
     const auto all = attend(whole).context.data;
     EXPECT_EQ(attend(slice).context.data,
               std::vector<double>(all.begin() + static_cast<int64_t>(all.size()) / 2, all.end()))
-        << words;
+        << spec;
   }
 }
 
 // A later query alone, with first_query, draws what it draws among the others.
 TEST(Draws, BelongToTheCountedQuery) {
-  for (const std::string words : {"dot + hard", "dot + softmax"}) {
-    auto whole = problem_of(words, {1, 1, 1, 3, 20, {4, 4, 2, 3}});
+  for (const std::string spec : {"dot + hard", "dot + softmax"}) {
+    auto whole = problem_of(spec, {1, 1, 1, 3, 20, {4, 4, 2, 3}});
     whole.sample = true, whole.dropout = .4;
     auto last = whole;
     last.first_query = 2;
     last.query = {{1, 1, 1, 4}, {whole.query.data.begin() + 8, whole.query.data.end()}};
     const auto all = attend(whole).context.data;
-    EXPECT_EQ(attend(last).context.data, std::vector<double>(all.begin() + 4, all.end())) << words;
+    EXPECT_EQ(attend(last).context.data, std::vector<double>(all.begin() + 4, all.end())) << spec;
   }
 }
 
 // Element = key * W + channel, kept when u >= rate and then 1 / (1 - rate) times as heavy.
 TEST(Dropout, ActsOnTheContextAndNotOnTheReportedWeights) {
-  for (const std::string words : {"dot + softmax", "additive + softmax, multi"}) {
-    auto problem = problem_of(words, {1, 1, 1, 1, 40, {2, 2, 2, 2}});
+  for (const std::string spec : {"dot + softmax", "additive + softmax, multi"}) {
+    auto problem = problem_of(spec, {1, 1, 1, 1, 40, {2, 2, 2, 2}});
     problem.seed = 77, problem.stream = 9;
     const auto whole = attend(problem);
     problem.dropout = .3;
@@ -190,7 +190,7 @@ TEST(Dropout, ActsOnTheContextAndNotOnTheReportedWeights) {
         if (static_cast<double>(u[element]) >= .3)
           expected += whole.weights.data[element] / .7 * problem.values.data[2 * j + c];
       }
-      EXPECT_NEAR(answer.context.data[c], expected, 1e-15) << words;
+      EXPECT_NEAR(answer.context.data[c], expected, 1e-15) << spec;
     }
   }
 }

@@ -220,11 +220,11 @@ TEST(SelfAttentive, NormalizesOverTheKeysOfEachLearnedQuery) {
 }
 
 TEST(SelfAttentive, DoesNotLookAtTheGivenQuery) {
-  for (const std::string words : {"self_attentive + softmax", "self_attentive(dot) + softmax, multi(lift)"}) {
-    auto problem = problem_of(words);
+  for (const std::string spec : {"self_attentive + softmax", "self_attentive(dot) + softmax, multi(lift)"}) {
+    auto problem = problem_of(spec);
     const auto context = attend(problem).context;
     for (double& x : problem.query.data) x = std::nan("");
-    EXPECT_TRUE(same_bits(attend(problem).context, context)) << words;
+    EXPECT_TRUE(same_bits(attend(problem).context, context)) << spec;
   }
 }
 

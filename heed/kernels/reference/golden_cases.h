@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "heed/base/words.h"
+#include "heed/base/spec.h"
 #include "heed/kernels/reference/reference.h"
 
 namespace heed::kernels::reference {
@@ -41,9 +41,9 @@ inline int64_t size_of(const Numbers& numbers) {
 }
 
 /// q = (1, .5); k = (1, 0), (0, 1), (1, 1); v = (1, 2), (3, -1), (0, 4): small enough for a pencil.
-inline Problem<double> fixture(const std::string& words, std::map<std::string, Array<double>> parameters = {}) {
+inline Problem<double> fixture(const std::string& spec, std::map<std::string, Array<double>> parameters = {}) {
   Problem<double> problem;
-  problem.mechanism = parse_mechanism(words);
+  problem.mechanism = parse_mechanism(spec);
   problem.parameters = std::move(parameters);
   problem.query = {{1, 1, 1, 2}, {1, .5}};
   problem.keys = {{1, 1, 3, 2}, {1, 0, 0, 1, 1, 1}};
@@ -171,8 +171,8 @@ inline void add_filters(Cases& cases) {
 inline void add_alignments(Cases& cases) {
   const Numbers soft{.30719589, .18632372, .50648039}, upstream{1, -1};
   const Numbers drawn_gradients{-.13160290, 2.07058220, -1.93897929};
-  const auto drawn = [](const std::string& words) {
-    auto problem = fixture(words);
+  const auto drawn = [](const std::string& spec) {
+    auto problem = fixture(spec);
     problem.sample = true;
     problem.uniforms = {{1, 1, 1, 3, 1}, {.3, .9, .5}};  // e + g = (.81437324, 2.75036733, 1.86651292): key 1 wins
     return problem;

@@ -83,9 +83,9 @@ Real gelu(const Real& x) {
 }
 
 /// The activations by name; the first is the default.
-inline const std::vector<std::string>& activation_words() {
-  static const std::vector<std::string> words{"tanh", "relu", "sigmoid", "elu", "gelu", "silu", "identity"};
-  return words;
+inline const std::vector<std::string>& activation_names() {
+  static const std::vector<std::string> spec{"tanh", "relu", "sigmoid", "elu", "gelu", "silu", "identity"};
+  return spec;
 }
 
 template <typename Real>
@@ -100,7 +100,7 @@ Activation<Real> activation(const std::string& word) {
   if (word == "gelu") return gelu<Real>;
   if (word == "silu") return [](const Real& x) -> Real { return x * sigmoid(x); };
   if (word == "identity") return [](const Real& x) -> Real { return x; };
-  fail("kernels/reference: got activation '", word, "', expected one of ", joined(activation_words()));
+  fail("kernels/reference: got activation '", word, "', expected one of ", joined(activation_names()));
 }
 
 }  // namespace heed::kernels::reference

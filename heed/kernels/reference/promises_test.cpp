@@ -17,7 +17,7 @@ const std::vector<std::string> kDimensionalities{"single", "multi", "multi(eleme
 
 /// Every score as named, and the variants that take another way through the code.
 std::vector<std::string> scores() {
-  auto all = score_words();
+  auto all = score_names();
   all.insert(all.end(), {"additive(relu, bias=false)", "concat(gelu)", "activated_general(elu)", "additive(silu)",
                          "cosine(sharpness=3)", "cosine(learned)", "euclidean(root)", "location(4)",
                          "self_attentive(dot)", "self_attentive(queries=3, sigmoid)"});
@@ -25,7 +25,7 @@ std::vector<std::string> scores() {
 }
 
 std::vector<std::string> alignments() {
-  auto all = align_words();
+  auto all = align_names();
   all.insert(all.end(), {"threshold(.2, keep_best=false)", "threshold(.3, renorm)", "top_k(2)", "top_k(2, renorm)",
                          "local_m(1)", "local_m(1, clamp)", "local_p(2)", "local_p(2, renorm)",
                          "local_p(2, score_gauss)", "local_p(0)", "reinforced(fallback)", "reinforced(relu)",
@@ -38,32 +38,32 @@ std::vector<std::string> mechanisms() {
   for (const auto& score : scores()) {
     for (const auto& alignment : alignments()) {
       for (const auto& dimensionality : kDimensionalities) {
-        const auto words = score + " + " + alignment + ", " + dimensionality;
-        if (missing(parse_mechanism(words)).empty()) all.push_back(words);
+        const auto spec = score + " + " + alignment + ", " + dimensionality;
+        if (missing(parse_mechanism(spec)).empty()) all.push_back(spec);
       }
     }
   }
   return all;
 }
 
-bool names(const std::string& words, const std::string& part) {
-  return words.find("+ " + part) != std::string::npos;
+bool names(const std::string& spec, const std::string& part) {
+  return spec.find("+ " + part) != std::string::npos;
 }
 
-bool draws(const std::string& words) {
-  return names(words, "hard") || names(words, "gumbel") || names(words, "straight") || names(words, "reinforced");
+bool draws(const std::string& spec) {
+  return names(spec, "hard") || names(spec, "gumbel") || names(spec, "straight") || names(spec, "reinforced");
 }
 
 /// Runs the body for every mechanism: deciding, and drawing if it draws.
 void for_every_mechanism(const Lengths& lengths,
                          const std::function<void(const std::string&, Problem<double>&)>& body) {
-  for (const auto& words : mechanisms()) {
+  for (const auto& spec : mechanisms()) {
     for (const bool sample : {false, true}) {
-      if (sample && !draws(words)) continue;
-      SCOPED_TRACE(words + (sample ? ", drawn" : ", decided"));
-      auto problem = problem_of(words, lengths);
+      if (sample && !draws(spec)) continue;
+      SCOPED_TRACE(spec + (sample ? ", drawn" : ", decided"));
+      auto problem = problem_of(spec, lengths);
       problem.sample = sample;
-      body(words, problem);
+      body(spec, problem);
     }
   }
 }
@@ -92,8 +92,8 @@ void kill_row(Problem<double>& problem) {
 }
 
 TEST(EveryMechanism, IsOneOfMany) {
-  EXPECT_EQ(score_words().size(), 11U);
-  EXPECT_EQ(align_words().size(), 14U);
+  EXPECT_EQ(score_names().size(), 11U);
+  EXPECT_EQ(align_names().size(), 14U);
   EXPECT_GT(mechanisms().size(), 1000U);
 }
 
@@ -130,24 +130,24 @@ TEST(EveryMechanism, LetsNoGradientThroughARowWithoutKeys) {
 
 // D1, D5: no keys, no queries, no batch.
 TEST(EveryMechanism, KeepsShapesWhereSomethingIsEmpty) {
-  for (const auto& words : mechanisms()) {
-    SCOPED_TRACE(words);
-    const auto no_keys = attend(problem_of(words, {.keys = 0}));
+  for (const auto& spec : mechanisms()) {
+    SCOPED_TRACE(spec);
+    const auto no_keys = attend(problem_of(spec, {.keys = 0}));
     EXPECT_EQ(no_keys.context.shape, (std::vector<int64_t>{2, 2, 3, 2}));
     expect_all(no_keys.context.data, 0, "context");
     expect_all(no_keys.lse.data, -kInfinity, "lse");
     expect_all(no_keys.log_probability.data, 0, "log_probability");
-    EXPECT_EQ(attend(problem_of(words, {.batch = 0})).context.shape, (std::vector<int64_t>{0, 2, 3, 2}));
-    if (words.find("queries=3") != std::string::npos) continue;
-    EXPECT_EQ(attend(problem_of(words, {.queries = 0})).context.shape, (std::vector<int64_t>{2, 2, 0, 2}));
+    EXPECT_EQ(attend(problem_of(spec, {.batch = 0})).context.shape, (std::vector<int64_t>{0, 2, 3, 2}));
+    if (spec.find("queries=3") != std::string::npos) continue;
+    EXPECT_EQ(attend(problem_of(spec, {.queries = 0})).context.shape, (std::vector<int64_t>{2, 2, 0, 2}));
   }
 }
 
 // D2: one key, all the weight; its score then has no gradient. The exceptions are named.
 TEST(EveryMechanism, GivesAllWeightToAnOnlyKey) {
-  for_every_mechanism({}, [](const std::string& words, Problem<double>& problem) {
+  for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
     for (const char* other : {"sigmoid", "identity", "reinforced", "local_m(1)", "local_m(1, clamp)", "local_p"}) {
-      if (names(words, other)) return;  // their own value; not selected; outside the window
+      if (names(spec, other)) return;  // their own value; not selected; outside the window
     }
     problem.keep = {{1, 1, 1, 5}, {0, 0, 1, 0, 0}};
     problem.bias = {{1, 1, 1, 5}, {0, 0, 0, 0, 0}};
@@ -201,8 +201,8 @@ TEST(EveryMechanism, DoesNotReadMaskedKeysAndValues) {
 
 // D3: a key that one query may attend and another may not does not reach the other. Reinforced pools it into the mean.
 TEST(EveryMechanism, DoesNotReadWhatOnlyAnotherQueryMayAttend) {
-  for_every_mechanism({}, [](const std::string& words, Problem<double>& problem) {
-    if (names(words, "reinforced")) return;
+  for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
+    if (names(spec, "reinforced")) return;
     problem.causal = Causal::top_left;
     const auto clean = attend(problem);
     for (size_t head = 0; head < 4; ++head) {
@@ -219,8 +219,8 @@ TEST(EveryMechanism, DoesNotReadWhatOnlyAnotherQueryMayAttend) {
 
 // D4: NaN in a kept score is seen in the context, unless the alignment does not look there.
 TEST(EveryMechanism, DoesNotHideANanInAKeptScore) {
-  for_every_mechanism({}, [](const std::string& words, Problem<double>& problem) {
-    if (names(words, "uniform") || names(words, "local") || names(words, "reinforced")) return;
+  for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
+    if (names(spec, "uniform") || names(spec, "local") || names(spec, "reinforced")) return;
     problem.bias = {{1, 1, 3, 5}, std::vector<double>(15, 0)};
     problem.bias.data[5 + 3] = kNan;  // query 1, key 3
     const auto answer = attend(problem);
@@ -232,9 +232,9 @@ TEST(EveryMechanism, DoesNotHideANanInAKeptScore) {
 
 // D4: what compares or normalizes turns a kept score of +inf into NaN.
 TEST(EveryMechanism, DoesNotHideAnInfinityInAKeptScore) {
-  for_every_mechanism({}, [](const std::string& words, Problem<double>& problem) {
+  for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
     for (const char* other : {"uniform", "local", "reinforced", "sigmoid", "identity"}) {
-      if (names(words, other)) return;
+      if (names(spec, other)) return;
     }
     problem.bias = {{1, 1, 1, 5}, {0, 0, 0, kInfinity, 0}};
     for (const double x : attend(problem).context.data) EXPECT_TRUE(std::isnan(x));
@@ -243,8 +243,8 @@ TEST(EveryMechanism, DoesNotHideAnInfinityInAKeptScore) {
 
 // D4: a kept score of -inf counts as masked. The policy of reinforced looks at keys, not at scores.
 TEST(EveryMechanism, TreatsAScoreOfMinusInfinityAsMasked) {
-  for_every_mechanism({}, [](const std::string& words, Problem<double>& problem) {
-    if (names(words, "reinforced")) return;
+  for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
+    if (names(spec, "reinforced")) return;
     problem.keep = {{1, 1, 1, 5}, {1, 0, 1, 1, 1}};
     const auto masked = attend(problem);
     problem.keep = {};
@@ -318,8 +318,8 @@ ParallelFor on_threads(int64_t threads) {
 }
 
 TEST(EveryMechanism, GivesTheSameBitsOnAnyNumberOfThreads) {
-  for_every_mechanism({}, [](const std::string& words, Problem<double>& problem) {
-    if (words.find('(') < words.find(',')) return;  // the plain parts stand for their variants: threads cost time
+  for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
+    if (spec.find('(') < spec.find(',')) return;  // the plain parts stand for their variants: threads cost time
     problem.dropout = .3;
     const auto one = attend(problem);
     const auto expected = outputs(one);
@@ -359,8 +359,8 @@ Problem<Real> moved(Problem<Real> problem, const Real& by) {
 // 1 / a^2) and by epsilon / h; at h = 2e-7 both stay under 1e-7 here. The gradients of straight_through are not those
 // of its values, by design: it has a test of its own.
 TEST(EveryMechanism, HasGradientsThatAgreeWithCentralDifferences) {
-  for_every_mechanism({}, [](const std::string& words, Problem<double>& problem) {
-    if (names(words, "straight_through")) return;
+  for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
+    if (names(spec, "straight_through")) return;
     problem.key_count = {{2}, {4, 5}};
     problem.bias = numbers({1, 2, 3, 5}, 21);
     problem.per_key = numbers({2, 1, 5}, 22);
@@ -386,7 +386,7 @@ TEST(StraightThrough, BorrowsTheGradientsOfGumbelSoftmax) {
 }
 
 TEST(Missing, SaysWhy) {
-  const auto why = [](const std::string& words) { return missing(parse_mechanism(words)); };
+  const auto why = [](const std::string& spec) { return missing(parse_mechanism(spec)); };
   EXPECT_EQ(why("dot + softmax"), "");
   EXPECT_EQ(why("dots + softmax"), "no definition of score 'dots' in kernels/reference");
   EXPECT_EQ(why("dot + softermax"), "no definition of alignment 'softermax' in kernels/reference");

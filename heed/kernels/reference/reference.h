@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "heed/base/parallel.h"
-#include "heed/base/words.h"
+#include "heed/base/spec.h"
 
 namespace heed::kernels::reference {
 
@@ -31,7 +31,7 @@ enum class Causal { none, top_left, bottom_right };
 
 template <typename Real>
 struct Problem {
-  MechanismWords mechanism;
+  MechanismSpec mechanism;
   /// "score.from_query", "align.to_place", ...: shapes as the parts declare them, or with a leading axis H, one per
   /// head.
   std::map<std::string, Array<Real>> parameters;
@@ -72,17 +72,17 @@ struct Answer {
 };
 
 /// "" when both parts and the dimensionality are defined here, else the reason why not.
-std::string missing(const MechanismWords& words);
+std::string missing(const MechanismSpec& spec);
 
 /// The names of all scores and of all alignments that are defined here.
-std::vector<std::string> score_words();
-std::vector<std::string> align_words();
+std::vector<std::string> score_names();
+std::vector<std::string> align_names();
 
 /// The parameters a mechanism wants and their shapes, without heads: {"score.from_query", {Dh, Dq}}, ...
 struct Widths {
   int64_t query = 0, keys = 0, values = 0, hidden = 0;  // Dq, Dk, Dv, Dh
 };
-std::map<std::string, std::vector<int64_t>> parameter_shapes(const MechanismWords& words, const Widths& widths);
+std::map<std::string, std::vector<int64_t>> parameter_shapes(const MechanismSpec& spec, const Widths& widths);
 
 /// Tasks are (batch row, head) pairs and share nothing, so the answer has the same bits on any number of threads.
 template <typename Real>

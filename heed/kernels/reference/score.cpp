@@ -56,7 +56,7 @@ template <typename Real>
 class HiddenLayer : public Score<Real> {
  public:
   HiddenLayer(const Options& options, Form form)
-      : activate_(activation<Real>(options.choice("activation", activation_words()))), form_(form) {}
+      : activate_(activation<Real>(options.choice("activation", activation_names()))), form_(form) {}
   std::vector<Form> forms() const override { return {Form::single, Form::hidden, Form::elementwise}; }
 
  protected:
@@ -272,7 +272,7 @@ template <typename Real>
 class ActivatedGeneral final : public Bilinear<Real> {
  public:
   ActivatedGeneral(const Options& options, Form)
-      : activate_(activation<Real>(options.choice("activation", activation_words()))) {}
+      : activate_(activation<Real>(options.choice("activation", activation_names()))) {}
 
   std::vector<Declared> parameters(const Sizes& s) const override {
     return {{"from_query", this->stacked(s, {s.keys, s.query})}, {"bias", {s.width()}}};
@@ -323,7 +323,7 @@ class SelfAttentive final : public Score<Real> {
   SelfAttentive(const Options& options, Form)
       : dot_(options.choice("form", {"hidden", "dot"}) == "dot"),
         queries_(options.integer("queries", 1)),
-        activate_(activation<Real>(options.choice("activation", activation_words()))) {
+        activate_(activation<Real>(options.choice("activation", activation_names()))) {
     check(queries_ >= 1, "score/self_attentive: queries is ", queries_, ", expected at least 1");
   }
   std::vector<Form> forms() const override {
@@ -388,23 +388,23 @@ const auto& score_makers() {
 }  // namespace
 
 template <typename Real>
-std::unique_ptr<const Score<Real>> make_score(const PartWords& words, Form form) {
-  const auto found = score_makers<Real>().find(words.name);
+std::unique_ptr<const Score<Real>> make_score(const PartSpec& spec, Form form) {
+  const auto found = score_makers<Real>().find(spec.name);
   if (found == score_makers<Real>().end()) return nullptr;
   const auto fresh =
-      parse_part(words.words(), "score");  // options remember what was read: those given here may have been
+      parse_part(spec.to_string(), "score");  // options remember what was read: those given here may have been
   auto score = found->second(fresh.options, form);
   fresh.options.refuse_unread();
   return score;
 }
 
-template std::unique_ptr<const Score<double>> make_score(const PartWords&, Form);
-template std::unique_ptr<const Score<Complex>> make_score(const PartWords&, Form);
+template std::unique_ptr<const Score<double>> make_score(const PartSpec&, Form);
+template std::unique_ptr<const Score<Complex>> make_score(const PartSpec&, Form);
 
-std::vector<std::string> score_words() {
-  std::vector<std::string> words;
-  for (const auto& [name, maker] : score_makers<double>()) words.push_back(name);
-  return words;
+std::vector<std::string> score_names() {
+  std::vector<std::string> spec;
+  for (const auto& [name, maker] : score_makers<double>()) spec.push_back(name);
+  return spec;
 }
 
 }  // namespace heed::kernels::reference

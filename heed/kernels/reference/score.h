@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/words.h"
+#include "heed/base/spec.h"
 #include "heed/kernels/reference/parameters.h"
 
 namespace heed::kernels::reference {
@@ -37,6 +37,6 @@ class Score {
 
 /// The score of that name, with every option understood; nullptr when there is none of that name.
 template <typename Real>
-std::unique_ptr<const Score<Real>> make_score(const PartWords& words, Form form);
+std::unique_ptr<const Score<Real>> make_score(const PartSpec& spec, Form form);
 
 }  // namespace heed::kernels::reference

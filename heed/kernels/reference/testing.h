@@ -32,9 +32,9 @@ inline Array<double> numbers(const std::vector<int64_t>& shape, uint64_t seed) {
 }
 
 /// Inputs and parameters of any mechanism; every second parameter has one set for each head.
-inline Problem<double> problem_of(const std::string& words, const Lengths& n = {}, uint64_t seed = 1) {
+inline Problem<double> problem_of(const std::string& spec, const Lengths& n = {}, uint64_t seed = 1) {
   Problem<double> problem;
-  problem.mechanism = parse_mechanism(words);
+  problem.mechanism = parse_mechanism(spec);
   problem.query = numbers({n.batch, n.heads, n.queries, n.widths.query}, seed + 100);
   problem.keys = numbers({n.batch, n.key_heads, n.keys, n.widths.keys}, seed + 200);
   problem.values = numbers({n.batch, n.key_heads, n.keys, n.widths.values}, seed + 300);

@@ -16,7 +16,7 @@ namespace {
 
 /// What `make` gives; its refusal becomes one of the recipe's key.
 template <typename Make>
-auto read_words(const Settings& settings, const std::string& key, const std::string& value, const Make& make) {
+auto read_spec(const Settings& settings, const std::string& key, const std::string& value, const Make& make) {
   try {
     return make();
   } catch (const Error& error) {
@@ -24,19 +24,19 @@ auto read_words(const Settings& settings, const std::string& key, const std::str
   }
 }
 
-std::string read_mechanism(const Settings& s, const std::string& words) {
-  const auto usual = read_words(s, "words", words, [&] { return Mechanism::parse(words).parts(); });
-  const std::string score = s.text("score", usual.score.words()), align = s.text("align", usual.align.words()),
-                    dim = s.text("dim", usual.dimensionality.words());
-  read_words(s, "score", score, [&] { return Catalogue<Score>::make(score); });
-  read_words(s, "align", align, [&] { return Catalogue<Alignment>::make(align); });
+std::string read_mechanism(const Settings& s, const std::string& spec) {
+  const auto usual = read_spec(s, "words", spec, [&] { return Mechanism::parse(spec).parts(); });
+  const std::string score = s.text("score", usual.score.to_string()), align = s.text("align", usual.align.to_string()),
+                    dim = s.text("dim", usual.dimensionality.to_string());
+  read_spec(s, "score", score, [&] { return Catalogue<Score>::make(score); });
+  read_spec(s, "align", align, [&] { return Catalogue<Alignment>::make(align); });
   const std::string all = score + " + " + align + (dim == "single" ? "" : ", " + dim);
-  return read_words(s, "dim", dim, [&] { return Mechanism::parse(all).words(); });
+  return read_spec(s, "dim", dim, [&] { return Mechanism::parse(all).to_string(); });
 }
 
-Looking read_looking(const Settings& s, const std::string& words) {
+Looking read_looking(const Settings& s, const std::string& spec) {
   Looking looking;
-  looking.mechanism = read_mechanism(s, words);
+  looking.mechanism = read_mechanism(s, spec);
   looking.structure = s.text("structure", "");
   const auto structures = Structure::Parts::names();
   const std::string name = looking.structure.substr(0, looking.structure.find('('));
@@ -51,8 +51,8 @@ Looking read_looking(const Settings& s, const std::string& words) {
 
 class MechanismAttention final : public AttentionModel {
  public:
-  MechanismAttention(const Settings& settings, const std::string& words)
-      : AttentionModel(read_looking(settings, words)) {}
+  MechanismAttention(const Settings& settings, const std::string& spec)
+      : AttentionModel(read_looking(settings, spec)) {}
   bool aligns() const override { return Mechanism::parse(looking().mechanism).parts().align.name != "uniform"; }
 };
 

@@ -32,22 +32,24 @@ Tensor Predicted::log_probabilities(int64_t batch) const {
 }
 
 TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vocabularies) {
-  const Settings words = model.at("words"), features = model.at("features", "kind"), query = model.at("query", "kind"),
-                 attention = model.at("attention", "words"), output = model.at("output", "kind");
-  const int64_t width = words.integer("width", 256, 1, kMaxWidth);
-  dropout_ = words.number("dropout", 0.1, 0, 0.99);
-  const bool shared = words.flag("shared", false);
+  const Settings embedding = model.at("words"), features = model.at("features", "kind"),
+                 query = model.at("query", "kind"), attention = model.at("attention", "words"),
+                 output = model.at("output", "kind");
+  const int64_t width = embedding.integer("width", 256, 1, kMaxWidth);
+  dropout_ = embedding.number("dropout", 0.1, 0, 0.99);
+  const bool shared = embedding.flag("shared", false);
   if (shared && !vocabularies.joint)
-    words.refuse("shared", "is true, but source and target have vocabularies of their own; expected data.joint: true");
-  const auto embedding = [&](int64_t count) {
+    embedding.refuse("shared",
+                     "is true, but source and target have vocabularies of their own; expected data.joint: true");
+  const auto make_table = [&](int64_t count) {
     torch::nn::Embedding made(torch::nn::EmbeddingOptions(count, width).padding_idx(0));
     const torch::NoGradGuard no_grad;
     made->weight.normal_(0, 1 / std::sqrt(static_cast<double>(width)));
     made->weight[0].zero_();
     return made;
   };
-  source_words_ = register_module("source_words", embedding(vocabularies.source));
-  target_words_ = shared ? source_words_ : register_module("target_words", embedding(vocabularies.target));
+  source_embedding_ = register_module("source_embedding", make_table(vocabularies.source));
+  target_embedding_ = shared ? source_embedding_ : register_module("target_embedding", make_table(vocabularies.target));
 
   const std::string asked = query.choice("kind", {"bahdanau", "luong", "transformer"});
   features_ = register_module("features", component<FeatureModel>(features, usual_features(asked), width));
@@ -68,15 +70,15 @@ TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vo
   output_ = register_module("output", component<OutputModel>(output, "softmax",
                                                              OutputOptions{.in = query_->width(),
                                                                            .classes = vocabularies.target,
-                                                                           .embedding = target_words_->weight}));
+                                                                           .embedding = target_embedding_->weight}));
 }
 
-Features TranslationModel::embedded(torch::nn::Embedding& words, const Tensor& ids, const Tensor& keep) const {
-  return {heed::dropout(words(ids), dropout_, is_training()), keep};
+Features TranslationModel::embedded(torch::nn::Embedding& table, const Tensor& ids, const Tensor& keep) const {
+  return {heed::dropout(table(ids), dropout_, is_training()), keep};
 }
 
 TranslationModel::Source TranslationModel::read(const Tensor& ids, const Tensor& keep, const Call& call) {
-  const Encoded encoded = features_->encode(embedded(source_words_, ids, keep), call);
+  const Encoded encoded = features_->encode(embedded(source_embedding_, ids, keep), call);
   return {attention_->seen(encoded), encoded.last};
 }
 
@@ -93,8 +95,8 @@ Predicted TranslationModel::predict(const PairBatch& batch, const Call& given) {
   plain.want = {};
   const Source source = read(batch.source, batch.source_keep, plain);
   Predicted out;
-  out.answered =
-      query_->answer(embedded(target_words_, batch.target_in, batch.target_keep), source.seen, source.summary, call);
+  out.answered = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
+                                source.summary, call);
   // Dropout comes before padding is left out, so that what is dropped does not depend on the length of other rows.
   const Tensor outputs = heed::dropout(out.answered.outputs.rows, output_dropout_, is_training());  // [B, T, D]
   const Tensor real = batch.target_keep.flatten().nonzero().squeeze(1);                             // [n]
@@ -113,8 +115,8 @@ TranslationModel::Decoding TranslationModel::start(const Tensor& source, const T
   return decoding;
 }
 
-Tensor TranslationModel::Decoding::step(const Tensor& words, const Call& call) {
-  const Features embedded = model_->embedded(model_->target_words_, words, {});  // [B, E]
+Tensor TranslationModel::Decoding::step(const Tensor& tokens, const Call& call) {
+  const Features embedded = model_->embedded(model_->target_embedding_, tokens, {});  // [B, E]
   const Answered next = asking_->step(embedded.rows, call);
   if (call.want.weights) weights_ = model_->alignment(next.steps).squeeze(1);
   return at::log_softmax(model_->outputs_to_logits(next.outputs.rows.squeeze(1)).to(at::kFloat), -1);

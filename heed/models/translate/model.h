@@ -47,7 +47,7 @@ class TranslationModel : public torch::nn::Module {
   class Decoding {
    public:
     /// words [B]: those before; log-probabilities of the next [B, words].
-    Tensor step(const Tensor& words, const Call& call = {});
+    Tensor step(const Tensor& tokens, const Call& call = {});
     void select(const Tensor& rows) { asking_->select(rows); }
     /// How the step before looked at the source [B, S]; with want.weights.
     const Tensor& weights() const { return weights_; }
@@ -78,11 +78,11 @@ class TranslationModel : public torch::nn::Module {
     Tensor summary;
   };
   Source read(const Tensor& ids, const Tensor& keep, const Call& call);
-  Features embedded(torch::nn::Embedding& words, const Tensor& ids, const Tensor& keep) const;
+  Features embedded(torch::nn::Embedding& table, const Tensor& ids, const Tensor& keep) const;
   Tensor outputs_to_logits(const Tensor& outputs);
 
   double dropout_ = 0, output_dropout_ = 0;
-  torch::nn::Embedding source_words_{nullptr}, target_words_{nullptr};
+  torch::nn::Embedding source_embedding_{nullptr}, target_embedding_{nullptr};
   std::shared_ptr<FeatureModel> features_;
   std::shared_ptr<AttentionModel> attention_;
   std::shared_ptr<QueryModel> query_;

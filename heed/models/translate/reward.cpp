@@ -16,8 +16,8 @@ std::unique_ptr<RewardLoss> RewardLoss::for_model(const TranslationModel& model,
 
 /// log p [B, (H,) T, (W)] of choices -> [B, T]: heads and channels choose independently.
 Tensor RewardLoss::by_word(const Tensor& log_p) const {
-  const auto words = multi_dimensional_ ? log_p.sum(-1) : log_p;
-  return words.dim() == 3 ? words.sum(1) : words;
+  const auto tokens = multi_dimensional_ ? log_p.sum(-1) : log_p;
+  return tokens.dim() == 3 ? tokens.sum(1) : tokens;
 }
 
 bool RewardLoss::is_soft(int64_t batch) const {
@@ -32,14 +32,14 @@ Tensor RewardLoss::operator()(const Predicted& predicted, int64_t rows) {
   const auto by_position = [&](const Tensor& values) {  // [B, T], 0 beyond the end of a target
     return at::zeros({rows, steps}, values.options()).index_put({predicted.row, predicted.position}, values);
   };
-  auto reward = by_position(log_p), words = by_position(at::ones_like(log_p));
+  auto reward = by_position(log_p), tokens = by_position(at::ones_like(log_p));
   if (attended.selected_share.defined()) {  // one choice for all words
     reward = reward.sum(1);
-    words = words.sum(1);
+    tokens = tokens.sum(1);
   } else {
     attended.log_probability = by_word(attended.log_probability);
   }
-  return reinforce_.loss(attended, reward, words) * rows;  // its own is a mean over rows
+  return reinforce_.loss(attended, reward, tokens) * rows;  // its own is a mean over rows
 }
 
 SoftAttention::SoftAttention(torch::nn::Module& model, bool soft) {

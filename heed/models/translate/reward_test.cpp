@@ -89,8 +89,8 @@ TEST(RewardLoss, RewardsAPolicyWithItsSentence) {
   const auto sums = predicted.log_probabilities(2);
   double expected = 0;
   for (int64_t row = 0; row < 2; ++row) {
-    const double words = row == 0 ? 3 : 4;  // with the end marker
-    expected -= (sums[row].item<double>() + 2 * words) * drawn.log_probability[row].sum().item<double>();
+    const double tokens = row == 0 ? 3 : 4;  // with the end marker
+    expected -= (sums[row].item<double>() + 2 * tokens) * drawn.log_probability[row].sum().item<double>();
   }
   EXPECT_NEAR((*reward)(predicted, 2).item<double>(), expected, 1e-4 * std::max(1.0, std::abs(expected)));
 }

@@ -13,8 +13,8 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 /// One step of one beam; the way back to the first is the translation.
 struct Node {
-  int64_t word, before;  // before: index of the node that it follows, -1 at the start
-  int64_t weights;       // index of its row in the record of weights, -1: none
+  int64_t token, before;  // before: index of the node that it follows, -1 at the start
+  int64_t weights;        // index of its row in the record of weights, -1: none
 };
 
 struct Beam {
@@ -50,12 +50,12 @@ class Search {
   }
 
   std::vector<std::vector<Hypothesis>> run() {
-    std::vector<int64_t> words(alive_.size(), Tokenizer::kBegin);
+    std::vector<int64_t> tokens(alive_.size(), Tokenizer::kBegin);
     for (int64_t length = 1; !alive_.empty(); ++length) {
-      const auto before = at::tensor(words, at::kLong).to(device_);
+      const auto before = at::tensor(tokens, at::kLong).to(device_);
       Tensor log_p = decoding_.step(before, call_);  // [rows, V]
       record_weights();
-      words = extend(log_p, length);
+      tokens = extend(log_p, length);
     }
     return std::move(found_);
   }
@@ -63,7 +63,7 @@ class Search {
  private:
   struct Candidate {
     double log_probability;
-    int64_t beam, word;
+    int64_t beam, token;
   };
 
   void record_weights() {
@@ -85,7 +85,7 @@ class Search {
     which = which.cpu().contiguous();
     check(!best.isnan().any().item<bool>(), "search: log-probabilities are NaN at token ", length,
           "; the model's weights are damaged, or its training diverged");
-    std::vector<int64_t> words, rows;
+    std::vector<int64_t> tokens, rows;
     std::vector<Sentence> going;
     int64_t first = 0;
     for (auto& sentence : alive_) {
@@ -96,7 +96,7 @@ class Search {
         finish(sentence);
       } else {
         for (const auto& candidate : chosen) {
-          words.push_back(candidate.word);
+          tokens.push_back(candidate.token);
           rows.push_back(first + candidate.beam);
         }
         going.push_back(std::move(sentence));
@@ -105,7 +105,7 @@ class Search {
     }
     alive_ = std::move(going);
     if (!alive_.empty() && !same_rows(rows, first)) decoding_.select(at::tensor(rows, at::kLong).to(device_));
-    return words;
+    return tokens;
   }
 
   std::vector<Candidate> candidates(const Sentence& sentence, const Tensor& best, const Tensor& which, int64_t first) {
@@ -133,9 +133,9 @@ class Search {
       if (!std::isfinite(candidate.log_probability)) continue;
       const int64_t weights = call_.want.weights ? first_weights_ + first + candidate.beam : -1;
       const int64_t before = sentence.beams[static_cast<size_t>(candidate.beam)].node;
-      nodes_.push_back({candidate.word, before, weights});
+      nodes_.push_back({candidate.token, before, weights});
       const Beam beam{candidate.log_probability, static_cast<int64_t>(nodes_.size()) - 1};
-      if (candidate.word == Tokenizer::kEnd) {
+      if (candidate.token == Tokenizer::kEnd) {
         sentence.ended.push_back(hypothesis(beam, length, true));
       } else {
         beams.push_back(beam);
@@ -167,10 +167,10 @@ class Search {
     out.ended = ended;
     for (int64_t at = beam.node; at >= 0; at = nodes_[static_cast<size_t>(at)].before) {
       const Node& node = nodes_[static_cast<size_t>(at)];
-      if (node.word != Tokenizer::kEnd) out.words.push_back(node.word);
+      if (node.token != Tokenizer::kEnd) out.tokens.push_back(node.token);
       if (node.weights >= 0) out.weights.push_back(weights_[static_cast<size_t>(node.weights)]);
     }
-    std::reverse(out.words.begin(), out.words.end());
+    std::reverse(out.tokens.begin(), out.tokens.end());
     std::reverse(out.weights.begin(), out.weights.end());
     return out;
   }

@@ -21,8 +21,8 @@ struct SearchOptions {
 };
 
 struct Hypothesis {
-  std::vector<int64_t> words;  // without the end marker
-  double log_probability = 0;  // with it
+  std::vector<int64_t> tokens;  // without the end marker
+  double log_probability = 0;   // with it
   double score = 0;
   bool ended = false;                          // false: cut at the longest length
   std::vector<std::vector<double>> weights{};  // [words and the end marker][source]

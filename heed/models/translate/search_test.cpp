@@ -10,12 +10,12 @@
 namespace heed::testing {
 namespace {
 
-constexpr int64_t kWords = 7;
+constexpr int64_t kVocabulary = 7;
 
 std::shared_ptr<TranslationModel> small_model(const std::string& model, uint64_t seed = 3) {
   at::manual_seed(seed);
   const Settings recipe = parse_recipe("model: " + model, "small");
-  auto made = std::make_shared<TranslationModel>(recipe.at("model"), Vocabularies{kWords, kWords, false});
+  auto made = std::make_shared<TranslationModel>(recipe.at("model"), Vocabularies{kVocabulary, kVocabulary, false});
   for (auto& parameter : made->parameters()) {
     const at::NoGradGuard no_grad;
     parameter.mul_(3);  // so that some words are clearly better than others
@@ -41,12 +41,12 @@ Tensor keeps() {
 }
 
 /// log p of the words and the end, by teacher forcing.
-double log_probability(TranslationModel& model, int64_t row, const std::vector<int64_t>& words) {
+double log_probability(TranslationModel& model, int64_t row, const std::vector<int64_t>& tokens) {
   const at::NoGradGuard no_grad;
   const auto source = sources().narrow(0, row, 1).narrow(1, 0, row == 0 ? 4 : 2);
   Ids ids;
   for (int64_t i = 0; i + 1 < source.size(1); ++i) ids.push_back(source[0][i].item<int64_t>());
-  const PairBatch batch = collate({{ids}, {words}}, {0});
+  const PairBatch batch = collate({{ids}, {tokens}}, {0});
   return model.predict(batch).log_probabilities(1).item<double>();
 }
 
@@ -56,18 +56,18 @@ std::vector<int64_t> best_of_all(TranslationModel& model, int64_t row, size_t lo
   double best_score = -INFINITY;
   std::vector<std::vector<int64_t>> tried{{}};
   for (size_t i = 0; i < tried.size(); ++i) {
-    const auto words = tried[i];
-    const double length = static_cast<double>(words.size()) + 1;
-    const double score = log_probability(model, row, words) / std::pow((5 + length) / 6, alpha);
+    const auto tokens = tried[i];
+    const double length = static_cast<double>(tokens.size()) + 1;
+    const double score = log_probability(model, row, tokens) / std::pow((5 + length) / 6, alpha);
     if (score > best_score) {
       best_score = score;
-      best = words;
+      best = tokens;
     }
-    if (words.size() == longest) continue;
-    for (int64_t word = 1; word < kWords; ++word) {
-      if (word == Tokenizer::kBegin || word == Tokenizer::kEnd) continue;
-      tried.push_back(words);
-      tried.back().push_back(word);
+    if (tokens.size() == longest) continue;
+    for (int64_t token = 1; token < kVocabulary; ++token) {
+      if (token == Tokenizer::kBegin || token == Tokenizer::kEnd) continue;
+      tried.push_back(tokens);
+      tried.back().push_back(token);
     }
   }
   return best;
@@ -82,7 +82,7 @@ TEST_P(EveryTranslator, ScoresWhatItFindsAsTeacherForcingDoes) {
     for (int64_t row = 0; row < 2; ++row)
       for (const auto& hypothesis : found[static_cast<size_t>(row)])
         if (hypothesis.ended) {
-          EXPECT_NEAR(hypothesis.log_probability, log_probability(*model, row, hypothesis.words), 1e-4);
+          EXPECT_NEAR(hypothesis.log_probability, log_probability(*model, row, hypothesis.tokens), 1e-4);
         }
   }
 }
@@ -92,7 +92,7 @@ TEST_P(EveryTranslator, FindsTheBestOfAllWithABeamThatHoldsAll) {
   const auto found =
       search(*model, sources(), keeps(), {.beam = 400, .length_penalty = 0.7, .longest = 0, .longest_add = 4});
   for (int64_t row = 0; row < 2; ++row)
-    EXPECT_EQ(found[static_cast<size_t>(row)].front().words, best_of_all(*model, row, 3, 0.7)) << "row " << row;
+    EXPECT_EQ(found[static_cast<size_t>(row)].front().tokens, best_of_all(*model, row, 3, 0.7)) << "row " << row;
 }
 
 // Sentences of different lengths leave the batch at different steps; all that is said of one must stay its own.
@@ -109,7 +109,7 @@ TEST_P(EveryTranslator, TranslatesARowTheSameInAnyCompany) {
       const auto& found = together[static_cast<size_t>(row)];
       ASSERT_EQ(found.size(), alone.size()) << "row " << row;
       for (size_t k = 0; k < found.size(); ++k) {
-        EXPECT_EQ(found[k].words, alone[k].words) << "row " << row << ", hypothesis " << k;
+        EXPECT_EQ(found[k].tokens, alone[k].tokens) << "row " << row << ", hypothesis " << k;
         EXPECT_NEAR(found[k].log_probability, alone[k].log_probability, 1e-4);
         EXPECT_NEAR(found[k].score, alone[k].score, 1e-4);
         ASSERT_EQ(found[k].weights.size(), alone[k].weights.size());
@@ -131,7 +131,7 @@ TEST_P(EveryTranslator, PenalizesLengthByTheFormula) {
         search(*model, sources(), keeps(), {.beam = 3, .length_penalty = alpha, .longest = 1, .longest_add = 3});
     for (const auto& row : found)
       for (const auto& hypothesis : row) {
-        const double length = static_cast<double>(hypothesis.words.size()) + (hypothesis.ended ? 1 : 0);
+        const double length = static_cast<double>(hypothesis.tokens.size()) + (hypothesis.ended ? 1 : 0);
         EXPECT_NEAR(hypothesis.score, hypothesis.log_probability / std::pow((5 + length) / 6, alpha), 1e-9);
       }
   }
@@ -166,7 +166,7 @@ class PlainSearch {
       if (beams.empty() && ended.empty()) ended = going;
     }
     for (auto& hypothesis : ended) {
-      const double n = static_cast<double>(hypothesis.words.size()) + (hypothesis.ended ? 1 : 0);
+      const double n = static_cast<double>(hypothesis.tokens.size()) + (hypothesis.ended ? 1 : 0);
       hypothesis.score = hypothesis.log_probability / std::pow((5 + n) / 6, options_.length_penalty);
     }
     std::stable_sort(ended.begin(), ended.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
@@ -179,13 +179,13 @@ class PlainSearch {
   void extend(const Hypothesis& beam, std::vector<Hypothesis>& all) {
     auto decoding = model_.start(source_, source_ != 0);
     Tensor log_p = decoding.step(at::tensor({Tokenizer::kBegin}, at::kLong));
-    for (const int64_t word : beam.words) log_p = decoding.step(at::tensor({word}, at::kLong));
-    for (int64_t word = 0; word < kWords; ++word) {
-      if (word == Tokenizer::kPad || word == Tokenizer::kBegin) continue;
+    for (const int64_t token : beam.tokens) log_p = decoding.step(at::tensor({token}, at::kLong));
+    for (int64_t token = 0; token < kVocabulary; ++token) {
+      if (token == Tokenizer::kPad || token == Tokenizer::kBegin) continue;
       Hypothesis next = beam;
-      next.log_probability += log_p[0][word].item<double>();
-      next.ended = word == Tokenizer::kEnd;
-      if (!next.ended) next.words.push_back(word);
+      next.log_probability += log_p[0][token].item<double>();
+      next.ended = token == Tokenizer::kEnd;
+      if (!next.ended) next.tokens.push_back(token);
       all.push_back(std::move(next));
     }
   }
@@ -210,7 +210,7 @@ TEST_P(EveryTranslator, FindsWhatAPlainSearchFinds) {
         const auto& got = found[static_cast<size_t>(row)];
         ASSERT_EQ(got.size(), expected.size()) << "seed " << seed << ", beam " << beam << ", row " << row;
         for (size_t k = 0; k < expected.size(); ++k) {
-          EXPECT_EQ(got[k].words, expected[k].words) << "seed " << seed << ", beam " << beam << ", row " << row;
+          EXPECT_EQ(got[k].tokens, expected[k].tokens) << "seed " << seed << ", beam " << beam << ", row " << row;
           EXPECT_EQ(got[k].ended, expected[k].ended);
           EXPECT_NEAR(got[k].log_probability, expected[k].log_probability, 1e-4);
           EXPECT_NEAR(got[k].score, expected[k].score, 1e-4);
@@ -230,7 +230,7 @@ TEST_P(EveryTranslator, RemembersHowEachWordLookedAtTheSource) {
     EXPECT_TRUE(best.weights.empty());
     return;
   }
-  ASSERT_EQ(best.weights.size(), best.words.size() + (best.ended ? 1 : 0));
+  ASSERT_EQ(best.weights.size(), best.tokens.size() + (best.ended ? 1 : 0));
   for (const auto& row : best.weights) {
     double sum = 0;
     for (const double weight : row) sum += weight;
@@ -239,7 +239,7 @@ TEST_P(EveryTranslator, RemembersHowEachWordLookedAtTheSource) {
   const at::NoGradGuard no_grad;  // the weights of teacher forcing with the same words
   Call call;
   call.want.weights = true;
-  const PairBatch batch = collate({{{4, 5, 6}}, {best.words}}, {0});
+  const PairBatch batch = collate({{{4, 5, 6}}, {best.tokens}}, {0});
   const Tensor expected = model->alignment(model->predict(batch, call).answered.steps)[0].to(at::kDouble);  // [T, S]
   for (size_t t = 0; t < best.weights.size(); ++t)
     for (size_t s = 0; s < best.weights[t].size(); ++s)
@@ -257,7 +257,7 @@ TEST(Search, RefusesABeamOfNothing) {
 TEST(Search, StopsAtTheLongestLength) {
   const auto model = small_model(kModels[0]);
   for (const auto& row : search(*model, sources(), keeps(), {.beam = 2, .longest = 0, .longest_add = 2}))
-    EXPECT_LE(row.front().words.size(), 2U);
+    EXPECT_LE(row.front().tokens.size(), 2U);
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ Translation Translator::worded(const Cut& source, const Cut& target, WeightRows 
   out.text = target.text;
   out.source_words = source.words;
   out.target_words = target.words;
-  out.words = static_cast<int64_t>(target.ids.size()) + 1;
+  out.tokens = static_cast<int64_t>(target.ids.size()) + 1;
   if (weights.empty()) return out;
   for (const auto& row : weights)
     for (const double weight : row)
@@ -142,7 +142,7 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
     for (size_t k = 0; k < group.size(); ++k) {
       const Hypothesis& best = found[k].front();
       const auto row = static_cast<size_t>(group[k]);
-      all[row] = worded(sources.cuts[row], languages_.target->cut(best.words), best.weights, row);
+      all[row] = worded(sources.cuts[row], languages_.target->cut(best.tokens), best.weights, row);
       all[row].log_probability = best.log_probability;
       all[row].score = best.score;
       all[row].ended = best.ended;

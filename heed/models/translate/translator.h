@@ -37,7 +37,7 @@ struct Translation {
   double log_probability = 0;  // of the words and the end
   double score = 0;
   bool ended = true;
-  int64_t words = 0;                                        // pieces and the end, for a mean
+  int64_t tokens = 0;                                       // pieces and the end, for a mean
   std::vector<std::string> source_words{}, target_words{};  // of the source line as it is read, and of `text`
   WeightRows weights{};                                     // [target word][source word], where wanted
   std::vector<double> end_weights{};  // [target word]: on the end marker of the source, which is no word

@@ -19,8 +19,9 @@ void BahdanauDecoderImpl::reset() {
 
 void BahdanauDecoderImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::BahdanauDecoder(" << glimpse_->words() << "; source " << o.source << ", embedding " << o.embedding
-         << ", state " << o.state << ", out " << o.out << (o.context_gate ? ", context gate" : "") << ")";
+  stream << "heed::BahdanauDecoder(" << glimpse_->to_string() << "; source " << o.source << ", embedding "
+         << o.embedding << ", state " << o.state << ", out " << o.out << (o.context_gate ? ", context gate" : "")
+         << ")";
 }
 
 DecoderState BahdanauDecoderImpl::start(const Features& source, const Tensor& from) {
@@ -73,12 +74,12 @@ namespace {
 
 class BahdanauStructure final : public DecoderStructure<BahdanauDecoder> {
  public:
-  BahdanauStructure(const Options& words, const StructureOptions& options)
+  BahdanauStructure(const Options& spec, const StructureOptions& options)
       : DecoderStructure(options, "additive + softmax") {
-    DecoderOptions o = common(words, {"gru", "lstm"});
-    const auto readout = words.choice("readout", {"tanh", "maxout", "linear"});
+    DecoderOptions o = common(spec, {"gru", "lstm"});
+    const auto readout = spec.choice("readout", {"tanh", "maxout", "linear"});
     o.readout = readout == "tanh" ? Readout::tanh : readout == "maxout" ? Readout::maxout : Readout::linear;
-    o.reads_previous_state = words.flag("previous");
+    o.reads_previous_state = spec.flag("previous");
     hold(o);
   }
 };

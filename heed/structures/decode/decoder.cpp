@@ -68,9 +68,9 @@ void GlimpseImpl::reset() {
 /// is seen in a run over more features than anything else has parts: weights over them are known by their length.
 void GlimpseImpl::look_over_structure() {
   const auto& o = options_;
-  const auto& words = structure_->words();
+  const auto& spec = structure_->to_string();
   const Takes takes = structure_->takes();
-  check(takes.features.size() == 1 && takes.depth == 1 && !takes.edges, "decoder: the structure ", words, " takes ",
+  check(takes.features.size() == 1 && takes.depth == 1 && !takes.edges, "decoder: the structure ", spec, " takes ",
         takes.edges       ? "a graph"
         : takes.depth > 1 ? "features in levels"
                           : joined(takes.features),
@@ -82,10 +82,10 @@ void GlimpseImpl::look_over_structure() {
   structure_->eval();
   const Arranged found = structure_->forward(given);
   structure_->train(is_training());
-  check(found.context.dim() == 3 && found.context.size(1) == 2, "decoder: the structure ", words, " made ",
+  check(found.context.dim() == 3 && found.context.size(1) == 2, "decoder: the structure ", spec, " made ",
         shape_of(found.context), " of two queries; expected one context for each query");
   for (const auto& [name, attended] : found.steps) {
-    check(!attended.selected.defined(), "decoder: ", structure_->inside(), " in ", words,
+    check(!attended.selected.defined(), "decoder: ", structure_->inside(), " in ", spec,
           ": a policy learns from one draw for a source, and a structure may draw several times; use it without one");
     const auto& weights = attended.weights;  // [B, (H,) Lq, L, (W)]
     const bool channels = weights.size(-1) != L;
@@ -93,11 +93,11 @@ void GlimpseImpl::look_over_structure() {
     step_ = name;
     has_heads_ = weights.dim() == (channels ? 5 : 4);
   }
-  check(!step_.empty(), "decoder: no step of the structure ", words, " attends to the source");
+  check(!step_.empty(), "decoder: no step of the structure ", spec, " attends to the source");
 }
 
-std::string GlimpseImpl::words() const {
-  return structure_ ? structure_->words() + " of " + structure_->inside() : options_.mechanism;
+std::string GlimpseImpl::to_string() const {
+  return structure_ ? structure_->to_string() + " of " + structure_->inside() : options_.mechanism;
 }
 
 DecoderState GlimpseImpl::start(const Features& source, const Tensor& from) {

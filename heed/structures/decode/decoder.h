@@ -86,7 +86,7 @@ class GlimpseImpl : public torch::nn::Cloneable<GlimpseImpl> {
   /// Whether what is wanted of the weights has an axis of heads.
   bool has_heads() const { return has_heads_; }
   /// "additive + softmax", "multi_hop(hops=2) of additive + softmax"
-  std::string words() const;
+  std::string to_string() const;
   /// The context [B, width] of query [B, state], after the gate; attended: before it. The state remembers what a
   /// policy drew with.
   Tensor look(const Tensor& query, DecoderState& state, const Call& call, Attended& attended);

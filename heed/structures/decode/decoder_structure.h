@@ -19,19 +19,19 @@ class DecoderStructure : public Structure {
   using Structure::Structure;
 
   /// What the options say, and the words that all decoders know; cells: the usual one first.
-  DecoderOptions common(const Options& words, const std::vector<std::string>& cells) const {
+  DecoderOptions common(const Options& spec, const std::vector<std::string>& cells) const {
     DecoderOptions o;
     o.source = width_of(0);
     o.embedding = width_of(1);
-    o.state = words.integer("state", 0);
+    o.state = spec.integer("state", 0);
     if (o.state == 0) o.state = width_of(1);
     o.out = width_of(1);
-    o.mechanism = mechanism().words();
+    o.mechanism = mechanism().to_string();
     o.hidden = options().hidden;
     o.heads = options().heads;
     o.dropout = options().dropout;
-    o.cell = words.choice("cell", cells) == "gru" ? Cell::gru : Cell::lstm;
-    o.context_gate = words.flag("gate");
+    o.cell = spec.choice("cell", cells) == "gru" ? Cell::gru : Cell::lstm;
+    o.context_gate = spec.flag("gate");
     return o;
   }
   void hold(const DecoderOptions& o) { decoder_ = register_module("decoder", Decoder(o)); }

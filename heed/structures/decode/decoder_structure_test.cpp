@@ -54,10 +54,10 @@ const std::vector<std::pair<std::string, std::string>> kStructures{{"multi_hop(h
                                                                    {"stacked", ""}};
 
 TEST(DecoderWithAStructure, LooksThroughItAsByHand) {
-  for (const auto& [words, mechanism] : kStructures) {
-    auto o = options_with(words, mechanism);
+  for (const auto& [spec, mechanism] : kStructures) {
+    auto o = options_with(spec, mechanism);
     o.readout = Readout::linear;
-    if (words.rfind("memory", 0) == 0) o.hidden = 6;
+    if (spec.rfind("memory", 0) == 0) o.hidden = 6;
     auto decoder = with_structure<BahdanauDecoder>(o);
     const auto p = decoder->named_parameters();
     const auto looks = taken_out(*decoder, o);
@@ -77,14 +77,14 @@ TEST(DecoderWithAStructure, LooksThroughItAsByHand) {
       weights.push_back(seen.steps.back().second.weights);
     }
     const auto found = decoder->forward({y, {}}, source, call);
-    EXPECT_TRUE(close(found.features.rows, at::stack(outputs, 1), 1e-12)) << words;
-    EXPECT_TRUE(close(found.attended.weights, at::cat(weights, weights[0].dim() == 4 ? 2 : 1), 1e-12)) << words;
+    EXPECT_TRUE(close(found.features.rows, at::stack(outputs, 1), 1e-12)) << spec;
+    EXPECT_TRUE(close(found.attended.weights, at::cat(weights, weights[0].dim() == 4 ? 2 : 1), 1e-12)) << spec;
   }
 }
 
 TEST(DecoderWithAStructure, KeepsTheSourceOfItsBeams) {
-  for (const auto& [words, mechanism] : kStructures) {
-    auto decoder = with_structure<LuongDecoder>(options_with(words, mechanism));
+  for (const auto& [spec, mechanism] : kStructures) {
+    auto decoder = with_structure<LuongDecoder>(options_with(spec, mechanism));
     const auto source = padded_source();
     const auto y = at::randn({2, 2, 3}, kDouble);
     const auto state = decoder->step(y.select(1, 0), decoder->start(source)).state;
@@ -93,16 +93,16 @@ TEST(DecoderWithAStructure, KeepsTheSourceOfItsBeams) {
     EXPECT_TRUE(same_bits(chosen.source.keep, source.keep.index_select(0, rows)));
     EXPECT_TRUE(close(decoder->step(y.select(1, 1).index_select(0, rows), chosen).output,
                       decoder->step(y.select(1, 1), state).output.index_select(0, rows), 1e-12))
-        << words;
+        << spec;
     EXPECT_THROW(state.select(at::tensor(std::vector<int64_t>{2})), Error);
   }
 }
 
 TEST(DecoderWithAStructure, HasTheMechanismOfItsPaperUnlessTold) {
-  std::ostringstream words, told;
-  words << *with_structure<BahdanauDecoder>(options_with("multi_head(heads=2)"));
+  std::ostringstream spec, told;
+  spec << *with_structure<BahdanauDecoder>(options_with("multi_head(heads=2)"));
   told << *with_structure<BahdanauDecoder>(options_with("multi_head(heads=2)", "additive + sparsemax"));
-  EXPECT_NE(words.str().find("scaled_dot + softmax"), std::string::npos) << words.str();
+  EXPECT_NE(spec.str().find("scaled_dot + softmax"), std::string::npos) << spec.str();
   EXPECT_NE(told.str().find("multi_head(heads=2) of additive + sparsemax"), std::string::npos) << told.str();
 }
 
@@ -127,8 +127,8 @@ std::string refusal(const DecoderOptions& options) {
 }
 
 TEST(DecoderWithAStructure, RefusesOthersAtOnceWithTheReason) {
-  const auto says = [](const std::string& words, const std::string& part, const std::string& mechanism = "") {
-    const auto found = refusal(options_with(words, mechanism));
+  const auto says = [](const std::string& spec, const std::string& part, const std::string& mechanism = "") {
+    const auto found = refusal(options_with(spec, mechanism));
     return found.find(part) != std::string::npos
                ? ::testing::AssertionSuccess()
                : ::testing::AssertionFailure() << "'" << found << "' does not say '" << part << "'";

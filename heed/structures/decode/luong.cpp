@@ -19,7 +19,7 @@ void LuongDecoderImpl::reset() {
 
 void LuongDecoderImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::LuongDecoder(" << glimpse_->words() << "; source " << o.source << ", embedding " << o.embedding
+  stream << "heed::LuongDecoder(" << glimpse_->to_string() << "; source " << o.source << ", embedding " << o.embedding
          << ", state " << o.state << ", out " << o.out << (o.input_feeding ? ", input feeding" : "")
          << (o.context_gate ? ", context gate" : "") << ")";
 }
@@ -67,10 +67,10 @@ namespace {
 
 class LuongStructure final : public DecoderStructure<LuongDecoder> {
  public:
-  LuongStructure(const Options& words, const StructureOptions& options)
+  LuongStructure(const Options& spec, const StructureOptions& options)
       : DecoderStructure(options, "general + softmax") {
-    DecoderOptions o = common(words, {"lstm", "gru"});
-    o.input_feeding = words.flag("feeding", true);
+    DecoderOptions o = common(spec, {"lstm", "gru"});
+    o.input_feeding = spec.flag("feeding", true);
     hold(o);
   }
 };

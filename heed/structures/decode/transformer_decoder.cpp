@@ -183,15 +183,15 @@ namespace {
 
 class TransformerDecoderStructure final : public Structure {
  public:
-  TransformerDecoderStructure(const Options& words, const StructureOptions& options)
+  TransformerDecoderStructure(const Options& spec, const StructureOptions& options)
       : Structure(options, "scaled_dot + softmax") {
     TransformerOptions o;
     o.heads = options.heads;
     o.source = width_of(0);
     o.width = width_of(1);
-    read_words(words, o);
+    read_spec(spec, o);
     o.dropout = options.dropout;
-    o.mechanism = mechanism().words();
+    o.mechanism = mechanism().to_string();
     decoder_ = register_module("decoder", TransformerDecoder(o));
   }
 

@@ -100,9 +100,9 @@ class Transliteration : public ::testing::Test {
     }
   }
 
-  static std::vector<int64_t> ids(const nlohmann::json& words, const std::vector<std::string>& vocabulary) {
+  static std::vector<int64_t> ids(const nlohmann::json& spec, const std::vector<std::string>& vocabulary) {
     std::vector<int64_t> all;
-    for (const auto& word : words) {
+    for (const auto& word : spec) {
       const auto found = std::find(vocabulary.begin(), vocabulary.end(), word.get<std::string>());
       all.push_back(found - vocabulary.begin());
     }

@@ -23,14 +23,14 @@ TransformerOptions completed(TransformerOptions o) {
   return o;
 }
 
-void read_words(const Options& words, TransformerOptions& options) {
-  options.layers = checked_repeats("transformer", "layers", words.integer("layers", options.layers));
-  options.heads = words.integer("heads", options.heads);
-  options.norm = words.choice("norm", {"pre", "post"}) == "pre" ? Norm::pre : Norm::post;
-  const auto positions = words.choice("positions", {"none", "alibi", "rotary"});
+void read_spec(const Options& spec, TransformerOptions& options) {
+  options.layers = checked_repeats("transformer", "layers", spec.integer("layers", options.layers));
+  options.heads = spec.integer("heads", options.heads);
+  options.norm = spec.choice("norm", {"pre", "post"}) == "pre" ? Norm::pre : Norm::post;
+  const auto positions = spec.choice("positions", {"none", "alibi", "rotary"});
   options.alibi = positions == "alibi";
   if (positions == "rotary") options.rotary.base = kPositionBase;
-  options.feed_forward = words.integer("feed_forward", options.feed_forward);
+  options.feed_forward = spec.integer("feed_forward", options.feed_forward);
 }
 
 Attention transformer_attention(const TransformerOptions& o, int64_t keys, const std::string& mechanism,

@@ -63,7 +63,7 @@ TransformerOptions completed(TransformerOptions options);
 
 /// Reads what structures made of such layers have in their words: layers, heads, norm, positions, feed_forward. What is
 /// there already is what they are otherwise.
-void read_words(const Options& words, TransformerOptions& options);
+void read_spec(const Options& spec, TransformerOptions& options);
 
 /// Attention of such a layer; keys, values: from features that are so wide.
 Attention transformer_attention(const TransformerOptions& options, int64_t keys, const std::string& mechanism,

@@ -62,14 +62,14 @@ namespace {
 
 class TransformerEncoderStructure final : public Structure {
  public:
-  TransformerEncoderStructure(const Options& words, const StructureOptions& options)
+  TransformerEncoderStructure(const Options& spec, const StructureOptions& options)
       : Structure(options, "scaled_dot + softmax") {
     TransformerOptions o;
     o.heads = options.heads;
     o.width = width_of(0);
-    read_words(words, o);
+    read_spec(spec, o);
     o.dropout = options.dropout;
-    o.mechanism = mechanism().words();
+    o.mechanism = mechanism().to_string();
     encoder_ = register_module("encoder", TransformerEncoder(o));
   }
 

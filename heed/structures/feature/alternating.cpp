@@ -14,10 +14,10 @@ namespace {
 
 class Alternating final : public Structure {
  public:
-  Alternating(const Options& words, const StructureOptions& options)
+  Alternating(const Options& spec, const StructureOptions& options)
       : Structure(options, "additive + softmax"),
-        tied_(words.flag("tied")),
-        sum_(words.choice("join", {"concat", "sum"}) == "sum") {
+        tied_(spec.flag("tied")),
+        sum_(spec.choice("join", {"concat", "sum"}) == "sum") {
     if (sum_) same_width("alternating", width_of(0), width_of(1));
     if (!tied_) ask_ = slot_with_score("self_attentive", "ask", 0, width_of(0));
     second_ = slot("second", width_of(0), width_of(1));

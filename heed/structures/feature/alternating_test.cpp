@@ -5,8 +5,8 @@
 namespace heed::testing {
 namespace {
 
-std::shared_ptr<Structure> golden_alternating(const std::string& words) {
-  auto made = in_double(words, {.features = {2}});
+std::shared_ptr<Structure> golden_alternating(const std::string& spec) {
+  auto made = in_double(spec, {.features = {2}});
   if (made->named_parameters().contains("ask.score.bias")) {
     set(*made, "ask.score.from_keys", kW2);
     set(*made, "ask.score.bias", kB);
@@ -59,8 +59,8 @@ TEST(Alternating, ReadsTheSecondInputAloneWhereTheFirstIsEmpty) {
 }
 
 TEST(Alternating, TakesInputsOfDifferentWidths) {
-  for (const char* words : {"alternating", "alternating(tied)"}) {
-    auto made = in_double(words, {.features = {3, 2}});
+  for (const char* spec : {"alternating", "alternating(tied)"}) {
+    auto made = in_double(spec, {.features = {3, 2}});
     const auto out = made->forward({.features = {{at::randn({2, 4, 3}, kDouble)}, {at::randn({2, 5, 2}, kDouble)}}});
     EXPECT_EQ(out.context.sizes(), (std::vector<int64_t>{2, 1, 5}));
     EXPECT_EQ(out.step("second").context.size(-1), 2);

@@ -17,10 +17,10 @@ TEST(AttentionViaAttention, HasTheGoldenNumbers) {
 TEST(AttentionViaAttention, TeachesWordsThroughTheQueryOfCharacters) {
   at::manual_seed(1);
   const auto made = in_double("attention_via_attention", {.features = {2}});
-  auto words = one_row(kF2, 2);
-  words.rows.requires_grad_();
-  const auto out = made->forward({.features = {one_row(kF1, 2), words}, .query = golden_query()});
-  const auto grads = gradients(out.context.narrow(-1, 0, 2).sum(), {words.rows});
+  auto spec = one_row(kF2, 2);
+  spec.rows.requires_grad_();
+  const auto out = made->forward({.features = {one_row(kF1, 2), spec}, .query = golden_query()});
+  const auto grads = gradients(out.context.narrow(-1, 0, 2).sum(), {spec.rows});
   EXPECT_GT(largest(grads[0]), 0);
 }
 

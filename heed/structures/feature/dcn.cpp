@@ -18,9 +18,9 @@ namespace {
 
 class Dcn final : public Structure {
  public:
-  Dcn(const Options& words, const StructureOptions& options)
+  Dcn(const Options& spec, const StructureOptions& options)
       : Structure(options, "softmax"), width_(same_width("dcn", width_of(0), width_of(1))) {
-    if (words.flag("sentinels", true)) {
+    if (spec.flag("sentinels", true)) {
       document_sentinel_ = parameter("document_sentinel", {width_});
       question_sentinel_ = parameter("question_sentinel", {width_});
     }

@@ -20,10 +20,10 @@ namespace {
 
 class Hierarchical final : public Structure {
  public:
-  Hierarchical(const Options& words, const StructureOptions& options)
-      : Structure(options, "self_attentive + softmax"), depth_(words.integer("depth", 2)) {
+  Hierarchical(const Options& spec, const StructureOptions& options)
+      : Structure(options, "self_attentive + softmax"), depth_(spec.integer("depth", 2)) {
     checked_repeats("hierarchical", "depth", depth_);
-    const auto encoder = words.choice("encoder", {"none", "gru", "lstm"});
+    const auto encoder = spec.choice("encoder", {"none", "gru", "lstm"});
     const int64_t D = width();
     check(encoder == "none" || D % 2 == 0, "hierarchical: features are ", D,
           " wide, expected an even width for an encoder of two directions");

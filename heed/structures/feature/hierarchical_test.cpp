@@ -14,8 +14,8 @@ std::shared_ptr<Structure> golden() {
   set_level(*made, "level_2", {.3, .4});
   return made;
 }
-Features sentence(const std::vector<double>& words) {
-  return {numbers(words, {static_cast<int64_t>(words.size()) / 2, 2}), {}};
+Features sentence(const std::vector<double>& spec) {
+  return {numbers(spec, {static_cast<int64_t>(spec.size()) / 2, 2}), {}};
 }
 /// One document of these sentences.
 Features document(const std::vector<Features>& sentences) {
@@ -68,12 +68,12 @@ TEST(Hierarchical, ReadsSentencesInOrderWithAnEncoder) {
 }
 
 TEST(Hierarchical, GivesZeroForADocumentWithoutSentences) {
-  for (const std::string words : {"hierarchical", "hierarchical(encoder=gru)"}) {
-    const auto made = in_double(words, {.features = {2}});
+  for (const std::string spec : {"hierarchical", "hierarchical(encoder=gru)"}) {
+    const auto made = in_double(spec, {.features = {2}});
     for (const auto& shape : {std::vector<int64_t>{2, 0, 3, 2}, {2, 3, 0, 2}, {2, 0, 0, 2}}) {
       const auto out = made->forward({.features = {{at::zeros(shape, kDouble), {}}}});
-      EXPECT_EQ(out.context.sizes(), (std::vector<int64_t>{2, 1, 2})) << words << shape;
-      EXPECT_EQ(largest(out.context), 0) << words << shape;
+      EXPECT_EQ(out.context.sizes(), (std::vector<int64_t>{2, 1, 2})) << spec << shape;
+      EXPECT_EQ(largest(out.context), 0) << spec << shape;
     }
   }
 }

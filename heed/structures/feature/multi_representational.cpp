@@ -24,12 +24,12 @@ namespace {
 
 class MultiRepresentational final : public Structure {
  public:
-  MultiRepresentational(const Options& words, const StructureOptions& options)
-      : Structure(options, words.flag("gated") ? "sigmoid" : "softmax"),
-        inputs_(words.integer("inputs", std::max<int64_t>(2, static_cast<int64_t>(options.features.size())))) {
+  MultiRepresentational(const Options& spec, const StructureOptions& options)
+      : Structure(options, spec.flag("gated") ? "sigmoid" : "softmax"),
+        inputs_(spec.integer("inputs", std::max<int64_t>(2, static_cast<int64_t>(options.features.size())))) {
     checked_repeats("multi_representational", "inputs", inputs_);
-    const bool context = words.choice("form", {"dme", "cdme"}) == "cdme";
-    relu_ = words.choice("activation", {"none", "relu"}) == "relu";
+    const bool context = spec.choice("form", {"dme", "cdme"}) == "cdme";
+    relu_ = spec.choice("activation", {"none", "relu"}) == "relu";
     for (int64_t i = 0; i < inputs_; ++i) {
       const auto number = std::to_string(i + 1);
       weights_.push_back(parameter("project_" + number, {width(), width_of(static_cast<size_t>(i))}));

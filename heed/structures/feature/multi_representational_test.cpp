@@ -3,8 +3,8 @@
 namespace heed::testing {
 namespace {
 
-std::shared_ptr<Structure> golden(const std::string& words) {
-  auto made = in_double(words, {.features = {2, 3}, .hidden = 2});
+std::shared_ptr<Structure> golden(const std::string& spec) {
+  auto made = in_double(spec, {.features = {2, 3}, .hidden = 2});
   set(*made, "project_1", {.5, .1, -.2, .3});
   set(*made, "bias_1", {0, .1});
   set(*made, "project_2", {.3, -.1, .2, .4, .2, -.5});
@@ -62,9 +62,9 @@ TEST(MultiRepresentational, ProjectsASingleEmbedding) {
 }
 
 /// The weights at token 0, and how they are when the embeddings of token 2 are others.
-std::pair<Tensor, Tensor> weights_at_first(const std::string& words) {
+std::pair<Tensor, Tensor> weights_at_first(const std::string& spec) {
   at::manual_seed(9);
-  const auto made = in_double(words, {.features = {3}});
+  const auto made = in_double(spec, {.features = {3}});
   Given given{.features = {{at::randn({1, 4, 3}, kDouble), {}}, {at::randn({1, 4, 3}, kDouble), {}}}};
   given.call.want.weights = true;
   const auto before = made->forward(given).step("choose").weights[0].clone();

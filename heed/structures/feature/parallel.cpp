@@ -17,9 +17,9 @@ namespace {
 
 class Parallel final : public Structure {
  public:
-  Parallel(const Options& words, const StructureOptions& options)
+  Parallel(const Options& spec, const StructureOptions& options)
       : Structure(options, "softmax"),
-        sum_(words.choice("join", {"concat", "sum"}) == "sum"),
+        sum_(spec.choice("join", {"concat", "sum"}) == "sum"),
         hidden_(options.hidden > 0 ? options.hidden : width_of(0)),
         between_(parameter("between", {width_of(0), width_of(1)})),
         from_first_(parameter("from_first", {hidden_, width_of(0)})),

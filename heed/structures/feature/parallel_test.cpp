@@ -7,8 +7,8 @@ namespace {
 
 const std::vector<double> kBetween{.3, -.2, .1, .4}, kScoreFirst{.6, -.3}, kScoreSecond{-.4, .8};
 
-std::shared_ptr<Structure> golden_parallel(const std::string& words = "parallel") {
-  auto made = in_double(words, {.features = {2}});
+std::shared_ptr<Structure> golden_parallel(const std::string& spec = "parallel") {
+  auto made = in_double(spec, {.features = {2}});
   set(*made, "between", kBetween);
   set(*made, "from_first", kW1);
   set(*made, "from_second", kW2);

@@ -18,10 +18,10 @@ namespace {
 
 class Rotatory final : public Structure {
  public:
-  Rotatory(const Options& words, const StructureOptions& options)
-      : Structure(options, "activated_general + softmax"), hops_(words.integer("hops", 1)) {
+  Rotatory(const Options& spec, const StructureOptions& options)
+      : Structure(options, "activated_general + softmax"), hops_(spec.integer("hops", 1)) {
     checked_hops("structure/rotatory", hops_);
-    const int64_t sets = words.flag("tied") ? 1 : hops_;
+    const int64_t sets = spec.flag("tied") ? 1 : hops_;
     const int64_t left = width_of(0), target = width_of(1), right = width_of(2);
     for (int64_t hop = 1; hop <= sets; ++hop) {
       const std::string mark = hop == 1 ? "" : "_" + std::to_string(hop);  // left, left_2, ...

@@ -6,8 +6,8 @@ namespace heed::testing {
 namespace {
 
 /// One W, and b = .3, everywhere.
-std::shared_ptr<Structure> golden_rotatory(const std::string& words) {
-  auto made = in_double(words, {.features = {2}});
+std::shared_ptr<Structure> golden_rotatory(const std::string& spec) {
+  auto made = in_double(spec, {.features = {2}});
   for (const auto& item : made->named_parameters())
     set(*made, item.key(), item.value().numel() == 1 ? std::vector<double>{.3} : kGeneral);
   return made;
@@ -26,7 +26,7 @@ TEST(Rotatory, GivesTheGoldenNumbers) {
 }
 
 TEST(Rotatory, HasFourSetsOfParametersForEachHopUnlessTied) {
-  const auto count = [](const std::string& words) { return structure(words, {.features = {2}})->parameters().size(); };
+  const auto count = [](const std::string& spec) { return structure(spec, {.features = {2}})->parameters().size(); };
   EXPECT_EQ(count("rotatory"), 4 * 2);
   EXPECT_EQ(count("rotatory(hops=3)"), 3 * 4 * 2);
   EXPECT_EQ(count("rotatory(hops=3, tied)"), 4 * 2);
@@ -53,17 +53,17 @@ TEST(Rotatory, LearnsInEveryHop) {
 
 // tanh(k . 0 + b) is the same for every word.
 TEST(Rotatory, GivesTheMeanOfTheTargetWhereASideIsEmpty) {
-  for (const char* words : {"rotatory", "rotatory(hops=3)"}) {
-    const auto made = golden_rotatory(words);
+  for (const char* spec : {"rotatory", "rotatory(hops=3)"}) {
+    const auto made = golden_rotatory(spec);
     const auto no_left = made->forward({.features = {kNone, kTarget, kRight}}).context.flatten();
-    EXPECT_TRUE(is_golden(no_left.narrow(0, 0, 2), {0, 0})) << words;
-    EXPECT_TRUE(is_golden(no_left.narrow(0, 4, 2), {.75, -.25})) << words;
+    EXPECT_TRUE(is_golden(no_left.narrow(0, 0, 2), {0, 0})) << spec;
+    EXPECT_TRUE(is_golden(no_left.narrow(0, 4, 2), {.75, -.25})) << spec;
     const auto no_right = made->forward({.features = {kLeft, kTarget, kNone}}).context.flatten();
-    EXPECT_TRUE(is_golden(no_right.narrow(0, 2, 2), {0, 0})) << words;
-    EXPECT_TRUE(is_golden(no_right.narrow(0, 6, 2), {.75, -.25})) << words;
+    EXPECT_TRUE(is_golden(no_right.narrow(0, 2, 2), {0, 0})) << spec;
+    EXPECT_TRUE(is_golden(no_right.narrow(0, 6, 2), {.75, -.25})) << spec;
     const auto both = made->forward({.features = {kLeft, kTarget, kRight}}).context.flatten();
-    EXPECT_TRUE(close(no_left.narrow(0, 2, 2), both.narrow(0, 2, 2))) << words;  // the other side goes on as it was
-    EXPECT_TRUE(close(no_right.narrow(0, 0, 2), both.narrow(0, 0, 2))) << words;
+    EXPECT_TRUE(close(no_left.narrow(0, 2, 2), both.narrow(0, 2, 2))) << spec;  // the other side goes on as it was
+    EXPECT_TRUE(close(no_right.narrow(0, 0, 2), both.narrow(0, 0, 2))) << spec;
   }
 }
 
@@ -82,8 +82,8 @@ TEST(Rotatory, RefusesMoreHopsThanAnyoneWaitsFor) {
 }
 
 TEST(Rotatory, TakesInputsOfDifferentWidths) {
-  for (const char* words : {"rotatory(hops=2)", "rotatory(hops=2, tied)"}) {
-    auto made = in_double(words, {.features = {3, 2, 4}});
+  for (const char* spec : {"rotatory(hops=2)", "rotatory(hops=2, tied)"}) {
+    auto made = in_double(spec, {.features = {3, 2, 4}});
     const auto out = made->forward({.features = {{at::randn({2, 5, 3}, kDouble)},  //
                                                  {at::randn({2, 1, 2}, kDouble)},
                                                  {at::randn({2, 6, 4}, kDouble)}}});

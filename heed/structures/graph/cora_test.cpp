@@ -42,10 +42,10 @@ struct Cora {
   static Cora load(const std::string& folder) {
     Cora cora;
     for (const auto& line : lines_of(folder + "/nodes.txt.gz")) {
-      std::istringstream words(line);
+      std::istringstream fields(line);
       int64_t node = 0, label = 0;
       std::string split;
-      words >> node >> label >> split;
+      fields >> node >> label >> split;
       cora.labels.push_back(label);
       cora.split.push_back(split);
     }
@@ -53,15 +53,15 @@ struct Cora {
     cora.features = at::zeros({static_cast<int64_t>(features.size()), 1433});
     auto x = cora.features.accessor<float, 2>();
     for (size_t i = 0; i < features.size(); ++i) {
-      std::istringstream words(features[i]);
-      for (int64_t word = 0; words >> word;) x[static_cast<int64_t>(i)][word] = 1;
+      std::istringstream fields(features[i]);
+      for (int64_t word = 0; fields >> word;) x[static_cast<int64_t>(i)][word] = 1;
     }
     cora.features /= cora.features.sum(1, /*keepdim=*/true).clamp_min(1);
     std::vector<int64_t> from, to;
     for (const auto& line : lines_of(folder + "/edges.txt.gz")) {
-      std::istringstream words(line);
+      std::istringstream fields(line);
       int64_t u = 0, v = 0;
-      words >> u >> v;
+      fields >> u >> v;
       from.insert(from.end(), {u, v});
       to.insert(to.end(), {v, u});
     }
@@ -110,12 +110,12 @@ TEST(GatOnCora, GivesTheLogitsTheAttentionAndTheAccuracyOfTheAuthorsModel) {
   const auto lines = lines_of(model + "/expected_logits.txt.gz");
   ASSERT_EQ(lines.size(), cora.labels.size());
   for (const auto& line : lines) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     int64_t node = 0, predicted = 0;
-    words >> node >> predicted;
+    fields >> node >> predicted;
     for (int64_t c = 0; c < 7; ++c) {
       double logit = NAN;
-      words >> logit;
+      fields >> logit;
       most = std::max(most, std::abs(logit - found.context[node][c].item<double>()));
     }
     same += chosen[node].item<int64_t>() == predicted;
@@ -135,11 +135,11 @@ TEST(GatOnCora, GivesTheLogitsTheAttentionAndTheAccuracyOfTheAuthorsModel) {
     weights[{edges[1][e].item<int64_t>(), edges[0][e].item<int64_t>()}] = found.weights[e][0].item<double>();
   int64_t compared = 0;
   for (const auto& line : lines_of(model + "/expected_attention_layer2.txt.gz")) {
-    std::istringstream words(line);
+    std::istringstream fields(line);
     int64_t node = 0, neighbor = 0;
-    words >> node;
+    fields >> node;
     char colon = 0;
-    for (double weight = 0; words >> neighbor >> colon >> weight; ++compared) {
+    for (double weight = 0; fields >> neighbor >> colon >> weight; ++compared) {
       const auto at = weights.find({node, neighbor});
       ASSERT_NE(at, weights.end()) << node << " " << neighbor;
       ASSERT_NEAR(at->second, weight, 1e-5) << node << " " << neighbor;

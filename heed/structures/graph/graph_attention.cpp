@@ -54,18 +54,18 @@ void check_graph_call(const Call& call) {
 
 class GraphStructure final : public Structure {
  public:
-  GraphStructure(const Options& words, const StructureOptions& given) : Structure(given, "softmax") {
-    const int64_t heads = words.integer("heads", given.heads);
+  GraphStructure(const Options& spec, const StructureOptions& given) : Structure(given, "softmax") {
+    const int64_t heads = spec.integer("heads", given.heads);
     check(heads >= 1 && width_of(0) % heads == 0, "graph_attention: a width of ", width_of(0), " does not split into ",
           heads, " heads; expected a multiple");
-    loops_ = words.flag("self_loops", true);
+    loops_ = spec.flag("self_loops", true);
     layer_ = register_module(
         "layer", GraphAttention(GraphAttentionOptions{
                      .in = width_of(0),
                      .out = width_of(0) / heads,
                      .heads = heads,
-                     .version = words.choice("version", {"v1", "v2"}) == "v1" ? GatVersion::v1 : GatVersion::v2,
-                     .alignment = mechanism().parts().align.words(),
+                     .version = spec.choice("version", {"v1", "v2"}) == "v1" ? GatVersion::v1 : GatVersion::v2,
+                     .alignment = mechanism().parts().align.to_string(),
                      .self_loops = false,  // only real nodes get one, here
                      .bias = false,
                      .dropout = given.dropout}));

@@ -56,17 +56,17 @@ TEST(GraphAttentionStructure, LeavesANodeWithoutEdgesAtZero) {
 }
 
 TEST(GraphAttentionStructure, WorksWhereThereIsNothing) {
-  for (const char* words : {"graph_attention", "graph_attention(self_loops=false)"})
+  for (const char* spec : {"graph_attention", "graph_attention(self_loops=false)"})
     for (const char* alignment : {"softmax", "hard"})
       for (const auto& [batch, nodes] : std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {2, 0}, {2, 3}}) {
-        const auto made = in_double(words, {.features = {4}, .mechanism = alignment, .dropout = 0.5});
+        const auto made = in_double(spec, {.features = {4}, .mechanism = alignment, .dropout = 0.5});
         made->train();
         Given in{.features = {{at::randn({batch, nodes, 4}, kDouble), at::zeros({batch, nodes}, at::kBool)}},
                  .edges = at::zeros({2, nodes}, at::kLong)};
         const auto context = made->forward(in).context;
-        EXPECT_TRUE(same_bits(context, at::zeros({batch, nodes, 4}, kDouble))) << words;
+        EXPECT_TRUE(same_bits(context, at::zeros({batch, nodes, 4}, kDouble))) << spec;
         in.edges = at::zeros({2, 0}, at::kLong);
-        EXPECT_TRUE(same_bits(made->forward(in).context, context)) << words;
+        EXPECT_TRUE(same_bits(made->forward(in).context, context)) << spec;
       }
 }
 

@@ -41,7 +41,7 @@ class PositionalCoAttention final : public Structure {
     return slot_of(AttentionOptions{.query = width_ + 2,
                                     .keys = width_ + 2,
                                     .values = values,
-                                    .mechanism = Mechanism::parse("dot + " + mechanism().parts().align.words()),
+                                    .mechanism = Mechanism::parse("dot + " + mechanism().parts().align.to_string()),
                                     .dropout = options().dropout},
                    name);
   }

@@ -21,8 +21,8 @@ constexpr int64_t kLongestPhrase = 3;
 
 class HierarchicalCoAttention final : public Structure {
  public:
-  HierarchicalCoAttention(const Options& words, const StructureOptions& given) : Structure(given, "softmax") {
-    const auto form = words.choice("form", {"parallel", "alternating"});
+  HierarchicalCoAttention(const Options& spec, const StructureOptions& given) : Structure(given, "softmax") {
+    const auto form = spec.choice("form", {"parallel", "alternating"});
     const int64_t D = width_of(1);
     picture_ = parameter("picture", {D, width_of(0)});
     for (int64_t n = 1; n <= kLongestPhrase; ++n)
@@ -42,23 +42,23 @@ class HierarchicalCoAttention final : public Structure {
 
  private:
   /// The best of the phrases of one, two and three words that begin at each word.
-  Features phrases_of(const Features& words) const {
-    const auto longer = at::constant_pad_nd(words.rows, {0, 0, 0, kLongestPhrase - 1});  // nothing after the last word
+  Features phrases_of(const Features& spec) const {
+    const auto longer = at::constant_pad_nd(spec.rows, {0, 0, 0, kLongestPhrase - 1});  // nothing after the last word
     std::vector<Tensor> phrases;
     for (int64_t n = 1; n <= kLongestPhrase; ++n) {
       std::vector<Tensor> following;
-      for (int64_t ahead = 0; ahead < n; ++ahead) following.push_back(longer.narrow(1, ahead, words.length()));
+      for (int64_t ahead = 0; ahead < n; ++ahead) following.push_back(longer.narrow(1, ahead, spec.length()));
       phrases.push_back(at::tanh(at::linear(beside(following), phrases_[static_cast<size_t>(n - 1)])));
     }
     const auto best = std::get<0>(at::stack(phrases).max(0));  // the gradient goes to one: of equals, to the shortest
-    return words.with_rows(best).without_padding();
+    return spec.with_rows(best).without_padding();
   }
 
   Arranged arrange(const Given& in) override {
     const Features picture = in.features[0].with_rows(at::linear(in.features[0].rows, picture_));
-    const Features& words = in.features[1];
-    const Features phrases = phrases_of(words);
-    const std::vector<Features> levels{words, phrases, question_->forward(phrases)};
+    const Features& spec = in.features[1];
+    const Features phrases = phrases_of(spec);
+    const std::vector<Features> levels{spec, phrases, question_->forward(phrases)};
     Arranged out;
     for (size_t i = 0; i < levels.size(); ++i) {
       const auto both = levels_[i](out, {.features = {levels[i], picture}, .call = in.call}).context;  // v^ + q^

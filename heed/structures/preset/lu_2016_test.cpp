@@ -6,8 +6,8 @@ namespace heed::testing {
 namespace {
 
 /// A picture of regions 5 wide, words 4 wide, a hidden layer of 3.
-std::shared_ptr<Structure> picture_and_words(const std::string& words) {
-  return stirred(words, {.features = {5, 4}, .hidden = 3});
+std::shared_ptr<Structure> picture_and_words(const std::string& spec) {
+  return stirred(spec, {.features = {5, 4}, .hidden = 3});
 }
 
 /// The best of the phrases that begin at each word: x [L, D].
@@ -62,23 +62,23 @@ Tensor plain_alternating(const Plain& p, const Tensor& q, const Tensor& v) {
   return seen + plain_additive(p.under("first.score"), seen, q);
 }
 
-Tensor plain_answer(const Structure& made, const Tensor& picture, const Tensor& words) {
+Tensor plain_answer(const Structure& made, const Tensor& picture, const Tensor& spec) {
   const Plain p{made};
-  const auto both = made.words().find("alternating") == std::string::npos ? plain_parallel : plain_alternating;
+  const auto both = made.to_string().find("alternating") == std::string::npos ? plain_parallel : plain_alternating;
   const auto v = p.linear(picture, "picture", "");
-  const auto phrases = plain_phrases(p, words), question = plain_lstm(p.under("question.lstm"), phrases);
-  const auto h_w = at::tanh(p["answer_words"].matmul(both(p.under("words"), words, v)));
+  const auto phrases = plain_phrases(p, spec), question = plain_lstm(p.under("question.lstm"), phrases);
+  const auto h_w = at::tanh(p["answer_words"].matmul(both(p.under("words"), spec, v)));
   const auto h_p = at::tanh(p["answer_phrases"].matmul(at::cat({both(p.under("phrases"), phrases, v), h_w})));
   return at::tanh(p["answer_questions"].matmul(at::cat({both(p.under("questions"), question, v), h_p})));
 }
 
 TEST(HierarchicalCoAttention, IsItsFormula) {
-  for (const std::string words : {"hierarchical_co_attention", "hierarchical_co_attention(alternating)"}) {
-    const auto made = picture_and_words(words);
+  for (const std::string spec : {"hierarchical_co_attention", "hierarchical_co_attention(alternating)"}) {
+    const auto made = picture_and_words(spec);
     const Features picture = random_features(6, 5), question = random_features(5, 4);
     const auto out = made->forward({.features = {picture, question}});
-    EXPECT_EQ(out.context.sizes(), (std::vector<int64_t>{1, 1, 4})) << words;
-    EXPECT_TRUE(close(out.context[0][0], plain_answer(*made, picture.rows[0], question.rows[0]))) << words;
+    EXPECT_EQ(out.context.sizes(), (std::vector<int64_t>{1, 1, 4})) << spec;
+    EXPECT_TRUE(close(out.context[0][0], plain_answer(*made, picture.rows[0], question.rows[0]))) << spec;
   }
 }
 
@@ -125,13 +125,13 @@ TEST(HierarchicalCoAttention, SumsUpTheQuestionFirstWhenAlternating) {
 }
 
 TEST(HierarchicalCoAttention, AnswersWithoutAPictureOrAQuestion) {
-  for (const std::string words : {"hierarchical_co_attention", "hierarchical_co_attention(alternating)"}) {
-    const auto made = picture_and_words(words);
+  for (const std::string spec : {"hierarchical_co_attention", "hierarchical_co_attention(alternating)"}) {
+    const auto made = picture_and_words(spec);
     const auto blind = made->forward({.features = {random_features(0, 5), random_features(3, 4)}}).context;
-    EXPECT_TRUE(blind.isfinite().all().item<bool>() && largest(blind) > 0) << words;
+    EXPECT_TRUE(blind.isfinite().all().item<bool>() && largest(blind) > 0) << spec;
     const auto mute = made->forward({.features = {random_features(3, 5), random_features(0, 4)}}).context;
-    EXPECT_TRUE(mute.isfinite().all().item<bool>() && largest(mute) > 0) << words;
-    EXPECT_EQ(largest(made->forward({.features = {random_features(0, 5), random_features(0, 4)}}).context), 0) << words;
+    EXPECT_TRUE(mute.isfinite().all().item<bool>() && largest(mute) > 0) << spec;
+    EXPECT_EQ(largest(made->forward({.features = {random_features(0, 5), random_features(0, 4)}}).context), 0) << spec;
   }
 }
 

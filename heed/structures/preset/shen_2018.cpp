@@ -24,7 +24,7 @@ class Directional final : public Structure {
     }
     const auto parts = mechanism().parts();
     const bool channels = mechanism().dimensionality() != Dimensionality::single;
-    pool_ = slot_of(Mechanism::parse("self_attentive(elu) + " + parts.align.words() + (channels ? ", multi" : "")),
+    pool_ = slot_of(Mechanism::parse("self_attentive(elu) + " + parts.align.to_string() + (channels ? ", multi" : "")),
                     "pool", 0, 2 * D);
   }
 

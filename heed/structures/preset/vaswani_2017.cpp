@@ -18,11 +18,11 @@ Features with_places(const Features& f) {
 
 class Transformer final : public Structure {
  public:
-  Transformer(const Options& words, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
-    const auto layers = std::to_string(words.integer("layers", 2));
-    const auto heads = std::to_string(words.integer("heads", given.heads > 1 ? given.heads : 2));
+  Transformer(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
+    const auto layers = std::to_string(spec.integer("layers", 2));
+    const auto heads = std::to_string(spec.integer("heads", given.heads > 1 ? given.heads : 2));
     const auto options =
-        "(layers=" + layers + ", heads=" + heads + ", norm=" + words.choice("norm", {"post", "pre"}) + ")";
+        "(layers=" + layers + ", heads=" + heads + ", norm=" + spec.choice("norm", {"post", "pre"}) + ")";
     StructureOptions inner{.mechanism = inside(), .dropout = given.dropout};
     inner.features = {width_of(0)};
     encoder_ = nested("encoder", "transformer_encoder" + options, inner);

@@ -6,8 +6,8 @@ namespace heed::testing {
 namespace {
 
 /// A source 6 wide, a target 4 wide.
-std::shared_ptr<Structure> transformer(const std::string& words) {
-  return stirred(words, {.features = {6, 4}});
+std::shared_ptr<Structure> transformer(const std::string& spec) {
+  return stirred(spec, {.features = {6, 4}});
 }
 
 /// One sublayer f with its norm: x + f(norm(x)), or norm(x + f(x)).
@@ -28,8 +28,8 @@ Tensor plain_layer(const Plain& p, bool pre, Tensor x, const Tensor& source) {
   });
 }
 
-Tensor plain_stack(const Plain& p, int64_t layers, bool pre, const Tensor& words, const Tensor& source = {}) {
-  Tensor x = words + plain_positions(words.size(0), words.size(1));
+Tensor plain_stack(const Plain& p, int64_t layers, bool pre, const Tensor& spec, const Tensor& source = {}) {
+  Tensor x = spec + plain_positions(spec.size(0), spec.size(1));
   for (int64_t i = 0; i < layers; ++i) x = plain_layer(p.under("layers." + std::to_string(i)), pre, x, source);
   return pre ? p.norm(x, "norm") : x;
 }

@@ -11,10 +11,9 @@ namespace {
 
 class MetaEmbeddingEncoder final : public Structure {
  public:
-  MetaEmbeddingEncoder(const Options& words, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
-    inputs_ = words.integer("inputs", std::max<int64_t>(2, static_cast<int64_t>(given.features.size())));
-    const int64_t heads = words.integer("heads", given.heads > 1 ? given.heads : 2),
-                  layers = words.integer("layers", 1);
+  MetaEmbeddingEncoder(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
+    inputs_ = spec.integer("inputs", std::max<int64_t>(2, static_cast<int64_t>(given.features.size())));
+    const int64_t heads = spec.integer("heads", given.heads > 1 ? given.heads : 2), layers = spec.integer("layers", 1);
     embed_ = nested("embed", "multi_representational(inputs=" + std::to_string(inputs_) + ")",
                     {.features = given.features, .hidden = given.hidden});
     check(heads >= 1 && embed_->width() % heads == 0, "meta_embedding_encoder: a width of ", embed_->width(),
@@ -29,8 +28,8 @@ class MetaEmbeddingEncoder final : public Structure {
  private:
   Arranged arrange(const Given& in) override {
     Arranged out;
-    const Arranged words = embed_(out, {.features = in.features, .call = in.call});
-    const Arranged read = read_(out, {.features = {{words.context, words.keep}}, .call = in.call});
+    const Arranged spec = embed_(out, {.features = in.features, .call = in.call});
+    const Arranged read = read_(out, {.features = {{spec.context, spec.keep}}, .call = in.call});
     out.context = read.context;  // [B, L, D]
     out.keep = read.keep;
     return out;

@@ -6,8 +6,8 @@ namespace heed::testing {
 namespace {
 
 /// Embeddings 3 and 5 wide become words 4 wide.
-std::shared_ptr<Structure> meta_encoder(const std::string& words, int64_t heads = 1) {
-  return stirred(words, {.features = {3, 5}, .hidden = 4, .heads = heads});
+std::shared_ptr<Structure> meta_encoder(const std::string& spec, int64_t heads = 1) {
+  return stirred(spec, {.features = {3, 5}, .hidden = 4, .heads = heads});
 }
 
 TEST(MetaEmbeddingEncoder, IsItsFormula) {

@@ -18,9 +18,8 @@ namespace {
 
 class ModularCoAttention final : public Structure {
  public:
-  ModularCoAttention(const Options& words, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
-    const int64_t layers = words.integer("layers", 2),
-                  heads = words.integer("heads", given.heads > 1 ? given.heads : 2);
+  ModularCoAttention(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
+    const int64_t layers = spec.integer("layers", 2), heads = spec.integer("heads", given.heads > 1 ? given.heads : 2);
     check(layers >= 1, "modular_co_attention: layers is ", layers, ", expected at least 1");
     check(heads >= 1, "modular_co_attention: heads is ", heads, ", expected at least 1");
     const int64_t X = width_of(0), Y = width_of(1);

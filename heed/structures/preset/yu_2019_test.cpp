@@ -6,8 +6,8 @@ namespace heed::testing {
 namespace {
 
 /// Regions 4 wide, words 6 wide.
-std::shared_ptr<Structure> modular(const std::string& words = "modular_co_attention") {
-  return stirred(words, {.features = {4, 6}});
+std::shared_ptr<Structure> modular(const std::string& spec = "modular_co_attention") {
+  return stirred(spec, {.features = {4, 6}});
 }
 
 /// LayerNorm(x + MultiHead(x, at)).

@@ -11,8 +11,8 @@ namespace {
 
 class FeatureMap final : public Structure {
  public:
-  FeatureMap(const Options& words, const StructureOptions& options) : Structure(options, "dot + softmax") {
-    const int64_t reduce = words.integer("reduce", 8);
+  FeatureMap(const Options& spec, const StructureOptions& options) : Structure(options, "dot + softmax") {
+    const int64_t reduce = spec.integer("reduce", 8);
     check(reduce >= 1, "feature_map: reduce is ", reduce, ", expected at least 1");
     attend_ = slot_of(
         AttentionOptions{.query = width_of(0),

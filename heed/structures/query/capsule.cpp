@@ -16,8 +16,8 @@ namespace {
 
 class Capsule final : public Structure {
  public:
-  Capsule(const Options& words, const StructureOptions& options)
-      : Structure(options, "softmax"), classes_(words.integer("classes", 2)) {
+  Capsule(const Options& spec, const StructureOptions& options)
+      : Structure(options, "softmax"), classes_(spec.integer("classes", 2)) {
     check(classes_ >= 1, "capsule: classes is ", classes_, ", expected at least 1");
     query_ = parameter("query", {classes_, width_of(0)});
     attend_ = slot("attend", width_of(0), width_of(0));

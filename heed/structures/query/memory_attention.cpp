@@ -16,10 +16,10 @@ namespace {
 
 class MemoryAttention final : public Structure {
  public:
-  MemoryAttention(const Options& words, const StructureOptions& options) : Structure(options, "softmax") {
-    const int64_t hops = checked_hops("memory_attention", words.integer("hops", 2));
-    const bool tied = words.flag("tied", true);
-    from_mean_ = words.choice("start", {"query", "mean"}) == "mean";
+  MemoryAttention(const Options& spec, const StructureOptions& options) : Structure(options, "softmax") {
+    const int64_t hops = checked_hops("memory_attention", spec.integer("hops", 2));
+    const bool tied = spec.flag("tied", true);
+    from_mean_ = spec.choice("start", {"query", "mean"}) == "mean";
     const int64_t D = width_of(0), hidden = options.hidden > 0 ? options.hidden : D;
     check(from_mean_ || width_of_query() == D, "memory_attention: the query is ", width_of_query(),
           " wide and the features ", D, "; expected the same, since contexts are added to it");

@@ -4,8 +4,8 @@ namespace heed::testing {
 namespace {
 
 /// Features 1 and -2, one number each; W_u = .5, W_m = 2, w = 3.
-std::shared_ptr<Structure> small(const std::string& words) {
-  auto made = in_double(words, {.features = {1}});
+std::shared_ptr<Structure> small(const std::string& spec) {
+  auto made = in_double(spec, {.features = {1}});
   set(*made, "from_features", {.5});
   set(*made, "from_memory", {2});
   set(*made, "to_scores", {3});
@@ -37,8 +37,8 @@ TEST(MemoryAttention, StartsFromTheMeanIfTold) {
 }
 
 TEST(MemoryAttention, SharesItsWeightsUnlessTold) {
-  const auto count = [](const std::string& words) {
-    return structure(words, {.features = {4}})->named_parameters().size();
+  const auto count = [](const std::string& spec) {
+    return structure(spec, {.features = {4}})->named_parameters().size();
   };
   EXPECT_EQ(count("memory_attention(hops=3)"), 3);
   EXPECT_EQ(count("memory_attention(hops=3, tied=false)"), 9);

@@ -20,11 +20,11 @@ namespace {
 
 class MemoryNetwork final : public Structure {
  public:
-  MemoryNetwork(const Options& words, const StructureOptions& options) : Structure(options, "softmax") {
-    const int64_t hops = checked_hops("memory_network", words.integer("hops", 3));
-    layerwise_ = words.choice("tying", {"adjacent", "layerwise"}) == "layerwise";
-    relu_ = words.flag("relu");
-    const bool linear = words.flag("linear_start");
+  MemoryNetwork(const Options& spec, const StructureOptions& options) : Structure(options, "softmax") {
+    const int64_t hops = checked_hops("memory_network", spec.integer("hops", 3));
+    layerwise_ = spec.choice("tying", {"adjacent", "layerwise"}) == "layerwise";
+    relu_ = spec.flag("relu");
+    const bool linear = spec.flag("linear_start");
     check(!relu_ || layerwise_, "memory_network: relu is for tying=layerwise");
     const int64_t D = width_of(0), d = width();
     check(layerwise_ || width_of_query() == D, "memory_network: the query is ", width_of_query(),
@@ -106,21 +106,21 @@ const Structure::Parts::Entry memory_network_entry{
 
 void set_linear(Structure& memory_network, bool on) {
   auto* const network = dynamic_cast<MemoryNetwork*>(&memory_network);
-  check(network != nullptr, "memory_network: ", memory_network.words(), " has no linear start");
+  check(network != nullptr, "memory_network: ", memory_network.to_string(), " has no linear start");
   network->set_linear(on);
 }
 
 bool is_linear(const Structure& memory_network) {
   const auto* const network = dynamic_cast<const MemoryNetwork*>(&memory_network);
-  check(network != nullptr, "memory_network: ", memory_network.words(), " has no linear start");
+  check(network != nullptr, "memory_network: ", memory_network.to_string(), " has no linear start");
   return network->linear();
 }
 
-Tensor position_weights(int64_t width, int64_t words, PlaceWeights form) {
-  check(width >= 1 && words >= 1, "memory_network: weights for ", words, " words of width ", width,
+Tensor position_weights(int64_t width, int64_t spec, PlaceWeights form) {
+  check(width >= 1 && spec >= 1, "memory_network: weights for ", spec, " words of width ", width,
         "; expected at least 1 of each");
-  const auto n = static_cast<double>(words), d = static_cast<double>(width);
-  const auto j = at::arange(1, words + 1, at::kDouble).unsqueeze(1), k = at::arange(1, width + 1, at::kDouble);
+  const auto n = static_cast<double>(spec), d = static_cast<double>(width);
+  const auto j = at::arange(1, spec + 1, at::kDouble).unsqueeze(1), k = at::arange(1, width + 1, at::kDouble);
   if (form == PlaceWeights::code) return 1 + 4 * (k - (d + 1) / 2) * (j - (n + 1) / 2) / (d * n);
   return (1 - j / n) - (k / d) * (1 - 2 * j / n);
 }

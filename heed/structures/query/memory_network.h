@@ -18,6 +18,6 @@ bool is_linear(const Structure& memory_network);
 ///   paper   (1 - j / words) - (k / width) (1 - 2 j / words)
 ///   code    1 + 4 (k - (width + 1) / 2) (j - (words + 1) / 2) / (width words)      (the authors' MATLAB code)
 enum class PlaceWeights { paper, code };
-Tensor position_weights(int64_t width, int64_t words, PlaceWeights form = PlaceWeights::paper);  // [words, width]
+Tensor position_weights(int64_t width, int64_t spec, PlaceWeights form = PlaceWeights::paper);  // [words, width]
 
 }  // namespace heed

@@ -13,11 +13,11 @@
 namespace heed {
 namespace {
 
-std::vector<std::string> mechanisms_of_heads(const std::string& words) {
+std::vector<std::string> mechanisms_of_heads(const std::string& spec) {
   std::vector<std::string> all;
-  for (size_t begin = 0; begin <= words.size();) {
-    const size_t end = std::min(words.find('|', begin), words.size());
-    all.push_back(words.substr(begin, end - begin));
+  for (size_t begin = 0; begin <= spec.size();) {
+    const size_t end = std::min(spec.find('|', begin), spec.size());
+    all.push_back(spec.substr(begin, end - begin));
     begin = end + 1;
   }
   return all;
@@ -31,11 +31,11 @@ int64_t share(const char* what, int64_t count, size_t groups) {
 
 class MultiHead final : public Structure {
  public:
-  MultiHead(const Options& words, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
-    const int64_t heads = words.integer("heads", given.heads > 1 ? given.heads : 2);
-    const int64_t key_heads = words.integer("key_heads", heads);
-    const bool full = words.choice("width", {"split", "full"}) == "full";
-    const bool bias = words.flag("bias");
+  MultiHead(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
+    const int64_t heads = spec.integer("heads", given.heads > 1 ? given.heads : 2);
+    const int64_t key_heads = spec.integer("key_heads", heads);
+    const bool full = spec.choice("width", {"split", "full"}) == "full";
+    const bool bias = spec.flag("bias");
     check(heads >= 1, "multi_head: heads is ", heads, ", expected at least 1");
     check(key_heads >= 1, "multi_head: key_heads is ", key_heads, ", expected at least 1");
     const int64_t total = given.hidden > 0 ? given.hidden : width_of(0);

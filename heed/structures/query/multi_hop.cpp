@@ -20,11 +20,11 @@ namespace {
 
 class MultiHop final : public WithJoinedQuery {
  public:
-  MultiHop(const Options& words, const StructureOptions& options) : WithJoinedQuery(options, "additive + softmax") {
-    const int64_t hops = checked_hops("multi_hop", words.integer("hops", 2));
-    const bool tied = words.flag("tied");
-    question_ = words.choice("transform", {"tanh", "attention"}) == "attention";
-    asks_ = words.choice("asks", {"query", "context", "both"});
+  MultiHop(const Options& spec, const StructureOptions& options) : WithJoinedQuery(options, "additive + softmax") {
+    const int64_t hops = checked_hops("multi_hop", spec.integer("hops", 2));
+    const bool tied = spec.flag("tied");
+    question_ = spec.choice("transform", {"tanh", "attention"}) == "attention";
+    asks_ = spec.choice("asks", {"query", "context", "both"});
     const int64_t Dq = width_of_query(), D = width_of(0);
     check(question_ || asks_ == "query", "multi_hop: asks=", asks_, " is for transform=attention");
     check(!question_ || Dq == width_of(1), "multi_hop: the query is ", Dq, " wide and the question ", width_of(1),

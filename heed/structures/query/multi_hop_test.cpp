@@ -51,8 +51,8 @@ TEST(MultiHop, EndsOneHopWithTheFirstContextNotWithTheMean) {
 }
 
 TEST(MultiHop, SharesParametersWhereHopsAreTied) {
-  const auto count = [](const std::string& words) {
-    return structure(words, {.features = {4}})->named_parameters().size();
+  const auto count = [](const std::string& spec) {
+    return structure(spec, {.features = {4}})->named_parameters().size();
   };
   EXPECT_EQ(count("multi_hop(hops=5, tied)"), count("multi_hop(hops=1)"));
   EXPECT_EQ(count("multi_hop(hops=5)"), 5 * count("multi_hop(hops=1)"));

@@ -18,18 +18,18 @@ namespace {
 
 class SelfAttentiveQuery final : public Structure {
  public:
-  SelfAttentiveQuery(const Options& words, const StructureOptions& options)
-      : SelfAttentiveQuery(words.choice("form", {"learned", "features", "structured"}), words, options) {}
+  SelfAttentiveQuery(const Options& spec, const StructureOptions& options)
+      : SelfAttentiveQuery(spec.choice("form", {"learned", "features", "structured"}), spec, options) {}
 
   Takes takes() const override { return {.features = {"features"}, .masks = form_ == "features"}; }
   int64_t width() const override { return width_of(0); }
 
  private:
-  SelfAttentiveQuery(const std::string& form, const Options& words, const StructureOptions& options)
+  SelfAttentiveQuery(const std::string& form, const Options& spec, const StructureOptions& options)
       : Structure(options, form == "features" ? "scaled_dot + softmax" : "self_attentive + softmax"),
         form_(form),
-        norm_(words.flag("norm")),
-        queries_(words.integer("queries", kQueries)) {
+        norm_(spec.flag("norm")),
+        queries_(spec.integer("queries", kQueries)) {
     const int64_t D = width_of(0);
     check(!norm_ || form == "features", "self_attentive: norm is for form=features");
     check(queries_ >= 1, "self_attentive: queries is ", queries_, ", expected at least 1");
@@ -54,10 +54,10 @@ class SelfAttentiveQuery final : public Structure {
   static Mechanism with_queries(const Mechanism& mechanism, int64_t queries) {
     const auto& parts = mechanism.parts();
     const bool own = parts.score.name == "self_attentive" && !parts.score.options.empty();
-    const std::string said = own ? parts.score.options.words() : "()";  // "(dot)"
-    const std::string many = parts.dimensionality.name == "single" ? "" : ", " + parts.dimensionality.words();
+    const std::string said = own ? parts.score.options.to_string() : "()";  // "(dot)"
+    const std::string many = parts.dimensionality.name == "single" ? "" : ", " + parts.dimensionality.to_string();
     return Mechanism::parse("self_attentive" + said.substr(0, said.size() - 1) + (own ? ", " : "") +
-                            "queries=" + std::to_string(queries) + ") + " + parts.align.words() + many);
+                            "queries=" + std::to_string(queries) + ") + " + parts.align.to_string() + many);
   }
 
   Arranged arrange(const Given& in) override {

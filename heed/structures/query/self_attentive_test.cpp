@@ -3,8 +3,8 @@
 namespace heed::testing {
 namespace {
 
-std::shared_ptr<Structure> over_features(const std::string& words = "self_attentive(features)") {
-  auto made = in_double(words, {.features = {2}});
+std::shared_ptr<Structure> over_features(const std::string& spec = "self_attentive(features)") {
+  auto made = in_double(spec, {.features = {2}});
   set(*made, "to_query", {1, .5, 0, 1});  // the golden matrices apply to rows, x W; these are W^T
   set(*made, "to_keys", {.5, 1, -.5, 0});
   set(*made, "to_values", {1, 0, 2, 1});

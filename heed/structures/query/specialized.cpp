@@ -10,8 +10,8 @@ namespace {
 
 class Specialized final : public Structure {
  public:
-  Specialized(const Options& words, const StructureOptions& options)
-      : Structure(options, "additive + softmax"), mean_(words.choice("form", {"mean", "attention"}) == "mean") {
+  Specialized(const Options& spec, const StructureOptions& options)
+      : Structure(options, "additive + softmax"), mean_(spec.choice("form", {"mean", "attention"}) == "mean") {
     if (!mean_) ask_ = slot_with_score("self_attentive", "ask", 0, width_of(1));
     attend_ = slot("attend", width_of(1), width_of(0));
   }

@@ -33,10 +33,10 @@ TEST(Specialized, AsksWithZeroWhereTheOtherInputIsEmpty) {
 }
 
 TEST(Specialized, FindsNothingInNothing) {
-  for (const std::string words : {"specialized", "specialized(attention)"}) {
+  for (const std::string spec : {"specialized", "specialized(attention)"}) {
     const Features nothing{at::full({1, 2, 2}, NAN, kDouble), at::zeros({1, 2}, at::kBool)};
-    const auto out = in_double(words, {.features = {2}})->forward({.features = {nothing, one_row(kF2, 2)}});
-    EXPECT_EQ(largest(out.context), 0) << words;
+    const auto out = in_double(spec, {.features = {2}})->forward({.features = {nothing, one_row(kF2, 2)}});
+    EXPECT_EQ(largest(out.context), 0) << spec;
   }
 }
 

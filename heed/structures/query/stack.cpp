@@ -13,8 +13,8 @@ namespace {
 
 class Stack final : public Structure {
  public:
-  Stack(const Options& words, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
-    const int64_t layers = checked_repeats("stack", "layers", words.integer("layers", 2));
+  Stack(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
+    const int64_t layers = checked_repeats("stack", "layers", spec.integer("layers", 2));
     for (int64_t i = 1; i <= layers; ++i)
       layers_.push_back(nested("layer_" + std::to_string(i), "self_attentive(features, norm)", given));
   }

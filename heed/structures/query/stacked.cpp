@@ -13,9 +13,9 @@ namespace {
 
 class Stacked final : public Structure {
  public:
-  Stacked(const Options& words, const StructureOptions& options) : Structure(options, "additive + softmax") {
-    const int64_t hops = checked_hops("stacked", words.integer("hops", 2));
-    const bool tied = words.flag("tied");
+  Stacked(const Options& spec, const StructureOptions& options) : Structure(options, "additive + softmax") {
+    const int64_t hops = checked_hops("stacked", spec.integer("hops", 2));
+    const bool tied = spec.flag("tied");
     check(width_of_query() == width_of(0), "stacked: the query is ", width_of_query(), " wide and the features ",
           width_of(0), "; expected the same, since contexts are added to the query");
     attend_ = for_each_hop(hops, tied,

@@ -23,8 +23,8 @@ TEST(Stacked, AsksAgainWithTheSum) {
 }
 
 TEST(Stacked, HasParametersForEachHopUnlessTied) {
-  const auto count = [](const std::string& words) {
-    return structure(words, {.features = {4}})->named_parameters().size();
+  const auto count = [](const std::string& spec) {
+    return structure(spec, {.features = {4}})->named_parameters().size();
   };
   EXPECT_EQ(count("stacked(3)"), 3 * count("stacked(3, tied)"));
 }

@@ -14,14 +14,14 @@ namespace {
 
 class Adam : public Optimizer {
  public:
-  explicit Adam(const Options& words, double decay = 0)
-      : b1_(words.number("b1", 0.9)),
-        b2_(words.number("b2", 0.98)),
-        epsilon_(words.number("epsilon", 1e-8)),
-        decay_(words.number("decay", decay)) {
-    check(b1_ >= 0 && b1_ < 1 && b2_ >= 0 && b2_ < 1, words.part(), ": b1 and b2 are ", b1_, " and ", b2_,
+  explicit Adam(const Options& spec, double decay = 0)
+      : b1_(spec.number("b1", 0.9)),
+        b2_(spec.number("b2", 0.98)),
+        epsilon_(spec.number("epsilon", 1e-8)),
+        decay_(spec.number("decay", decay)) {
+    check(b1_ >= 0 && b1_ < 1 && b2_ >= 0 && b2_ < 1, spec.part(), ": b1 and b2 are ", b1_, " and ", b2_,
           ", expected 0 <= b < 1");
-    check(epsilon_ > 0 && epsilon_ <= 1 && decay_ >= 0 && decay_ <= 1, words.part(), ": epsilon is ", epsilon_,
+    check(epsilon_ > 0 && epsilon_ <= 1 && decay_ >= 0 && decay_ <= 1, spec.part(), ": epsilon is ", epsilon_,
           " and decay ", decay_, ", expected 0 < epsilon <= 1 and 0 <= decay <= 1");
   }
 
@@ -41,7 +41,7 @@ class Adam : public Optimizer {
 
 class AdamW final : public Adam {
  public:
-  explicit AdamW(const Options& words) : Adam(words, 0.01) {}
+  explicit AdamW(const Options& spec) : Adam(spec, 0.01) {}
 };
 
 const Catalogue<Optimizer>::Entry adam_entry{

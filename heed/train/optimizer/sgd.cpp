@@ -10,8 +10,8 @@ namespace {
 
 class Sgd final : public Optimizer {
  public:
-  explicit Sgd(const Options& words) : momentum_(words.number("momentum", 0)) {
-    check(momentum_ >= 0 && momentum_ < 1, words.part(), ": momentum is ", momentum_, ", expected 0 <= momentum < 1");
+  explicit Sgd(const Options& spec) : momentum_(spec.number("momentum", 0)) {
+    check(momentum_ >= 0 && momentum_ < 1, spec.part(), ": momentum is ", momentum_, ", expected 0 <= momentum < 1");
   }
   void step(State& state, at::Tensor& values, const at::Tensor& grads, double rate, int64_t) const override {
     if (momentum_ == 0) {

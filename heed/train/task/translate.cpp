@@ -13,8 +13,8 @@
 #include "heed/data/batches.h"
 #include "heed/data/corpus.h"
 #include "heed/data/file.h"
-#include "heed/data/saved_model.h"
 #include "heed/data/max_tokens.h"
+#include "heed/data/saved_model.h"
 #include "heed/metrics/alignment_error.h"
 #include "heed/metrics/bleu.h"
 #include "heed/metrics/by_length.h"
@@ -74,10 +74,10 @@ TranslateSettings read_settings(const Settings& recipe) {
   const std::string both = tokenizer.shorthand("both");
   s.source_tokenizer = tokenizer.text("source", both.empty() ? "bpe(merges=8000)" : both);
   s.target_tokenizer = tokenizer.text("target", both.empty() ? "bpe(merges=8000)" : both);
-  for (const auto& [key, words] : {std::pair{"source", s.source_tokenizer}, {"target", s.target_tokenizer}}) try {
-      Catalogue<TokenizerTrainer>::make(words);
+  for (const auto& [key, spec] : {std::pair{"source", s.source_tokenizer}, {"target", s.target_tokenizer}}) try {
+      Catalogue<TokenizerTrainer>::make(spec);
     } catch (const Error& error) {
-      tokenizer.refuse(key, "is '", words, "': ", error.what());
+      tokenizer.refuse(key, "is '", spec, "': ", error.what());
     }
   s.joint = data.flag("joint", false);
   if (s.joint && s.source_tokenizer != s.target_tokenizer)
@@ -304,7 +304,7 @@ class Translate final : public Task {
     int64_t tokens = 0;
     for (const auto& scored : translator_->score(text.source, text.target, settings_.greedy.batch_tokens, false)) {
       loss -= scored.log_probability;
-      tokens += scored.words;
+      tokens += scored.tokens;
     }
     return {loss, tokens};
   }

@@ -1,6 +1,6 @@
 // Parts and mechanisms as people write them, right and wrong.
 
-#include "heed/base/words.h"
+#include "heed/base/spec.h"
 
 #include <functional>
 
@@ -23,7 +23,7 @@ std::string message(const std::function<void()>& action) {
 TEST(Part, HasANameAndOptions) {
   const auto part = parse_part("  local_p( 3 ,form = renorm) ", "alignment");
   EXPECT_EQ(part.name, "local_p");
-  EXPECT_EQ(part.words(), "local_p(3, form=renorm)");
+  EXPECT_EQ(part.to_string(), "local_p(3, form=renorm)");
   EXPECT_EQ(part.options.part(), "alignment/local_p");
   EXPECT_EQ(part.options.integer("window", 10), 3);
   EXPECT_EQ(part.options.choice("form", {"plain", "renorm"}), "renorm");
@@ -33,8 +33,8 @@ TEST(Part, HasANameAndOptions) {
 TEST(Part, NeedsNoOptions) {
   const auto part = parse_part("softmax", "alignment");
   EXPECT_TRUE(part.options.empty());
-  EXPECT_EQ(part.words(), "softmax");
-  EXPECT_EQ(parse_part("softmax()", "alignment").words(), "softmax");
+  EXPECT_EQ(part.to_string(), "softmax");
+  EXPECT_EQ(parse_part("softmax()", "alignment").to_string(), "softmax");
 }
 
 TEST(Options, TakeBareValuesInTheOrderOfTheQuestions) {
@@ -74,9 +74,9 @@ TEST(Options, TellWhatTheyWereAskedFor) {
 }
 
 TEST(Options, RefuseWhatNobodyAskedFor) {
-  const auto ask = [](const std::string& words) {
-    return [words] {
-      const auto part = parse_part(words, "alignment");
+  const auto ask = [](const std::string& spec) {
+    return [spec] {
+      const auto part = parse_part(spec, "alignment");
       part.options.number("alpha", 1.5);
       part.options.flag("learned");
       part.options.refuse_unread();
@@ -107,17 +107,17 @@ TEST(Options, RefuseAWrongValue) {
 }
 
 TEST(Part, RefusesBrokenBrackets) {
-  for (const std::string words :
+  for (const std::string spec :
        {"", "(3)", "x(3", "x)3", "x(3)y", "x((3)", "x(3))", "x(,)", "x(=3)", "x(k=)", "x(1,)"}) {
-    EXPECT_THROW(parse_part(words, "alignment"), Error) << words;
+    EXPECT_THROW(parse_part(spec, "alignment"), Error) << spec;
   }
 }
 
 TEST(Mechanism, IsAScoreAnAlignmentAndADimensionality) {
-  const auto words = parse_mechanism("additive(relu, bias=false) + entmax(1.5), multi(lift)");
-  EXPECT_EQ(words.score.words(), "additive(relu, bias=false)");
-  EXPECT_EQ(words.align.words(), "entmax(1.5)");
-  EXPECT_EQ(words.dimensionality.words(), "multi(lift)");
+  const auto spec = parse_mechanism("additive(relu, bias=false) + entmax(1.5), multi(lift)");
+  EXPECT_EQ(spec.score.to_string(), "additive(relu, bias=false)");
+  EXPECT_EQ(spec.align.to_string(), "entmax(1.5)");
+  EXPECT_EQ(spec.dimensionality.to_string(), "multi(lift)");
   EXPECT_EQ(parse_mechanism("dot+softmax").dimensionality.name, "single");
 }
 
@@ -128,9 +128,9 @@ TEST(Mechanism, IsShownInPartWhereItIsNone) {
 }
 
 TEST(Mechanism, RefusesOtherSentences) {
-  for (const std::string words :
+  for (const std::string spec :
        {"", "dot", "dot +", "+ softmax", "dot + softmax + softmax", "dot + softmax, multi, multi", "dot + softmax,"}) {
-    EXPECT_THROW(parse_mechanism(words), Error) << words;
+    EXPECT_THROW(parse_mechanism(spec), Error) << spec;
   }
   EXPECT_EQ(
       message([] { parse_mechanism("dot"); }),

@@ -1,4 +1,4 @@
-#include "heed/metrics/bleu_words.h"
+#include "heed/metrics/bleu_tokenizer.h"
 
 #include <algorithm>
 #include <array>

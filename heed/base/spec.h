@@ -32,7 +32,7 @@ class Options {
   /// A number without a fraction.
   int64_t integer(const std::string& name, int64_t otherwise) const;
   /// `name=word`, or a bare word that is one of `words`. The first of them is the default.
-  std::string choice(const std::string& name, const std::vector<std::string>& words) const;
+  std::string choice(const std::string& name, const std::vector<std::string>& spec) const;
   /// `name`, `name=true` or `name=false`.
   bool flag(const std::string& name, bool otherwise = false) const;
 
@@ -44,7 +44,7 @@ class Options {
   const std::string& part() const { return part_; }
   const std::vector<Known>& known() const { return known_; }
   bool empty() const { return given_.empty(); }
-  std::string words() const;  // "(3, renorm)", or "" when nothing was given
+  std::string to_string() const;  // "(3, renorm)", or "" when nothing was given
 
  private:
   struct Again {};
@@ -64,18 +64,18 @@ class Options {
   mutable std::vector<Known> known_;
 };
 
-struct PartWords {
+struct PartSpec {
   std::string name;
   Options options;
-  std::string words() const { return name + options.words(); }
+  std::string to_string() const { return name + options.to_string(); }
 };
 
-struct MechanismWords {
-  PartWords score, align, dimensionality;  // dimensionality.name is "single" where nothing was said
+struct MechanismSpec {
+  PartSpec score, align, dimensionality;  // dimensionality.name is "single" where nothing was said
 };
 
 /// "entmax(1.5)"; kind is the catalogue it belongs to: "score", "alignment", "dimensionality".
-PartWords parse_part(std::string_view text, const std::string& kind);
-MechanismWords parse_mechanism(std::string_view text);
+PartSpec parse_part(std::string_view text, const std::string& kind);
+MechanismSpec parse_mechanism(std::string_view text);
 
 }  // namespace heed

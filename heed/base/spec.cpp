@@ -1,4 +1,4 @@
-#include "heed/base/words.h"
+#include "heed/base/spec.h"
 
 #include <algorithm>
 #include <charconv>
@@ -96,20 +96,20 @@ int64_t Options::integer(const std::string& name, int64_t otherwise) const {
   return static_cast<int64_t>(value);
 }
 
-std::string Options::choice(const std::string& name, const std::vector<std::string>& words) const {
-  note({name, words.front(), joined(words, " | ")});
+std::string Options::choice(const std::string& name, const std::vector<std::string>& spec) const {
+  note({name, spec.front(), joined(spec, " | ")});
   if (const Item* item = take_named(name)) {
-    const bool fine = std::find(words.begin(), words.end(), item->value) != words.end();
-    check(fine, part_, ": option '", name, "' is '", excerpt(item->value), "', expected one of ", joined(words),
-          suggestion(item->value, words));
+    const bool fine = std::find(spec.begin(), spec.end(), item->value) != spec.end();
+    check(fine, part_, ": option '", name, "' is '", excerpt(item->value), "', expected one of ", joined(spec),
+          suggestion(item->value, spec));
     return item->value;
   }
   for (auto& item : given_) {
-    if (item.read || !item.name.empty() || std::find(words.begin(), words.end(), item.value) == words.end()) continue;
+    if (item.read || !item.name.empty() || std::find(spec.begin(), spec.end(), item.value) == spec.end()) continue;
     item.read = true;
     return item.value;
   }
-  return words.front();
+  return spec.front();
 }
 
 bool Options::flag(const std::string& name, bool otherwise) const {
@@ -142,13 +142,13 @@ void Options::refuse_unread() const {
   }
 }
 
-std::string Options::words() const {
+std::string Options::to_string() const {
   std::vector<std::string> items;
   for (const auto& item : given_) items.push_back(item.name.empty() ? item.value : item.name + "=" + item.value);
   return items.empty() ? "" : "(" + joined(items) + ")";
 }
 
-PartWords parse_part(std::string_view text, const std::string& kind) {
+PartSpec parse_part(std::string_view text, const std::string& kind) {
   const std::string whole = trimmed(text);
   const size_t open = whole.find('(');
   const std::string name = trimmed(whole.substr(0, open));
@@ -172,7 +172,7 @@ PartWords parse_part(std::string_view text, const std::string& kind) {
   return {name, Options(kind + "/" + name, std::move(given))};
 }
 
-MechanismWords parse_mechanism(std::string_view text) {
+MechanismSpec parse_mechanism(std::string_view text) {
   const auto refuse = [&] {
     fail("mechanism: got '", excerpt(trimmed(text)),
          "', expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
