@@ -27,7 +27,7 @@ inline Error error_of(const std::vector<Tensor>& got, const std::vector<Tensor>&
     const auto norm = [](const Tensor& x) { return x.norm().item<double>(); };
     const auto largest = [](const Tensor& x) { return x.abs().max().item<double>(); };
     worst.norm = std::max(worst.norm, norm(apart) / std::max(1e-300, norm(expected[i])));
-    worst.most = std::max(worst.most, largest(apart) / std::max(1e-300, largest(expected[i])));
+    worst.max = std::max(worst.max, largest(apart) / std::max(1e-300, largest(expected[i])));
   }
   return worst;
 }
@@ -168,7 +168,7 @@ class Case {
           if (single.rows[static_cast<size_t>(bh * p.queries + i)].key !=
                   twin.rows[static_cast<size_t>(bh * count + i)].key &&
               setting.align == AlignKind::hard) {
-            ++drawn_otherwise;
+            ++drawn_differently;
             got.flatten(0, 2)[bh * count + i].copy_(twin.context.flatten(0, 2)[bh * count + i]);
           }
       return error_of({got}, {twin.context});
@@ -186,7 +186,7 @@ class Case {
   const Inputs in;
   const Setting setting;
   Bound<float> single;
-  int64_t drawn_otherwise = 0;
+  int64_t drawn_differently = 0;
 };
 
 /// The same for the multi-dimensional kernels, forward. to_scores undefined: the elementwise form.

@@ -193,7 +193,7 @@ double seconds(const std::function<void()>& work) {
 }
 
 struct Timing {
-  double median = 0, least = 0, most = 0;  // seconds
+  double median = 0, min = 0, max = 0;  // seconds
 };
 
 Timing summary(std::vector<double> times) {
@@ -247,7 +247,7 @@ void print_times(const std::vector<TimeRow>& rows, bool ratios) {
     const double ratio = row.time.median / rows.back().time.median;
     std::printf("  %-22s %3d x %-5d %-9s %9.2f  %9.2f .. %-9.2f  %8.1e  %s\n", row.mechanism.c_str(),
                 static_cast<int>(row.batch), static_cast<int>(row.length), row.path.c_str(), 1e3 * row.time.median,
-                1e3 * row.time.least, 1e3 * row.time.most, row.error,
+                1e3 * row.time.min, 1e3 * row.time.max, row.error,
                 ratios ? std::to_string(ratio).substr(0, 4).c_str() : "-");
   }
   std::fflush(stdout);
@@ -293,8 +293,8 @@ Machine measure_machine() {
     products.push_back(seconds([&] { at::matmul(a, b); }));
     copies.push_back(seconds([&] { to.copy_(from); }));
   }
-  machine.gflops = 2 * std::pow(1024, 3) / summary(products).least / 1e9;
-  machine.gbytes = 2 * static_cast<double>(from.nbytes()) / summary(copies).least / 1e9;
+  machine.gflops = 2 * std::pow(1024, 3) / summary(products).min / 1e9;
+  machine.gbytes = 2 * static_cast<double>(from.nbytes()) / summary(copies).min / 1e9;
   return machine;
 }
 
@@ -339,8 +339,8 @@ void write_json(const std::string& path, const Machine& machine, const std::vect
     const auto& row = times[i];
     out << (i ? ",\n    " : "\n    ") << "{\"mechanism\": " << quoted(row.mechanism)
         << ", \"path\": " << quoted(row.path) << ", \"batch\": " << row.batch << ", \"length\": " << row.length
-        << ", \"median_s\": " << row.time.median << ", \"least_s\": " << row.time.least
-        << ", \"most_s\": " << row.time.most << ", \"error\": " << row.error << "}";
+        << ", \"median_s\": " << row.time.median << ", \"least_s\": " << row.time.min
+        << ", \"most_s\": " << row.time.max << ", \"error\": " << row.error << "}";
   }
   out << "\n  ]\n}\n";
   out.close();

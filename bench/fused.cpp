@@ -88,7 +88,7 @@ std::vector<std::string> split(const std::string& arguments) {
 }
 
 /// <build folder>/bench_fused.json, of the program <build folder>/bin/bench_fused.
-std::string usual_json() {
+std::string default_json() {
   const auto program = own_program();
   const auto folder = program.substr(0, program.rfind('/'));
   return folder.substr(0, folder.rfind('/')) + "/bench_fused.json";
@@ -114,7 +114,7 @@ int main_of(const std::vector<std::string>& arguments) {
     return 0;
   }
   Bench bench;
-  std::string json = usual_json();
+  std::string json = default_json();
   std::vector<std::string> only, names;
   for (const auto& part : kParts) names.push_back(part.name);
   for (size_t i = 0; i < arguments.size(); ++i) {

@@ -97,9 +97,9 @@ inline void dot_avx2(Bench& bench) {
     return;
   }
   struct Forced {
-    std::string usual = fused::instruction_set();
+    std::string before = fused::instruction_set();
     Forced() { fused::use_instruction_set("avx2"); }
-    ~Forced() { fused::use_instruction_set(usual); }
+    ~Forced() { fused::use_instruction_set(before); }
   } const forced;
   dot(bench, "dot_avx2", 78, 80, "avx2");
 }
@@ -108,10 +108,10 @@ inline void dot_avx2(Bench& bench) {
 
 inline int64_t best_chunk(const std::vector<int64_t>& chunks, const std::function<void(int64_t)>& run) {
   int64_t best = 0;
-  double least = 1e30;
+  double min = 1e30;
   for (const int64_t chunk : chunks) {
     const double time = seconds([&] { run(chunk); });
-    if (time < least) least = time, best = chunk;
+    if (time < min) min = time, best = chunk;
   }
   return best;
 }
@@ -257,7 +257,7 @@ inline void align(Bench& bench) {
     race.add(part(runners[i].name, &runners[i].in == &flat ? "softmax, flat" : "softmax", runners[i].bar));
     if (runners[i].setting.sample)
       race.figures.back().note =
-          std::to_string(cases[i]->drawn_otherwise) + " of 512 draws differ from those in double";
+          std::to_string(cases[i]->drawn_differently) + " of 512 draws differ from those in double";
   }
   bench.finish(std::move(race));
 }
@@ -355,7 +355,7 @@ inline void threads(Bench& bench) {
     const auto& name = works[i].first;
     race.add(
         {name, 1, {name + ", 1", bare + ", 2"}, {name + ", 2", bare + ", 1"}, "of the bare gain", 0.93, true, kAvx512});
-    if (race.at(name + ", 2").least() < 0.02) race.figures.back().note = "less than 20 ms of work: too short";
+    if (race.at(name + ", 2").min() < 0.02) race.figures.back().note = "less than 20 ms of work: too short";
   }
   bench.finish(std::move(race));
 }

@@ -85,8 +85,8 @@ Tensor plain_layer(const Rows& rows, const Leaves& p, const Tensor& from, const 
     const auto self = (values * p.self).sum(-1), neighbor = (values * p.neighbor).sum(-1);
     scores = at::leaky_relu(rows.of(self, to) + rows.of(neighbor, from), 0.2);  // [E, H]
   }
-  const auto least = at::full({kNodes, kHeads}, -INFINITY, scores.options());
-  const auto top = least.scatter_reduce(0, wide(to, scores), scores.detach(), "amax");
+  const auto min = at::full({kNodes, kHeads}, -INFINITY, scores.options());
+  const auto top = min.scatter_reduce(0, wide(to, scores), scores.detach(), "amax");
   const auto terms = at::exp(scores - rows.of(top, to));
   const auto weights = terms / rows.of(rows.sum(terms, to), to);
   return rows.sum(weights.unsqueeze(-1) * sent, to).flatten(1);
@@ -161,7 +161,7 @@ Race run_race(GatVersion version, bool full) {
   race.run({.rounds = full ? 21 : 7, .slow_rounds = full ? 21 : 7});
   std::string faster = kRows[0].name;
   for (const auto& rows : kRows)
-    if (race.at(rows.name).least() < race.at(faster).least()) faster = rows.name;
+    if (race.at(rows.name).min() < race.at(faster).min()) faster = rows.name;
   for (const auto& rows : kRows)
     race.add(Figure{"heed, times " + rows.name, 1, {rows.name}, {"heed"}, "x", rows.name == faster ? kBar : kAbsent});
   race.add(Figure{"heed / bytes, streamed", 1, {"heed"}, {"bytes, streamed"}, "of the time"});

@@ -36,7 +36,7 @@ inline double median(std::vector<double> x) {
 
 /// Against double: |x - r| / |r|, and the largest difference over the largest |r|.
 struct Error {
-  double norm = kAbsent, most = kAbsent;
+  double norm = kAbsent, max = kAbsent;
 };
 
 struct Contestant {
@@ -47,7 +47,7 @@ struct Contestant {
   Error found{};
 
   /// Of the rounds in which it ran; parity 0 or 1: the even or the odd ones.
-  double least(int parity = -1) const {
+  double min(int parity = -1) const {
     double best = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < times.size(); ++i)
       if ((parity < 0 || static_cast<int>(i % 2) == parity) && times[i] < best) best = times[i];
@@ -87,8 +87,8 @@ struct Figure {
 /// How long to measure.
 struct Pace {
   int rounds = 15;    // at least
-  double enough = 1;  // seconds: quick contestants run more rounds, up to most_rounds
-  int most_rounds = 400;
+  double enough = 1;  // seconds: quick contestants run more rounds, up to max_rounds
+  int max_rounds = 400;
   double slow = 0.3;  // a contestant that takes more seconds than this runs slow_rounds times
   int slow_rounds = 15;
 };
@@ -122,7 +122,7 @@ class Race {
       every.push_back(first > pace.slow ? pace.rounds / pace.slow_rounds | 1 : 1);  // odd: even and odd rounds
       if (c.error) c.found = c.error();
     }
-    const int rounds = std::clamp(static_cast<int>(pace.enough / round_time), pace.rounds, pace.most_rounds);
+    const int rounds = std::clamp(static_cast<int>(pace.enough / round_time), pace.rounds, pace.max_rounds);
     for (int round = 0; round < rounds; ++round)
       for (size_t i = 0; i < contestants.size(); ++i)
         contestants[i].times.push_back(round % every[i] == 0 ? seconds(contestants[i].run) : kAbsent);
@@ -135,15 +135,15 @@ class Race {
       for (const auto& who : figure.under) value /= time(at(who));
       return value;
     };
-    figure.value = of([](const Contestant& c) { return c.least(); });
+    figure.value = of([](const Contestant& c) { return c.min(); });
     std::vector<double> rounds;
     for (size_t i = 0; i < contestants[0].times.size(); ++i) {
       const double value = of([&](const Contestant& c) { return c.times[i]; });
       if (!std::isnan(value)) rounds.push_back(value);
     }
     figure.middle = median(rounds);
-    const double even = of([](const Contestant& c) { return c.least(0); });
-    const double odd = of([](const Contestant& c) { return c.least(1); });
+    const double even = of([](const Contestant& c) { return c.min(0); });
+    const double odd = of([](const Contestant& c) { return c.min(1); });
     figure.noise = std::abs(even - odd) / figure.value;
     figures.push_back(std::move(figure));
   }
@@ -154,9 +154,9 @@ class Race {
                 "error", "most");
     for (const auto& c : contestants) {
       const auto ran = c.ran();
-      std::printf("  %-40s %10.3f %10.3f %7.1f%% %6d", c.name.c_str(), 1e3 * c.least(), 1e3 * median(ran),
-                  100 * (median(ran) / c.least() - 1), static_cast<int>(ran.size()));
-      if (!std::isnan(c.found.norm)) std::printf("  %8.1e %8.1e", c.found.norm, c.found.most);
+      std::printf("  %-40s %10.3f %10.3f %7.1f%% %6d", c.name.c_str(), 1e3 * c.min(), 1e3 * median(ran),
+                  100 * (median(ran) / c.min() - 1), static_cast<int>(ran.size()));
+      if (!std::isnan(c.found.norm)) std::printf("  %8.1e %8.1e", c.found.norm, c.found.max);
       std::printf("\n");
     }
     for (const auto& f : figures) {

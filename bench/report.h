@@ -146,12 +146,12 @@ inline std::string json_of(const Machine& m) {
 inline std::string json_of(const Contestant& c) {
   const auto ran = c.ran();
   return object({{"name", quoted(c.name)},
-                 {"least_ms", number(1e3 * c.least())},
+                 {"least_ms", number(1e3 * c.min())},
                  {"median_ms", number(1e3 * median(ran))},
                  {"most_ms", number(ran.empty() ? kAbsent : 1e3 * *std::max_element(ran.begin(), ran.end()))},
                  {"rounds", std::to_string(ran.size())},
                  {"error", number(c.found.norm)},
-                 {"largest_error", number(c.found.most)}});
+                 {"largest_error", number(c.found.max)}});
 }
 
 inline std::string json_of(const Figure& f, const std::string& set) {

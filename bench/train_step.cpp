@@ -59,11 +59,11 @@ struct Batch {
 };
 
 Tensor tokens_of(Draws& draws, const std::vector<int64_t>& lengths) {
-  const int64_t most = *std::max_element(lengths.begin(), lengths.end());
-  auto rows = at::full({static_cast<int64_t>(lengths.size()), most}, kPad, at::kLong);
+  const int64_t max = *std::max_element(lengths.begin(), lengths.end());
+  auto rows = at::full({static_cast<int64_t>(lengths.size()), max}, kPad, at::kLong);
   for (size_t i = 0; i < lengths.size(); ++i)
     for (int64_t j = 0; j < lengths[i]; ++j)
-      rows.data_ptr<int64_t>()[static_cast<int64_t>(i) * most + j] = 1 + draws.below(kVocabulary - 1);
+      rows.data_ptr<int64_t>()[static_cast<int64_t>(i) * max + j] = 1 + draws.below(kVocabulary - 1);
   return rows;
 }
 
@@ -213,11 +213,11 @@ Figure share_of_rest(const Race& race) {
     return 100 * (time(race.at("attention of heed")) - time(race.at("its products"))) / time(race.at("heed"));
   };
   Figure f{"share of attention", 100, {}, {}, "%", 3, false};
-  f.value = of([](const Contestant& c) { return c.least(); });
+  f.value = of([](const Contestant& c) { return c.min(); });
   f.middle = of([](const Contestant& c) { return median(c.ran()); });
-  f.noise = std::abs(of([](const Contestant& c) { return c.least(0); }) -
-                     of([](const Contestant& c) { return c.least(1); })) /
-            f.value;
+  f.noise =
+      std::abs(of([](const Contestant& c) { return c.min(0); }) - of([](const Contestant& c) { return c.min(1); })) /
+      f.value;
   return f;
 }
 

@@ -58,11 +58,11 @@ std::string LineReader::problem(const std::string& line) const {
   return where + "byte " + std::to_string(byte + 1) + " is not UTF-8; convert the text first, for example with iconv";
 }
 
-std::vector<std::string> LineReader::some(int64_t most) {
+std::vector<std::string> LineReader::some(int64_t max) {
   check(wrong_.empty(), wrong_);
   std::vector<std::string> lines;
   std::string line;
-  while (static_cast<int64_t>(lines.size()) < most) {
+  while (static_cast<int64_t>(lines.size()) < max) {
     if (take_line(line)) {
       wrong_ = problem(line);
       if (!wrong_.empty()) {  // the lines before it are still fine

@@ -15,7 +15,7 @@ class LineReader {
   /// At least one line unless the input has ended, and as many more, up to `most`, as are there already. A byte-order
   /// mark at the start is dropped. A byte that is not UTF-8 and a line that is too long (kMaxLineBytes) are errors with
   /// the number of the line, once the lines before it have been given. Takes linear time, however long the lines are.
-  std::vector<std::string> some(int64_t most);
+  std::vector<std::string> some(int64_t max);
   /// Lines given so far.
   int64_t lines() const { return given_; }
 

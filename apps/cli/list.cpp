@@ -46,7 +46,7 @@ std::vector<ParameterSpec> declared(const Part& part) {
 /// The part with one number of its options raised by 1, or null where it refuses that.
 template <typename Part>
 std::shared_ptr<const Part> raised(const std::string& name, const Options::Known& option) {
-  const double value = std::stod(option.otherwise) + 1;
+  const double value = std::stod(option.default_value) + 1;
   try {
     return Catalogue<Part>::make(PartSpec{name, Options(name, {{option.name, fixed(value, 3)}})});
   } catch (const Error&) {
@@ -133,7 +133,7 @@ std::string shown(const CardParameter& parameter) {
 }
 
 std::string shown(const Options::Known& option) {
-  return option.name + " = " + option.otherwise + (option.kind == "number" ? "" : " (" + option.kind + ")");
+  return option.name + " = " + option.default_value + (option.kind == "number" ? "" : " (" + option.kind + ")");
 }
 
 template <typename Item>
@@ -217,7 +217,8 @@ nlohmann::ordered_json as_json(const Card& card) {
     parameters.push_back({{"name", p.name}});
     if (card.kind != "structure") parameters.back()["shape"] = p.shape;
   }
-  for (const auto& o : card.options) options.push_back({{"name", o.name}, {"default", o.otherwise}, {"kind", o.kind}});
+  for (const auto& o : card.options)
+    options.push_back({{"name", o.name}, {"default", o.default_value}, {"kind", o.kind}});
   nlohmann::ordered_json all{{"kind", card.kind},     {"name", card.name},        {"formula", card.formula},
                              {"choose", card.choose}, {"parameters", parameters}, {"options", options},
                              {"cost", card.cost},     {"paper", card.paper}};

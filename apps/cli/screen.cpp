@@ -17,7 +17,7 @@
 namespace heed::cli {
 namespace {
 
-constexpr int kLeastCell = 8;
+constexpr int kMinCell = 8;
 
 /// UTF-8 on this thread, whatever the user's language: wcwidth() and mbrtowc() ask the locale.
 class Utf8 {
@@ -41,9 +41,9 @@ int in_palette(const Rgb& color) {
   return 16 + 36 * step(color.red) + 6 * step(color.green) + step(color.blue);
 }
 
-int widest(const std::vector<std::string>& texts, int least) {
-  for (const auto& text : texts) least = std::max(least, display_width(text));
-  return least;
+int widest(const std::vector<std::string>& texts, int min) {
+  for (const auto& text : texts) min = std::max(min, display_width(text));
+  return min;
 }
 
 /// One number in so many columns and one more after it.
@@ -54,12 +54,12 @@ std::string without_trailing_whitespace(const std::string& line) {
 }
 
 int first_width(const Grid& grid) {
-  return std::max(display_width(grid.title), widest(grid.rows, kLeastCell)) + 1;
+  return std::max(display_width(grid.title), widest(grid.rows, kMinCell)) + 1;
 }
 
 std::vector<int> widths_of(const Grid& grid) {
   std::vector<int> widths;
-  for (const auto& column : grid.columns) widths.push_back(std::max(kLeastCell, display_width(column)));
+  for (const auto& column : grid.columns) widths.push_back(std::max(kMinCell, display_width(column)));
   return widths;
 }
 

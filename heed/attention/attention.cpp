@@ -183,10 +183,10 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
         "; expected the same batch size, and one value for each key");
   check_like("attention: values", v, k);
   if (q.defined()) check_like("attention: keys", k, q);
-  if (call.mask.any() || mechanism().score().most_keys() < k.size(1)) {
+  if (call.mask.any() || mechanism().score().max_keys() < k.size(1)) {
     const CallSizes sizes{keys.size(0), o.heads, Lq, keys.size(1), head_.width()};
     call = check_extras(call, mechanism(), sizes, keys);
-    const Reach found = reach(call.mask, {0, 0, Lq, keys.size(1), mechanism().score().most_keys()}, keys.device());
+    const Reach found = reach(call.mask, {0, 0, Lq, keys.size(1), mechanism().score().max_keys()}, keys.device());
     if (q.defined()) q = without_unreached(q.unsqueeze(1), found.rows).squeeze(1);
     k = without_unreached(k.unsqueeze(1), found.keys).squeeze(1);
     v = without_unreached(v.unsqueeze(1), found.values).squeeze(1);
@@ -215,9 +215,9 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
   call = check_extras(call, o.mechanism, {keys.size(0), o.heads, 1, keys.size(1), head_.width()}, keys);
   KeySide side{keys.unsqueeze(1), values.unsqueeze(1), {}};
   check(given.first_query == 0, "attention: first_query belongs to a call, not to a memory");
-  const int64_t most = o.mechanism.score().most_keys();
-  if (given.any() || most < keys.size(1)) {
-    const Reach found = reach(call.mask, {0, 0, 1, keys.size(1), most}, keys.device());
+  const int64_t max = o.mechanism.score().max_keys();
+  if (given.any() || max < keys.size(1)) {
+    const Reach found = reach(call.mask, {0, 0, 1, keys.size(1), max}, keys.device());
     if (given.any()) side.keep = found.keys;
     side.keys = without_unreached(side.keys, found.keys);
     side.values = without_unreached(side.values, found.values);
@@ -313,7 +313,7 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   if (memory.keep.defined()) call.mask.keep = both(call.mask.keep, memory.keep.rows().transpose(-1, -2));
 
   Prepared prepared;
-  const Place whole{0, 0, Lq, Lk, mechanism().score().most_keys()};
+  const Place whole{0, 0, Lq, Lk, mechanism().score().max_keys()};
   prepared.reach = reach(call.mask, whole, q.device());
   if (own_count.defined())  // S as it would be had the keys come with the call
     prepared.reach.key_count =
@@ -329,7 +329,7 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   prepared.align_query = mechanism().align().prepare_query(parameters.of("align"), heads);
   // What only this call masks is zeroed here, after the projections: it cannot reach the answer. What the memory masks
   // was zeroed before them.
-  const bool masked = given.mask.any() || whole.most_keys < Lk;
+  const bool masked = given.mask.any() || whole.max_keys < Lk;
   prepared.keys = masked ? without_unreached(memory.keys.rows(), prepared.reach.keys) : memory.keys.rows();
   prepared.align_keys = memory.align_keys.rows();
   if (!masked) prepared.kernel_keys = memory.kernel_keys.rows();

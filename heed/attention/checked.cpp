@@ -121,13 +121,13 @@ void check_want(const Want& want, const Mechanism& mechanism, const CallSizes& s
   check(links.scalar_type() == at::kLong && links.dim() == 2 && links.size(1) == 4, "want: links is ",
         links.scalar_type(), " ", shape_of(links), ", expected int64 [n, 4] = batch row, head, query, key");
   check(links.device() == like.device(), "want: links is on ", links.device(), ", the query on ", like.device());
-  const std::vector<int64_t> most{s.rows, s.heads, s.queries, s.keys};
+  const std::vector<int64_t> max{s.rows, s.heads, s.queries, s.keys};
   const char* names[] = {"batch row", "head", "query", "key"};
   for (int64_t i = 0; i < 4 && links.size(0) > 0; ++i) {
     const auto column = links.select(1, i);
     const int64_t low = column.min().item<int64_t>(), high = column.max().item<int64_t>();
-    check(low >= 0 && high < most[static_cast<size_t>(i)], "want: links has ", names[i], " ", low < 0 ? low : high,
-          ", expected 0 to ", most[static_cast<size_t>(i)] - 1);
+    check(low >= 0 && high < max[static_cast<size_t>(i)], "want: links has ", names[i], " ", low < 0 ? low : high,
+          ", expected 0 to ", max[static_cast<size_t>(i)] - 1);
   }
 }
 

@@ -51,8 +51,8 @@ Tensor biased(const Tensor& scores, const Call& call, const Place& place, const 
   const auto query = at::arange(first, first + count, whole).unsqueeze(-1);
   const auto ahead = at::arange(place.keys, whole) - query;  // j - i, [lq, Lk]
   if (in[kRelative].defined()) {
-    const int64_t most = in[kRelative].size(1) / 2;
-    const auto index = ahead.clamp(-most, most) + most;
+    const int64_t max = in[kRelative].size(1) / 2;
+    const auto index = ahead.clamp(-max, max) + max;
     const auto found = in[kRelative].index_select(1, index.flatten());
     e = e + found.view({1, -1, count, place.keys, 1});
   }
@@ -227,9 +227,9 @@ Plan plan_blocks(const Mechanism& mechanism, const Call& call, at::IntArrayRef q
   const int64_t per_query = std::max<int64_t>(1, H * keys * per_pair * element_size);  // of one batch row
   Plan plan;
   plan.path = call.path == Path::stored ? Path::stored : Path::composed;
-  const int64_t most = plan.path == Path::stored ? std::numeric_limits<int64_t>::max() : call.block_bytes;
-  plan.block_queries = std::clamp<int64_t>(most / per_query, 1, std::max<int64_t>(Lq, 1));
-  plan.block_rows = std::clamp<int64_t>(most / per_query / plan.block_queries, 1, std::max<int64_t>(B, 1));
+  const int64_t max = plan.path == Path::stored ? std::numeric_limits<int64_t>::max() : call.block_bytes;
+  plan.block_queries = std::clamp<int64_t>(max / per_query, 1, std::max<int64_t>(Lq, 1));
+  plan.block_rows = std::clamp<int64_t>(max / per_query / plan.block_queries, 1, std::max<int64_t>(B, 1));
   plan.bytes = plan.block_rows * plan.block_queries * per_query;
   return plan;
 }
@@ -262,7 +262,7 @@ Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const 
     std::array<Tensors, kOuts> pieces;
     for (int64_t i = 0; i < query_parts; ++i) {
       Block block;
-      block.place = {r * plan.block_rows, i * plan.block_queries, Lq, Lk, mechanism.score().most_keys()};
+      block.place = {r * plan.block_rows, i * plan.block_queries, Lq, Lk, mechanism.score().max_keys()};
       for (const int64_t which : rows_in_order) {
         const int64_t row = call.want.rows[static_cast<size_t>(which)] - block.place.first_query;
         if (row >= 0 && row < plan.block_queries) block.rows.push_back(row);

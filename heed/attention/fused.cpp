@@ -76,11 +76,11 @@ Tensor in_rows(const Tensor& x) {
 
 /// int64 [B]: keys from there on are masked, or cannot be scored.
 Tensor key_count(const Work& work, const Tensors& in) {
-  const int64_t most = work.mechanism.score().most_keys();
+  const int64_t max = work.mechanism.score().max_keys();
   const auto& given = in[kMaskCount];
-  if (most >= in[kKeys].size(2)) return dense(given);
-  if (given.defined()) return given.clamp_max(most).contiguous();
-  return at::full({in[kKeys].size(0)}, most, in[kKeys].options().dtype(at::kLong));
+  if (max >= in[kKeys].size(2)) return dense(given);
+  if (given.defined()) return given.clamp_max(max).contiguous();
+  return at::full({in[kKeys].size(0)}, max, in[kKeys].options().dtype(at::kLong));
 }
 
 Read read_of(const Work& work, const Tiled& t, const Tensors& in) {

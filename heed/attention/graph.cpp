@@ -132,8 +132,8 @@ void check_draws_by(const Graph& graph, const Tensor& by) {
   check(by.dim() == 2 && by.size(0) == 2 && by.size(1) == graph.size() && by.scalar_type() == at::kLong,
         "graph: draws_by is ", shape_of(by), " ", by.scalar_type(), ", expected [2, ", graph.size(),
         "] Long: a batch row and a number for each edge");
-  const int64_t least = by.numel() == 0 ? 0 : by.min().item<int64_t>();
-  check(least >= 0, "graph: draws_by has ", least, ", expected rows and numbers from 0");
+  const int64_t min = by.numel() == 0 ? 0 : by.min().item<int64_t>();
+  check(min >= 0, "graph: draws_by has ", min, ", expected rows and numbers from 0");
 }
 
 /// u in (0, 1), sorted [E, H]: by the batch row and number of the edge, and the head.

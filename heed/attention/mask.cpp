@@ -13,7 +13,7 @@ int64_t first_place(const Mask& mask, const Place& block) {
 Tensor kept(const Mask& mask, const Place& block, int64_t block_queries, const at::Device& device) {
   const auto whole = at::TensorOptions().dtype(at::kLong).device(device);
   const auto key = at::arange(block.keys, whole).view({1, 1, 1, -1, 1});
-  auto keep = key < block.most_keys;
+  auto keep = key < block.max_keys;
   if (mask.keep.defined()) keep = keep.logical_and(mask.keep.unsqueeze(-1));
   if (mask.key_count.defined()) keep = keep.logical_and(key < mask.key_count.view({-1, 1, 1, 1, 1}));
   if (mask.causal == Causal::none && mask.left < 0 && mask.right < 0) return keep;
@@ -37,7 +37,7 @@ struct Reached {
 Reached by_looking(const Mask& mask, const Place& whole, const Tensor& scored) {
   constexpr int64_t kAtOnce = 256;
   Place block = whole;
-  block.most_keys = whole.keys;
+  block.max_keys = whole.keys;
   Reached found{at::zeros({1, 1, whole.keys}, scored.options()), {}};
   std::vector<Tensor> rows;
   for (int64_t i = 0; i < whole.queries; i += kAtOnce) {
@@ -57,7 +57,7 @@ Reached by_looking(const Mask& mask, const Place& whole, const Tensor& scored) {
 /// Where the same keys are kept for all queries.
 Reached at_once(const Mask& mask, const Place& whole, const Tensor& scored) {
   Place all = whole;
-  all.most_keys = whole.keys;
+  all.max_keys = whole.keys;
   const auto keys = kept(mask, all, whole.queries, scored.device()).squeeze(-1).squeeze(2);  // [B|1, H|1, Lk]
   const auto row = keys.logical_and(scored).any(-1, /*keepdim=*/true);
   return {keys, row.expand({row.size(0), row.size(1), whole.queries})};
@@ -86,13 +86,13 @@ Reached by_counting(const Mask& mask, const Place& whole, const Tensor& scored) 
 Reach reach(const Mask& mask, const Place& whole, const at::Device& device) {
   const at::NoGradGuard no_grad;
   const auto numbers = at::TensorOptions().dtype(at::kLong).device(device);
-  if (!mask.any() && whole.keys <= whole.most_keys) {
+  if (!mask.any() && whole.keys <= whole.max_keys) {
     const auto all = at::ones({1, 1, std::max(whole.keys, whole.queries), 1}, numbers.dtype(at::kBool));
     const auto keys = all.narrow(2, 0, whole.keys);
     return {keys, keys, all.narrow(2, 0, whole.queries), at::full({1, 1, 1, 1, 1}, whole.keys, numbers)};
   }
   const auto ordinal = at::arange(1, whole.keys + 1, numbers);
-  const auto scored = ordinal <= whole.most_keys;  // [Lk]
+  const auto scored = ordinal <= whole.max_keys;  // [Lk]
   const bool own_rows = mask.keep.defined() && mask.keep.size(2) != 1;
   const bool runs = mask.causal != Causal::none || mask.left >= 0 || mask.right >= 0;
   const auto [keys, rows] = own_rows ? by_looking(mask, whole, scored)

@@ -31,9 +31,9 @@ struct Mask {
 
 /// Where a block of queries lies in its call.
 struct Place {
-  int64_t first_row = 0, first_query = 0;                   // of the block
-  int64_t queries = 0, keys = 0;                            // of the whole call
-  int64_t most_keys = std::numeric_limits<int64_t>::max();  // keys from here on cannot be scored
+  int64_t first_row = 0, first_query = 0;                  // of the block
+  int64_t queries = 0, keys = 0;                           // of the whole call
+  int64_t max_keys = std::numeric_limits<int64_t>::max();  // keys from here on cannot be scored
 };
 
 /// The place of query 0 of the block; the others follow.

@@ -11,7 +11,7 @@ namespace {
 void expect_reach(const Mask& mask, const Place& whole) {
   const auto found = reach(mask, whole, at::kCPU);
   Place all = whole;
-  all.most_keys = whole.keys;
+  all.max_keys = whole.keys;
   const auto keep = kept(mask, all, whole.queries, at::kCPU).expand({-1, -1, whole.queries, -1, -1});
   const auto scored = kept(mask, whole, whole.queries, at::kCPU).expand({-1, -1, whole.queries, -1, -1});
   const auto same = [](const Tensor& x, const Tensor& y) { return (x == y).all().item<bool>(); };
@@ -35,7 +35,7 @@ TEST(Reach, IsWhatTheWholeMaskSays) {
         for (const auto causal : {Causal::none, Causal::top_left, Causal::bottom_right})
           for (const auto& [left, right] : {std::pair{-1, -1}, {2, -1}, {-1, 1}, {0, 0}, {2, 1}})
             for (const int64_t first : {0, 3, 20})
-              for (const int64_t most : {int64_t{2}, std::numeric_limits<int64_t>::max()}) {
+              for (const int64_t max : {int64_t{2}, std::numeric_limits<int64_t>::max()}) {
                 if (first > 0 && causal == Causal::bottom_right) continue;
                 Mask mask{.causal = causal, .left = left, .right = right, .first_query = first};
                 if (keep.defined()) mask.keep = keep.narrow(2, 0, std::min<int64_t>(keep.size(2), queries));
@@ -43,8 +43,8 @@ TEST(Reach, IsWhatTheWholeMaskSays) {
                 if (counted) mask.key_count = at::tensor(std::vector<int64_t>{3, 0});
                 SCOPED_TRACE(testing::Message()
                              << queries << " queries, " << keys << " keys, causal " << static_cast<int>(causal)
-                             << ", window " << left << " " << right << ", first " << first << ", most " << most);
-                expect_reach(mask, {0, 0, queries, keys, most});
+                             << ", window " << left << " " << right << ", first " << first << ", most " << max);
+                expect_reach(mask, {0, 0, queries, keys, max});
               }
 }
 

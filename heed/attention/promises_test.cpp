@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(Fused, EveryFusion, ::testing::ValuesIn(on(Path::fused,
 
 /// Bool [B, H, Lq, Lk, 1] of a whole case.
 Tensor kept_of(const Case& c) {
-  const Place whole{0, 0, c.query.size(2), c.keys.size(2), c.mechanism.score().most_keys()};
+  const Place whole{0, 0, c.query.size(2), c.keys.size(2), c.mechanism.score().max_keys()};
   const auto keep = kept(c.call.mask, whole, c.query.size(2), at::kCPU);
   return keep.expand({c.query.size(0), c.query.size(1), c.query.size(2), c.keys.size(2), 1});
 }

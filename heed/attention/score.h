@@ -52,7 +52,7 @@ class Score {
   /// Whether the place of a key matters, not only its content.
   virtual bool positional() const { return false; }
   /// Keys from this one on cannot be scored and count as masked.
-  virtual int64_t most_keys() const { return std::numeric_limits<int64_t>::max(); }
+  virtual int64_t max_keys() const { return std::numeric_limits<int64_t>::max(); }
   /// Learned queries, for a score that needs none from the caller; 0: it needs one.
   virtual int64_t own_queries() const { return 0; }
 };

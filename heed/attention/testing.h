@@ -224,9 +224,9 @@ inline ::testing::AssertionResult close(const Tensor& x, const Tensor& y, double
   const auto a = x.detach().to(at::kCPU, at::kDouble), b = y.detach().to(at::kCPU, at::kDouble);
   if (a.numel() == 0) return ::testing::AssertionSuccess();
   const auto apart = (a - b).abs().masked_fill(a == b, 0.0);  // equal infinities are no distance apart
-  const double most = apart.max().item<double>();
-  if (most <= tolerance) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << "off by " << most << "\n" << a << "\n" << b;
+  const double max = apart.max().item<double>();
+  if (max <= tolerance) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "off by " << max << "\n" << a << "\n" << b;
 }
 
 inline bool same_bits(const Tensor& x, const Tensor& y) {

@@ -22,15 +22,15 @@ size_t distance(const std::string& from, const std::string& to) {
 
 std::string nearest(const std::string& word, const std::vector<std::string>& known) {
   std::string best;
-  size_t least = 0;
+  size_t min = 0;
   for (const auto& candidate : known) {
     const size_t d = distance(word, candidate);
-    if (best.empty() || d < least) {
+    if (best.empty() || d < min) {
       best = candidate;
-      least = d;
+      min = d;
     }
   }
-  return !best.empty() && 3 * least <= std::max(word.size(), best.size()) ? best : "";
+  return !best.empty() && 3 * min <= std::max(word.size(), best.size()) ? best : "";
 }
 
 std::string suggestion(const std::string& word, const std::vector<std::string>& known) {

@@ -48,18 +48,18 @@ Bound bound_of(double value, double outside) {
 }
 
 /// "0 <= dropout < 1"
-std::string range(const std::string& name, double least, double most) {
-  const Bound low = bound_of(least, below(least)), high = bound_of(most, above(most));
-  std::string upper = std::isfinite(most) ? name + (high.open ? " < " : " <= ") + high.text : name;
-  if (!std::isfinite(least)) return upper;
-  if (!std::isfinite(most)) return name + (low.open ? " > " : " >= ") + low.text;
+std::string range(const std::string& name, double min, double max) {
+  const Bound low = bound_of(min, below(min)), high = bound_of(max, above(max));
+  std::string upper = std::isfinite(max) ? name + (high.open ? " < " : " <= ") + high.text : name;
+  if (!std::isfinite(min)) return upper;
+  if (!std::isfinite(max)) return name + (low.open ? " > " : " >= ") + low.text;
   return low.text + (low.open ? " < " : " <= ") + upper;
 }
 
-std::string range(const std::string& name, int64_t least, int64_t most) {
-  if (least == Settings::kLeast) return name + " <= " + std::to_string(most);
-  if (most == Settings::kMost) return name + " >= " + std::to_string(least);
-  return std::to_string(least) + " <= " + name + " <= " + std::to_string(most);
+std::string range(const std::string& name, int64_t min, int64_t max) {
+  if (min == Settings::kMin) return name + " <= " + std::to_string(max);
+  if (max == Settings::kMax) return name + " >= " + std::to_string(min);
+  return std::to_string(min) + " <= " + name + " <= " + std::to_string(max);
 }
 
 std::vector<std::string> pieces_of(const std::string& path) {
@@ -274,9 +274,10 @@ const Setting* Settings::find_scalar(const std::string& key, const std::string& 
   return found;
 }
 
-void Settings::note(const std::string& key, const std::string& kind, const Setting& otherwise, Setting value) const {
+void Settings::note(const std::string& key, const std::string& kind, const Setting& default_value,
+                    Setting value) const {
   const std::string full = path(key);
-  Tree::Asked question{{full, kind, otherwise.form == Form::list ? "[]" : otherwise.text}, std::move(value)};
+  Tree::Asked question{{full, kind, default_value.form == Form::list ? "[]" : default_value.text}, std::move(value)};
   auto* earlier = tree_->find_asked(full);
   if (!earlier) {
     tree_->asked.push_back(std::move(question));
@@ -296,34 +297,33 @@ std::string Settings::origin(const std::string& key) const {
 
 // ---- reading ----
 
-double Settings::number(const std::string& key, double otherwise, double least, double most) const {
-  const std::string expected = "a number (for example " + written_number(otherwise) + ")";
-  double value = otherwise;
+double Settings::number(const std::string& key, double default_value, double min, double max) const {
+  const std::string expected = "a number (for example " + written_number(default_value) + ")";
+  double value = default_value;
   if (const Setting* given = find_scalar(key, expected)) {
-    const bool fine = read_number(given->text, value) && (std::isfinite(value) || std::isinf(otherwise));
+    const bool fine = read_number(given->text, value) && (std::isfinite(value) || std::isinf(default_value));
     if (!fine) refuse(key, "is '", excerpt(given->text), "', expected ", expected);
-    if (!(least <= value && value <= most))
-      refuse(key, "is ", excerpt(given->text), ", expected ", range(key, least, most));
+    if (!(min <= value && value <= max)) refuse(key, "is ", excerpt(given->text), ", expected ", range(key, min, max));
   }
-  note(key, "number", Setting::scalar(written_number(otherwise)), Setting::scalar(written_number(value)));
+  note(key, "number", Setting::scalar(written_number(default_value)), Setting::scalar(written_number(value)));
   return value;
 }
 
-int64_t Settings::integer(const std::string& key, int64_t otherwise, int64_t least, int64_t most) const {
-  const std::string expected = "a whole number (for example " + std::to_string(otherwise) + ")";
-  int64_t value = otherwise;
+int64_t Settings::integer(const std::string& key, int64_t default_value, int64_t min, int64_t max) const {
+  const std::string expected = "a whole number (for example " + std::to_string(default_value) + ")";
+  int64_t value = default_value;
   if (const Setting* given = find_scalar(key, expected)) {
     if (!read_integer(given->text, value)) refuse(key, "is '", excerpt(given->text), "', expected ", expected);
-    if (value < least || value > most) refuse(key, "is ", excerpt(given->text), ", expected ", range(key, least, most));
+    if (value < min || value > max) refuse(key, "is ", excerpt(given->text), ", expected ", range(key, min, max));
   }
-  note(key, "whole number", Setting::scalar(std::to_string(otherwise)), Setting::scalar(std::to_string(value)));
+  note(key, "whole number", Setting::scalar(std::to_string(default_value)), Setting::scalar(std::to_string(value)));
   return value;
 }
 
-std::string Settings::text(const std::string& key, const std::string& otherwise) const {
+std::string Settings::text(const std::string& key, const std::string& default_value) const {
   const Setting* given = find_scalar(key, "a text");
-  std::string value = given ? given->text : otherwise;
-  note(key, "text", Setting::scalar(otherwise), text_setting(value));
+  std::string value = given ? given->text : default_value;
+  note(key, "text", Setting::scalar(default_value), text_setting(value));
   return value;
 }
 
@@ -343,18 +343,18 @@ std::string Settings::choice(const std::string& key, const std::vector<std::stri
   return value;
 }
 
-bool Settings::flag(const std::string& key, bool otherwise) const {
-  bool value = otherwise;
+bool Settings::flag(const std::string& key, bool default_value) const {
+  bool value = default_value;
   const Setting* given = find_scalar(key, "true or false");
   if (given && !read_flag(given->text, value)) refuse(key, "is '", excerpt(given->text), "', expected true or false");
   const auto word = [](bool yes) { return Setting::scalar(yes ? "true" : "false"); };
-  note(key, "true | false", word(otherwise), word(value));
+  note(key, "true | false", word(default_value), word(value));
   return value;
 }
 
-std::vector<std::string> Settings::texts(const std::string& key, const std::vector<std::string>& otherwise) const {
+std::vector<std::string> Settings::texts(const std::string& key, const std::vector<std::string>& default_value) const {
   const std::string expected = "a text or a list of texts";
-  std::vector<std::string> value = otherwise;
+  std::vector<std::string> value = default_value;
   const Setting* given = find(key);
   if (given && given->form == Form::list) {
     value.clear();
@@ -367,7 +367,7 @@ std::vector<std::string> Settings::texts(const std::string& key, const std::vect
   } else if (given) {
     value = {find_scalar(key, expected)->text};
   }
-  note(key, "text or list of texts", list_setting(otherwise), list_setting(value));
+  note(key, "text or list of texts", list_setting(default_value), list_setting(value));
   return value;
 }
 

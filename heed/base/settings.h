@@ -53,24 +53,24 @@ inline double above(double bound) {
 class Settings {
  public:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
+  static constexpr int64_t kMin = std::numeric_limits<int64_t>::min(), kMax = std::numeric_limits<int64_t>::max();
 
   struct Known {
-    std::string path, kind, otherwise;  // otherwise: the default, as it is written; "" for a map
+    std::string path, kind, default_value;  // otherwise: the default, as it is written; "" for a map
   };
 
   Settings();
   /// name: how errors call the tree, "recipe". Refuses keys that stand twice, are empty or have a dot.
   explicit Settings(Setting written, std::string name = "recipe");
 
-  double number(const std::string& key, double otherwise, double least = -kInfinity, double most = kInfinity) const;
-  int64_t integer(const std::string& key, int64_t otherwise, int64_t least = kLeast, int64_t most = kMost) const;
-  std::string text(const std::string& key, const std::string& otherwise = "") const;
+  double number(const std::string& key, double default_value, double min = -kInfinity, double max = kInfinity) const;
+  int64_t integer(const std::string& key, int64_t default_value, int64_t min = kMin, int64_t max = kMax) const;
+  std::string text(const std::string& key, const std::string& default_value = "") const;
   /// One of the words; the first is the default.
   std::string choice(const std::string& key, const std::vector<std::string>& choices) const;
-  bool flag(const std::string& key, bool otherwise = false) const;
+  bool flag(const std::string& key, bool default_value = false) const;
   /// A list, or one text for a list of one.
-  std::vector<std::string> texts(const std::string& key, const std::vector<std::string>& otherwise = {}) const;
+  std::vector<std::string> texts(const std::string& key, const std::vector<std::string>& default_value = {}) const;
 
   /// The map below key, an empty one where there is none. A word or list in its place is short for {short_for: it}.
   Settings at(const std::string& key, const std::string& short_for = "") const;
@@ -112,7 +112,7 @@ class Settings {
   [[noreturn]] void refuse_value(const std::string& key, const std::string& text) const;
   Setting* find(const std::string& key) const;  // nullptr when absent
   const Setting* find_scalar(const std::string& key, const std::string& expected) const;
-  void note(const std::string& key, const std::string& kind, const Setting& otherwise, Setting value) const;
+  void note(const std::string& key, const std::string& kind, const Setting& default_value, Setting value) const;
 
   std::shared_ptr<Tree> tree_;
   std::string path_;  // "" at the top

@@ -102,8 +102,8 @@ TEST(Settings, RefuseAWrongItemOfAList) {
 }
 
 TEST(Settings, RefuseWhatIsOutOfRange) {
-  const auto number = [](const std::string& text, double least, double most) {
-    return message([&] { with("train.dropout", text).at("train").number("dropout", 0.1, least, most); });
+  const auto number = [](const std::string& text, double min, double max) {
+    return message([&] { with("train.dropout", text).at("train").number("dropout", 0.1, min, max); });
   };
   const double inf = Settings::kInfinity;
   EXPECT_EQ(number("1", 0, 1), "nothing was refused");
@@ -113,12 +113,12 @@ TEST(Settings, RefuseWhatIsOutOfRange) {
   EXPECT_EQ(number("0", above(0), 0.5), "recipe: train.dropout is 0, expected 0 < dropout <= 0.5");
   EXPECT_EQ(number("-1", 0, inf), "recipe: train.dropout is -1, expected dropout >= 0");
   EXPECT_EQ(number("4", -inf, 3), "recipe: train.dropout is 4, expected dropout <= 3");
-  const auto integer = [](const std::string& text, int64_t least, int64_t most) {
-    return message([&] { with("heads", text).integer("heads", 1, least, most); });
+  const auto integer = [](const std::string& text, int64_t min, int64_t max) {
+    return message([&] { with("heads", text).integer("heads", 1, min, max); });
   };
-  EXPECT_EQ(integer("0", 1, Settings::kMost), "recipe: heads is 0, expected heads >= 1");
+  EXPECT_EQ(integer("0", 1, Settings::kMax), "recipe: heads is 0, expected heads >= 1");
   EXPECT_EQ(integer("9", 1, 8), "recipe: heads is 9, expected 1 <= heads <= 8");
-  EXPECT_EQ(integer("9", Settings::kLeast, 8), "recipe: heads is 9, expected heads <= 8");
+  EXPECT_EQ(integer("9", Settings::kMin, 8), "recipe: heads is 9, expected heads <= 8");
 }
 
 TEST(Settings, ShowValuesInPartAndWithoutTerminalEscapes) {

@@ -73,8 +73,8 @@ void Options::note(Known known) const {
   known_.push_back(std::move(known));
 }
 
-double Options::number(const std::string& name, double otherwise) const {
-  note({name, shown(otherwise), "number"});
+double Options::number(const std::string& name, double default_value) const {
+  note({name, shown(default_value), "number"});
   double value = 0;
   if (const Item* item = take_named(name)) {
     check(is_number(item->value, value), part_, ": option '", name, "' is '", excerpt(item->value),
@@ -86,11 +86,11 @@ double Options::number(const std::string& name, double otherwise) const {
     item.read = true;
     return value;
   }
-  return otherwise;
+  return default_value;
 }
 
-int64_t Options::integer(const std::string& name, int64_t otherwise) const {
-  const double value = number(name, static_cast<double>(otherwise));
+int64_t Options::integer(const std::string& name, int64_t default_value) const {
+  const double value = number(name, static_cast<double>(default_value));
   check(value == std::floor(value) && std::abs(value) < 9e15, part_, ": option '", name, "' is ", value,
         ", expected a whole number");
   return static_cast<int64_t>(value);
@@ -112,8 +112,8 @@ std::string Options::choice(const std::string& name, const std::vector<std::stri
   return spec.front();
 }
 
-bool Options::flag(const std::string& name, bool otherwise) const {
-  note({name, otherwise ? "true" : "false", "true | false"});
+bool Options::flag(const std::string& name, bool default_value) const {
+  note({name, default_value ? "true" : "false", "true | false"});
   if (const Item* item = take_named(name)) {
     const bool yes = item->value == "true", no = item->value == "false";
     check(yes || no, part_, ": option '", name, "' is '", excerpt(item->value), "', expected true or false");
@@ -124,7 +124,7 @@ bool Options::flag(const std::string& name, bool otherwise) const {
     item.read = true;
     return true;
   }
-  return otherwise;
+  return default_value;
 }
 
 void Options::refuse_unread() const {
@@ -133,7 +133,7 @@ void Options::refuse_unread() const {
     std::vector<std::string> names, list;
     for (const auto& known : known_) {
       names.push_back(known.name);
-      list.push_back(known.name + " (" + known.kind + "; " + known.otherwise + ")");
+      list.push_back(known.name + " (" + known.kind + "; " + known.default_value + ")");
       for (const auto& word : cut(known.kind, '|')) names.push_back(word);
     }
     const std::string& word = item.name.empty() ? item.value : item.name;

@@ -19,7 +19,7 @@ namespace heed {
 class Options {
  public:
   struct Known {
-    std::string name, otherwise, kind;  // kind: "number", "yes or no", or the words to choose from
+    std::string name, default_value, kind;  // kind: "number", "yes or no", or the words to choose from
   };
 
   Options() = default;
@@ -28,13 +28,13 @@ class Options {
   Options(std::string part, std::vector<std::pair<std::string, std::string>> given);
 
   /// `name=2.5`, or the first bare number that no earlier option took.
-  double number(const std::string& name, double otherwise) const;
+  double number(const std::string& name, double default_value) const;
   /// A number without a fraction.
-  int64_t integer(const std::string& name, int64_t otherwise) const;
+  int64_t integer(const std::string& name, int64_t default_value) const;
   /// `name=word`, or a bare word that is one of `words`. The first of them is the default.
   std::string choice(const std::string& name, const std::vector<std::string>& spec) const;
   /// `name`, `name=true` or `name=false`.
-  bool flag(const std::string& name, bool otherwise = false) const;
+  bool flag(const std::string& name, bool default_value = false) const;
 
   /// The same options, none of them read yet: a part can be made from the same words again.
   Options unread() const { return Options(*this, Again{}); }

@@ -69,7 +69,7 @@ TEST(Options, TellWhatTheyWereAskedFor) {
   options.flag("learned");
   ASSERT_EQ(options.known().size(), 2U);
   EXPECT_EQ(options.known()[0].name, "alpha");
-  EXPECT_EQ(options.known()[0].otherwise, "1.5");
+  EXPECT_EQ(options.known()[0].default_value, "1.5");
   EXPECT_EQ(options.known()[1].name, "learned");
 }
 

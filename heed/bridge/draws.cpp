@@ -31,11 +31,11 @@ at::Tensor Draws::uniform(kernels::Purpose purpose, at::IntArrayRef shape, const
 }
 
 at::Tensor Draws::kept(at::IntArrayRef shape, double rate, const at::TensorOptions& options) const {
-  const auto least = static_cast<float>(rate);
+  const auto min = static_cast<float>(rate);
   const bool narrow = options.dtype() == at::kFloat;
   const float factor = narrow ? static_cast<float>(1 / (1 - rate)) : 1.0F;
   const auto kept = filled(*this, kernels::kDropout, shape, [&](float* row, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) row[i] = row[i] >= least ? factor : 0.0F;
+    for (int64_t i = 0; i < count; ++i) row[i] = row[i] >= min ? factor : 0.0F;
   });
   return narrow ? kept.to(options) : kept.to(options) / (1 - rate);
 }

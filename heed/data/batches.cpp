@@ -31,14 +31,14 @@ std::pair<int64_t, int64_t> widths(const IdPairs& corpus, int64_t row) {
 }
 
 /// Cuts rows that are sorted by length, in their order.
-void cut_by_tokens(const IdPairs& corpus, const Rows& sorted, int64_t tokens, int64_t most_rows,
+void cut_by_tokens(const IdPairs& corpus, const Rows& sorted, int64_t tokens, int64_t max_rows,
                    std::vector<Rows>& batches) {
   Rows batch;
   int64_t widest = 0;
   for (const int64_t row : sorted) {
     const auto [first, second] = widths(corpus, row);
     const int64_t wider = std::max({widest, first, second}), rows = static_cast<int64_t>(batch.size()) + 1;
-    const bool full = rows * wider > tokens || (most_rows > 0 && rows > most_rows);
+    const bool full = rows * wider > tokens || (max_rows > 0 && rows > max_rows);
     if (full && !batch.empty()) {
       batches.push_back(std::move(batch));
       batch.clear();
@@ -76,9 +76,9 @@ at::Tensor kept(const std::vector<Ids>& side, const Rows& rows, int64_t columns)
 }
 
 int64_t widest(const std::vector<Ids>& side, const Rows& rows) {
-  int64_t most = 0;
-  for (const int64_t row : rows) most = std::max(most, width(side, row));
-  return most;
+  int64_t max = 0;
+  for (const int64_t row : rows) max = std::max(max, width(side, row));
+  return max;
 }
 
 int64_t tokens_of(const std::vector<Ids>& side, const Rows& rows) {
@@ -129,7 +129,7 @@ PairBatch collate(const IdPairs& corpus, const Rows& rows, int64_t rank, int64_t
   return batch;
 }
 
-std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64_t most_rows) {
+std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64_t max_rows) {
   check_corpus(corpus);
   check(tokens >= 1, "data/batches: got a batch of ", tokens, " tokens, expected 1 or more");
   Rows order;
@@ -137,7 +137,7 @@ std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64
   std::stable_sort(order.begin(), order.end(),
                    [&](int64_t a, int64_t b) { return widths(corpus, a) > widths(corpus, b); });
   std::vector<Rows> batches;
-  cut_by_tokens(corpus, order, tokens, most_rows, batches);
+  cut_by_tokens(corpus, order, tokens, max_rows, batches);
   return batches;
 }
 

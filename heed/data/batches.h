@@ -51,7 +51,7 @@ RowShare share(int64_t rows, int64_t rank, int64_t world);
 PairBatch collate(const IdPairs& corpus, const Rows& rows, int64_t rank = 0, int64_t world = 1);
 
 /// Every row once, the longest first, cut by tokens: to validate and to translate. Rows say where a result belongs.
-std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64_t most_rows = 0);
+std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64_t max_rows = 0);
 
 struct BatchOptions {
   int64_t tokens = 4096;  // of a batch, padding included: rows * S or rows * T, whichever is more

@@ -33,9 +33,9 @@ TEST_F(File, SaysWhatIsWrongWithAPath) {
 
 /// Writes more than the system allows a file of this process to have.
 void write_beyond_the_limit(const std::string& path, void (*handler)(int)) {
-  const rlimit no_core{0, 0}, most{4096, 4096};
+  const rlimit no_core{0, 0}, max{4096, 4096};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  ::setrlimit(RLIMIT_FSIZE, &most);
+  ::setrlimit(RLIMIT_FSIZE, &max);
   std::signal(SIGXFSZ, handler);
   try {
     write_atomically(path, std::string(1 << 16, 'n'));

@@ -16,7 +16,7 @@ namespace {
 using namespace grammar;
 
 constexpr int64_t kShortest = 2, kLongest = 30;  // English words
-constexpr int64_t kMostClauses = 4, kMostRichness = 70;
+constexpr int64_t kMaxClauses = 4, kMaxRichness = 70;
 
 /// splitmix64 (Steele, Lea & Flood, 2014): the same numbers on every machine.
 class Random {
@@ -317,12 +317,12 @@ class Stream {
  private:
   /// A sentence that may be that long: the more clauses and the richer they are, the longer.
   void write(int64_t wanted) {
-    constexpr size_t kMostWaiting = 100;
-    const int64_t clauses = 1 + random_.below(std::min(kMostClauses, (wanted + 4) / 5));
-    Writer writer(random_, random_.below(std::min(kMostRichness, 8 * wanted)));
+    constexpr size_t kMaxWaiting = 100;
+    const int64_t clauses = 1 + random_.below(std::min(kMaxClauses, (wanted + 4) / 5));
+    Writer writer(random_, random_.below(std::min(kMaxRichness, 8 * wanted)));
     const auto chinese = writer.sentence(clauses);
     const size_t length = writer.english().size();
-    if (length >= waiting_.size() || waiting_[length].size() == kMostWaiting) return;
+    if (length >= waiting_.size() || waiting_[length].size() == kMaxWaiting) return;
     waiting_[length].push_back(pair_of(writer.english(), chinese));
   }
 

@@ -47,9 +47,9 @@ class Reader {
   explicit Reader(std::string name) : name_(std::move(name)) {}
 
   Setting read(const YAML::Node& node, const std::string& origin, int depth = 0) {
-    constexpr int kMostValues = 100'000, kMostDepth = 50;
-    check(++values_ < kMostValues, "recipe: more than ", kMostValues, " values", place(origin));
-    check(depth < kMostDepth, "recipe: more than ", kMostDepth, " levels, or an alias inside its own anchor",
+    constexpr int kMaxValues = 100'000, kMaxDepth = 50;
+    check(++values_ < kMaxValues, "recipe: more than ", kMaxValues, " values", place(origin));
+    check(depth < kMaxDepth, "recipe: more than ", kMaxDepth, " levels, or an alias inside its own anchor",
           place(origin));
     Setting setting;
     setting.origin = origin;

@@ -27,8 +27,8 @@ static_assert(std::endian::native == std::endian::little,
 using Json = nlohmann::json;
 
 constexpr uint64_t kLengthBytes = 8;
-constexpr uint64_t kMostHeaderBytes = 100'000'000;  // the reference implementation's limit
-constexpr size_t kMostAxes = 64;                    // torch's own limit in most of its functions
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the reference implementation's limit
+constexpr size_t kMaxAxes = 64;                    // torch's own limit in most of its functions
 constexpr const char* kMetadata = "__metadata__";
 
 struct Kind {
@@ -74,15 +74,15 @@ template <typename... Parts>
 
 /// 'name', with control characters escaped and of bounded length: it may come out of a hostile file.
 std::string shown(const std::string& name) {
-  constexpr size_t kMost = 100;
-  const std::string text = Json(name.substr(0, kMost)).dump(-1, ' ', false, Json::error_handler_t::replace);
-  return "'" + text.substr(1, text.size() - 2) + (name.size() > kMost ? "...'" : "'");
+  constexpr size_t kMax = 100;
+  const std::string text = Json(name.substr(0, kMax)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return "'" + text.substr(1, text.size() - 2) + (name.size() > kMax ? "...'" : "'");
 }
 
 /// "'a', 'b' and 3 more"
 std::string some_of(const std::vector<std::string>& items) {
-  constexpr size_t kMost = 8;
-  const size_t count = std::min(items.size(), kMost);
+  constexpr size_t kMax = 8;
+  const size_t count = std::min(items.size(), kMax);
   const std::string text = joined({items.begin(), items.begin() + static_cast<std::ptrdiff_t>(count)});
   return items.size() > count ? text + " and " + std::to_string(items.size() - count) + " more" : text;
 }
@@ -175,9 +175,9 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   }
 
   bool number_unsigned(uint64_t value) override {
-    const size_t most = field_ == "shape" ? kMostAxes : 2;
+    const size_t max = field_ == "shape" ? kMaxAxes : 2;
     if (list_ == nullptr || value > std::numeric_limits<int64_t>::max()) unexpected(std::to_string(value));
-    if (list_->size() == most) unexpected("a list of more than " + std::to_string(most));
+    if (list_->size() == max) unexpected("a list of more than " + std::to_string(max));
     list_->push_back(static_cast<int64_t>(value));
     return true;
   }
@@ -218,10 +218,10 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
       refuse(path_, kMetadata, " is ", what, ", expected an object of texts");
     if (place_ == Place::names)
       refuse(path_, "tensor ", shown(name_), " is ", what, ", expected an object with dtype, shape and data_offsets");
-    const std::string cure =
-        field_ == "dtype"   ? "one of " + known_kinds()
-        : field_ == "shape" ? "a list of at most " + std::to_string(kMostAxes) + " whole numbers from 0 to 2^63 - 1"
-                            : std::string("a list of two whole numbers from 0 to 2^63 - 1");
+    const std::string cure = field_ == "dtype" ? "one of " + known_kinds()
+                             : field_ == "shape"
+                                 ? "a list of at most " + std::to_string(kMaxAxes) + " whole numbers from 0 to 2^63 - 1"
+                                 : std::string("a list of two whole numbers from 0 to 2^63 - 1");
     refuse(path_, field_, " of ", shown(name_), list_ == nullptr ? " is " : " holds ", what, ", expected ", cure);
   }
 
@@ -304,7 +304,7 @@ std::string read_header(const std::string& path, const InputFile& file) {
   if (length > rest)
     refuse(path, "the header should have ", length, " bytes, but ", rest,
            " follow; the file is cut short or no safetensors file");
-  if (length > kMostHeaderBytes) refuse(path, "the header has ", length, " bytes, expected at most ", kMostHeaderBytes);
+  if (length > kMaxHeaderBytes) refuse(path, "the header has ", length, " bytes, expected at most ", kMaxHeaderBytes);
   std::string text(length, ' ');
   file.read(text.data(), length, kLengthBytes);
   return text;
@@ -370,8 +370,8 @@ std::string header_text(const std::string& path, const std::vector<const NamedTe
   }
   std::string text = "{" + joined(items, ",") + "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');
-  if (text.size() > kMostHeaderBytes)
-    refuse(path, "the header would have ", text.size(), " bytes, expected at most ", kMostHeaderBytes);
+  if (text.size() > kMaxHeaderBytes)
+    refuse(path, "the header would have ", text.size(), " bytes, expected at most ", kMaxHeaderBytes);
   return text;
 }
 

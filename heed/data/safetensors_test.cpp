@@ -427,9 +427,9 @@ TEST_F(SafetensorsTest, SaysThatAFolderMayNotBeWritten) {
 /// Lowers a limit of the process for as long as it lives.
 class Limit {
  public:
-  Limit(__rlimit_resource resource, rlim_t most) : resource_(resource) {
+  Limit(__rlimit_resource resource, rlim_t max) : resource_(resource) {
     ::getrlimit(resource, &before_);
-    const rlimit lowered{std::min(most, before_.rlim_max), before_.rlim_max};
+    const rlimit lowered{std::min(max, before_.rlim_max), before_.rlim_max};
     check(::setrlimit(resource, &lowered) == 0, "the limit cannot be set");
   }
   Limit(const Limit&) = delete;

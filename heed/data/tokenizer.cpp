@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-constexpr size_t kMostKnownWords = 1U << 18U, kLongestKnownWord = 100;
+constexpr size_t kMaxKnownWords = 1U << 18U, kLongestKnownWord = 100;
 
 PieceNumbers numbered(const std::vector<std::string>& pieces) {
   PieceNumbers numbers;
@@ -40,7 +40,7 @@ Tokenizer::Symbols Tokenizer::remembered_symbols(const std::string& word) const 
   }
   Symbols made = symbols(word);
   const std::lock_guard lock(mutex_);
-  if (known_words_.size() >= kMostKnownWords) known_words_.clear();
+  if (known_words_.size() >= kMaxKnownWords) known_words_.clear();
   known_words_.emplace(word, made);
   return made;
 }

@@ -29,11 +29,11 @@ int64_t closest(const std::vector<int64_t>& lengths, int64_t length) {
 }
 
 /// Each run as often as in the reference that has most of it.
-Counts<std::string> most_of_each(const std::vector<std::vector<std::string>>& references, size_t n) {
-  Counts<std::string> most;
+Counts<std::string> max_of_each(const std::vector<std::vector<std::string>>& references, size_t n) {
+  Counts<std::string> max;
   for (const auto& words : references)
-    for (const auto& [run, count] : word_ngrams(words, n)) most[run] = std::max(most[run], count);
-  return most;
+    for (const auto& [run, count] : word_ngrams(words, n)) max[run] = std::max(max[run], count);
+  return max;
 }
 
 double smooth_value(const BleuOptions& options) {
@@ -101,7 +101,7 @@ BleuCounts bleu_counts(const std::string& hypothesis, const Sentences& reference
   for (size_t n = 0; n < kBleuOrder; ++n) {
     const auto runs = word_ngrams(words, n + 1);
     counts.totals[n] = total(runs);
-    counts.matches[n] = matches(runs, most_of_each(theirs, n + 1));
+    counts.matches[n] = matches(runs, max_of_each(theirs, n + 1));
   }
   return counts;
 }

@@ -14,7 +14,7 @@ namespace {
 using Words = BeamDistance::Words;
 
 constexpr size_t kLongestShift = 10, kFurthestShift = 50;
-constexpr int64_t kMostCandidates = 1000;  // over all shifts of a sentence
+constexpr int64_t kMaxCandidates = 1000;  // over all shifts of a sentence
 
 /// A run of the hypothesis moves before the word at `to` (counted before it moves).
 struct Shift {
@@ -62,7 +62,7 @@ class Shifter {
     while (true) {
       best_.reset();
       find_best();
-      if (candidates_ >= kMostCandidates || !best_ || best_->saved <= 0) return shifts + distance_.distance();
+      if (candidates_ >= kMaxCandidates || !best_ || best_->saved <= 0) return shifts + distance_.distance();
       const auto& words = distance_.hypothesis();
       distance_.move_to(shifted(words, exchange(best_->shift, words.size())));
       ++shifts;
@@ -76,7 +76,7 @@ class Shifter {
     for (size_t h = 0; h < H; ++h)
       for (size_t r = h > kFurthestShift ? h - kFurthestShift : 0; r < std::min(R, h + kFurthestShift + 1); ++r) {
         try_runs(h, r);
-        if (candidates_ >= kMostCandidates) return;
+        if (candidates_ >= kMaxCandidates) return;
       }
   }
 
@@ -84,15 +84,15 @@ class Shifter {
   /// is wrong on both sides and the run does not stand on its goal already.
   void try_runs(size_t h, size_t r) {
     const auto& words = distance_.hypothesis();
-    const size_t most = std::min({kLongestShift, words.size() - h, reference_.size() - r});
+    const size_t max = std::min({kLongestShift, words.size() - h, reference_.size() - r});
     bool hypothesis_wrong = false, reference_wrong = false;
-    for (size_t n = 0; n < most && words[h + n] == reference_[r + n]; ++n) {
+    for (size_t n = 0; n < max && words[h + n] == reference_[r + n]; ++n) {
       hypothesis_wrong = hypothesis_wrong || path_.hypothesis_wrong[h + n];
       reference_wrong = reference_wrong || path_.reference_wrong[r + n];
       const int64_t goal = path_.place[r];
       const bool there = goal >= static_cast<int64_t>(h) && goal <= static_cast<int64_t>(h + n);
       if (hypothesis_wrong && reference_wrong && !there) try_places(h, r, n + 1);
-      if (candidates_ >= kMostCandidates) return;
+      if (candidates_ >= kMaxCandidates) return;
     }
   }
 

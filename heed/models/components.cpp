@@ -7,7 +7,7 @@
 
 namespace heed {
 
-std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const std::string& usual) {
+std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const std::string& defaults) {
   auto kinds = AttentionModel::Parts::names();
   const std::string given = settings.shorthand("words");
   const auto named = std::find(kinds.begin(), kinds.end(), given);
@@ -22,7 +22,7 @@ std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const 
       settings.refuse(part, "is given together with words: '", excerpt(given), "', expected one of the two");
   const auto first = is_name ? named : std::find(kinds.begin(), kinds.end(), "mechanism");
   std::rotate(kinds.begin(), first, first + 1);  // the default stands first
-  const std::string spec = given.empty() || is_name ? usual : given;
+  const std::string spec = given.empty() || is_name ? defaults : given;
   return AttentionModel::Parts::make(settings.choice("kind", kinds), settings, spec);
 }
 

@@ -129,15 +129,15 @@ std::shared_ptr<Base> make_component(const Options&, const With&... with) {
 
 /// The component that `settings` names by its key `kind`, made from the rest of it; usual: where it names none.
 template <typename Component, typename... With>
-std::shared_ptr<Component> component(const Settings& settings, const std::string& usual, const With&... with) {
-  std::vector<std::string> kinds{usual};
+std::shared_ptr<Component> component(const Settings& settings, const std::string& defaults, const With&... with) {
+  std::vector<std::string> kinds{defaults};
   for (const auto& name : Component::Parts::names())
-    if (name != usual) kinds.push_back(name);
+    if (name != defaults) kinds.push_back(name);
   return Component::Parts::make(settings.choice("kind", kinds), settings, with...);
 }
 
 /// model.attention: a mechanism in words, the name of an attention model, or a map with the keys of one; usual: the
 /// mechanism where nothing is said.
-std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const std::string& usual);
+std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const std::string& defaults);
 
 }  // namespace heed

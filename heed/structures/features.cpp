@@ -24,24 +24,24 @@ Features padded(const std::vector<Features>& items) {
   check(!items.empty(), "features: nothing to pad");
   const auto& first = items.front().rows;
   check(first.defined() && first.dim() >= 2, "features: an item is ", shape_of(first), ", expected [L, D] or deeper");
-  std::vector<int64_t> most = first.sizes().vec();
+  std::vector<int64_t> max = first.sizes().vec();
   for (const auto& item : items) {
     check(item.rows.defined() && item.rows.dim() == first.dim() && item.width() == first.size(-1),
           "features: ", shape_of(item.rows), " beside ", shape_of(first),
           "; expected as many axes, and the same width");
-    const auto places = item.rows.sizes().slice(0, most.size() - 1);
+    const auto places = item.rows.sizes().slice(0, max.size() - 1);
     check(!item.keep.defined() || (item.keep.scalar_type() == at::kBool && item.keep.sizes() == places),
           "features: keep is ", shape_of(item.keep), ", expected bool of shape ", shape_of(item.rows),
           " without the last axis");
-    for (size_t axis = 0; axis + 1 < most.size(); ++axis)
-      most[axis] = std::max(most[axis], item.rows.size(static_cast<int64_t>(axis)));
+    for (size_t axis = 0; axis + 1 < max.size(); ++axis)
+      max[axis] = std::max(max[axis], item.rows.size(static_cast<int64_t>(axis)));
   }
   std::vector<Tensor> rows, keeps;
   for (const auto& item : items) {
     std::vector<int64_t> padding{0, 0};  // constant_pad_nd counts axes from the last
-    for (size_t axis = most.size() - 1; axis-- > 0;) {
+    for (size_t axis = max.size() - 1; axis-- > 0;) {
       padding.push_back(0);
-      padding.push_back(most[axis] - item.rows.size(static_cast<int64_t>(axis)));
+      padding.push_back(max[axis] - item.rows.size(static_cast<int64_t>(axis)));
     }
     rows.push_back(at::constant_pad_nd(item.rows, padding));
     const auto all = item.rows.options().dtype(at::kBool);

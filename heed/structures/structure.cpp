@@ -42,8 +42,8 @@ Arranged Nested::operator()(Arranged& out, const Given& given) const {
   return inner;
 }
 
-Structure::Structure(StructureOptions options, std::string usual)
-    : options_(std::move(options)), usual_(std::move(usual)) {
+Structure::Structure(StructureOptions options, std::string defaults)
+    : options_(std::move(options)), default_(std::move(defaults)) {
   check(!options_.features.empty(), "structure: no width of features; expected one, or one for each input");
   for (const int64_t width : options_.features)
     check(width > 0, "structure: an input is ", width, " wide, expected more than 0");
@@ -51,7 +51,7 @@ Structure::Structure(StructureOptions options, std::string usual)
 }
 
 bool Structure::own_scores() const {
-  return !has_score(usual_);
+  return !has_score(default_);
 }
 
 Mechanism Structure::mechanism() const {

@@ -119,7 +119,7 @@ class Structure : public torch::nn::Module {
   int64_t width_of_query() const;
 
   /// The mechanism inside, or the alignment where scores are its own: that of the options, else the paper's.
-  std::string inside() const { return options_.mechanism.empty() ? usual_ : options_.mechanism; }
+  std::string inside() const { return options_.mechanism.empty() ? default_ : options_.mechanism; }
   const StructureOptions& options() const { return options_; }
   /// "rotatory(hops=3)"
   const std::string& to_string() const { return spec_; }
@@ -129,7 +129,7 @@ class Structure : public torch::nn::Module {
  protected:
   /// usual: the mechanism of the paper, for options that name none; just an alignment where scores are the
   /// structure's own.
-  Structure(StructureOptions options, std::string usual);
+  Structure(StructureOptions options, std::string defaults);
 
   /// given: as takes() says, without padding.
   virtual Arranged arrange(const Given& given) = 0;
@@ -157,7 +157,7 @@ class Structure : public torch::nn::Module {
   friend std::shared_ptr<Structure> structure(const std::string&, const StructureOptions&);
 
   StructureOptions options_;
-  std::string spec_, usual_;
+  std::string spec_, default_;
 };
 
 /// The structure of these words. Refuses unknown words and options, and widths that do not fit.

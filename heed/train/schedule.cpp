@@ -16,8 +16,8 @@ std::shared_ptr<Schedule> Schedule::make(const std::string& spec, const Schedule
   return schedule;
 }
 
-void Schedule::read_warmup(const Options& options, int64_t otherwise) {
-  warmup_ = options.integer("warmup", otherwise);
+void Schedule::read_warmup(const Options& options, int64_t default_value) {
+  warmup_ = options.integer("warmup", default_value);
   check(warmup_ >= 0, options.part(), ": warmup is ", warmup_, ", expected 0 steps or more");
 }
 

@@ -45,7 +45,7 @@ class Schedule {
 
  protected:
   /// Reads the option warmup. Called where its turn is among the options, so that bare numbers find their names.
-  void read_warmup(const Options& options, int64_t otherwise);
+  void read_warmup(const Options& options, int64_t default_value);
   int64_t warmup() const { return warmup_; }
 
  private:

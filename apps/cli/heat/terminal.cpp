@@ -12,8 +12,8 @@ namespace heed::cli {
 namespace {
 
 constexpr int kMargin = 2;                // columns left of everything
-constexpr int kLeastColumns = 24;         // of a terminal
-constexpr int kMostLetters = 14;          // of a word written downwards
+constexpr int kMinColumns = 24;           // of a terminal
+constexpr int kMaxLetters = 14;           // of a word written downwards
 constexpr int kShades = 2, kPerCent = 4;  // columns of a cell
 
 /// A word written downwards: letters, each with the marks that combine with it.
@@ -26,8 +26,8 @@ std::vector<std::string> letters_of(const std::string& word) {
     else
       letters.back() += letter;
   }
-  if (letters.size() <= kMostLetters) return letters;
-  letters.resize(kMostLetters - 1);
+  if (letters.size() <= kMaxLetters) return letters;
+  letters.resize(kMaxLetters - 1);
   letters.emplace_back("⋮");
   return letters;
 }
@@ -90,10 +90,10 @@ void print_scale(std::ostream& out, const HeatMap& map, int label, Colors colors
 
 /// Words downwards, in blocks of as many source words as go into the terminal.
 void print_blocks(std::ostream& out, const HeatMap& map, Colors colors, int columns, int label) {
-  const auto most = [&](int width) { return std::max(1, (columns - kMargin - label) / width); };
+  const auto max = [&](int width) { return std::max(1, (columns - kMargin - label) / width); };
   const int words = static_cast<int>(map.columns.size());
-  const int width = words <= most(kPerCent) && fits_per_cent(map) ? kPerCent : kShades;
-  const auto step = static_cast<size_t>(most(width));
+  const int width = words <= max(kPerCent) && fits_per_cent(map) ? kPerCent : kShades;
+  const auto step = static_cast<size_t>(max(width));
   const bool whole = step >= map.columns.size();
   for (size_t first = 0; first < map.columns.size(); first += step) {
     const size_t last = std::min(first + step, map.columns.size());
@@ -134,7 +134,7 @@ void check_heat_map(const HeatMap& map) {
 void print_heat_map(std::ostream& out, const HeatMap& given, Colors colors, int columns) {
   check_heat_map(given);
   const auto map = with_printable_words(given);
-  columns = std::max(columns, kLeastColumns);
+  columns = std::max(columns, kMinColumns);
   if (!map.title.empty()) out << map.title << '\n';
   if (map.rows.empty() || map.columns.empty()) {
     out << "  no words on " << (map.columns.empty() ? "the source" : "the target") << " side\n";

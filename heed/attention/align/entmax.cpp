@@ -14,25 +14,25 @@
 namespace heed {
 namespace {
 
-constexpr double kLeast = 1.01;  // of a learned alpha
+constexpr double kMinAlpha = 1.01;  // of a learned alpha
 
 class Entmax final : public Alignment {
  public:
   explicit Entmax(const Options& options) : alpha_(options.number("alpha", 1.5)), learned_(options.flag("learned")) {
     check(alpha_ > 1 && alpha_ <= 2, "alignment/entmax: alpha is ", alpha_,
           ", expected 1 < alpha <= 2 (softmax is alpha = 1)");
-    check(!learned_ || (alpha_ > kLeast && alpha_ < 2), "alignment/entmax: a learned alpha cannot start at ", alpha_,
-          ", expected ", kLeast, " < alpha < 2");
+    check(!learned_ || (alpha_ > kMinAlpha && alpha_ < 2), "alignment/entmax: a learned alpha cannot start at ", alpha_,
+          ", expected ", kMinAlpha, " < alpha < 2");
   }
 
   std::vector<ParameterSpec> parameters(const Sizes&) const override {
     if (!learned_) return {};
-    const double part = (alpha_ - kLeast) / (2 - kLeast);
+    const double part = (alpha_ - kMinAlpha) / (2 - kMinAlpha);
     return {{"to_alpha", {1}, {Initial::constant, std::log(part / (1 - part))}}};
   }
 
   Aligned align(const Parameters& p, const Scored& in) const override {
-    const auto alpha_minus_one = learned_ ? kLeast - 1 + (2 - kLeast) * at::sigmoid(p.spread("to_alpha", 2))
+    const auto alpha_minus_one = learned_ ? kMinAlpha - 1 + (2 - kMinAlpha) * at::sigmoid(p.spread("to_alpha", 2))
                                           : at::full({1}, alpha_ - 1, in.scores.options());  // alpha - 1
     const auto best = absent(in.scores.detach(), in.keep).amax(kKeyAxis, /*keepdim=*/true);
     const auto z =

@@ -11,13 +11,13 @@ namespace {
 
 class Location final : public Score {
  public:
-  explicit Location(const Options& options) : most_(options.integer("most", 512)) {
-    check(most_ > 0, "score/location: most is ", most_, ", expected at least 1");
+  explicit Location(const Options& options) : max_(options.integer("most", 512)) {
+    check(max_ > 0, "score/location: most is ", max_, ", expected at least 1");
   }
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
-    if (s.dimensionality == Dimensionality::lift) return {{"from_query", {s.values, most_, s.query}}};
-    return {{"from_query", {most_, s.query}}};
+    if (s.dimensionality == Dimensionality::lift) return {{"from_query", {s.values, max_, s.query}}};
+    return {{"from_query", {max_, s.query}}};
   }
   std::string refuse(Dimensionality d) const override {
     return only(d, Dimensionality::lift, "it has no hidden layer");
@@ -28,21 +28,21 @@ class Location final : public Score {
     return project(query, single ? weight : weight.flatten(-3, -2));  // [B, H, Lq, W * most]
   }
   Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
-    const int64_t Lk = keys.size(-2), known = std::min(Lk, most_);
-    const auto all = query.view({query.size(0), query.size(1), query.size(2), p.sizes().width(), most_});
+    const int64_t Lk = keys.size(-2), known = std::min(Lk, max_);
+    const auto all = query.view({query.size(0), query.size(1), query.size(2), p.sizes().width(), max_});
     const auto some = all.narrow(-1, 0, known);
     return at::constant_pad_nd(some, {0, Lk - known}).transpose(-1, -2);  // [B, H, Lq, Lk, W]
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "table"); }
   TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
-    return {.kind = kernels::fused::ScoreKind::table, .query = query.narrow(-1, 0, std::min(keys.size(-2), most_))};
+    return {.kind = kernels::fused::ScoreKind::table, .query = query.narrow(-1, 0, std::min(keys.size(-2), max_))};
   }
 
   bool positional() const override { return true; }
-  int64_t most_keys() const override { return most_; }
+  int64_t max_keys() const override { return max_; }
 
  private:
-  int64_t most_;
+  int64_t max_;
 };
 
 const Catalogue<Score>::Entry location_entry{"location",

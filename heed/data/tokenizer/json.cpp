@@ -101,8 +101,8 @@ class Reader {
   /// A text or number from the file, short and printable.
   static std::string shown(const Json& value) {
     if (value.is_structured()) return value.is_array() ? "a list" : "an object";
-    constexpr size_t kMost = 60;
-    const Json whole = value.is_string() ? Json(value.get_ref<const std::string&>().substr(0, kMost)) : value;
+    constexpr size_t kMax = 60;
+    const Json whole = value.is_string() ? Json(value.get_ref<const std::string&>().substr(0, kMax)) : value;
     return whole.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
 

@@ -39,7 +39,7 @@ class Backward : private Engine<V> {
       const int64_t b = task / chunks / p_.key_heads, h = task / chunks % p_.key_heads, chunk = task % chunks;
       Sums to{query + chunk * numbers, weights + (chunk * p_.batch + b) * p_.heads * width_,
               place == nullptr ? nullptr : place + chunk * rows};
-      run_chunk(b, h, {chunk * chunk_keys, Base::least(p_.keys, (chunk + 1) * chunk_keys)}, to);
+      run_chunk(b, h, {chunk * chunk_keys, Base::min_of(p_.keys, (chunk + 1) * chunk_keys)}, to);
     });
     Base::each(p_.batch * p_.heads, [&](int64_t head) {
       const int64_t n = p_.queries * width_;
@@ -67,7 +67,7 @@ class Backward : private Engine<V> {
  private:
   using Base::p_;
   static constexpr int kKeys = kTile, kQueries = 96;
-  static constexpr int64_t kMostBytes = int64_t{32} << 20;
+  static constexpr int64_t kMaxBytes = int64_t{32} << 20;
 
   struct Sums {  // where a chunk adds what is not its own
     Real *query, *to_scores, *place;
@@ -75,10 +75,10 @@ class Backward : private Engine<V> {
 
   int64_t chunk_count(int64_t heads, int64_t blocks, int64_t numbers) const {
     int64_t n = 8;
-    const int64_t afford = kMostBytes / static_cast<int64_t>(sizeof(Real)) / Base::most(1, numbers);
-    n = Base::least(n, Base::least(afford, blocks));
-    n = Base::least(n, 32 / heads);
-    return Base::most(n, 1);
+    const int64_t afford = kMaxBytes / static_cast<int64_t>(sizeof(Real)) / Base::max_of(1, numbers);
+    n = Base::min_of(n, Base::min_of(afford, blocks));
+    n = Base::min_of(n, 32 / heads);
+    return Base::max_of(n, 1);
   }
 
   /// dL/dcontext . context for each row (or . second).
@@ -88,7 +88,7 @@ class Backward : private Engine<V> {
     Work work(Base::shared_);
     const Real* with = work.state().uses_second() ? p_.second : p_.context;
     Base::each((rows + 255) / 256, [&](int64_t task) {
-      for (int64_t i = task * 256; i < Base::least(rows, task * 256 + 256); ++i) {
+      for (int64_t i = task * 256; i < Base::min_of(rows, task * 256 + 256); ++i) {
         Reg sum = V::zero();
         for (int64_t c = 0; c < width; c += V::kLanes)
           sum = V::fma(V::load(g_.context + i * width + c), V::load(with + i * width + c), sum);
@@ -175,7 +175,7 @@ class Backward : private Engine<V> {
     Real* own = apart ? Base::room(own_room, kKeys * width_) : nullptr;
 
     for (int64_t key = chunk.first; key < chunk.last; key += kKeys) {
-      const int keys = static_cast<int>(Base::least(kKeys, chunk.last - key));
+      const int keys = static_cast<int>(Base::min_of(kKeys, chunk.last - key));
       const int64_t row = (b * p_.key_heads + key_head) * p_.keys + key;
       Real *dk = keyed ? g_.keys + row * width_ : nullptr, *dv = g_.values + row * width;
       Tiles t = tiles(work.group);
@@ -185,7 +185,7 @@ class Backward : private Engine<V> {
         bool fresh = apart || !ready;  // nothing is there yet to be added to
         if (apart) Base::clear(own, keys * width_);
         for (int64_t query = 0; query < p_.queries; query += kQueries) {
-          const Block at{b, h, query, static_cast<int>(Base::least(kQueries, p_.queries - query))};
+          const Block at{b, h, query, static_cast<int>(Base::min_of(kQueries, p_.queries - query))};
           Range any, all;
           work.steps.ranges(at, any, all);
           if (any.first >= key + keys || any.last <= key) continue;
@@ -267,7 +267,7 @@ class Backward : private Engine<V> {
     Base::each(nb * nh * nk, [&](int64_t task) {
       const int64_t b = task / nk / nh, h = task / nk % nh, k = task % nk * kKeys;
       owner(nb == 1 ? Range{0, p_.batch} : Range{b, b + 1}, nh == 1 ? Range{0, p_.heads} : Range{h, h + 1},
-            nk == 1 ? Range{0, p_.keys} : Range{k, Base::least(p_.keys, k + kKeys)},
+            nk == 1 ? Range{0, p_.keys} : Range{k, Base::min_of(p_.keys, k + kKeys)},
             [&](const Block& at, int r, int64_t first, int keys, const Real* ds) {
               Real* row = to.at(at.batch, at.head, at.query + r, first);
               for (int c = 0; c < keys; ++c) row[c * to.key] += ds[c];
@@ -282,11 +282,11 @@ class Backward : private Engine<V> {
     for (int64_t b = batch.first; b < batch.last; ++b)
       for (int64_t h = heads.first; h < heads.last; ++h)
         for (int64_t key = span.first; key < span.last; key += kKeys) {
-          const int keys = static_cast<int>(Base::least(kKeys, span.last - key));
+          const int keys = static_cast<int>(Base::min_of(kKeys, span.last - key));
           Tiles t = tiles(work.group);
           bool ready = false;
           for (int64_t query = 0; query < p_.queries; query += kQueries) {
-            const Block at{b, h, query, static_cast<int>(Base::least(kQueries, p_.queries - query))};
+            const Block at{b, h, query, static_cast<int>(Base::min_of(kQueries, p_.queries - query))};
             Range any, all;
             work.steps.ranges(at, any, all);
             if (any.first >= key + keys || any.last <= key) continue;

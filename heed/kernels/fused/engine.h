@@ -83,26 +83,26 @@ class Engine {
     if (squares == nullptr) return;
     Real* longest = room(longest_, p_.batch * p_.key_heads);
     for (int64_t which = 0; which < p_.batch * p_.key_heads; ++which) {
-      Real most = 0;
+      Real max = 0;
       for (int64_t panel = 0; panel < count; ++panel) {
         const Real square = squares[which * count + panel];
-        most = square > most || square != square ? square : most;
+        max = square > max || square != square ? square : max;
       }
-      longest[which] = std::sqrt(most);
+      longest[which] = std::sqrt(max);
     }
     shared_.longest = longest;
   }
   /// Of the keys of a packed panel.
   Real longest_square(const Real* panel, int64_t n) const {
-    Real most = 0;
+    Real max = 0;
     for (int64_t c = 0; c < n; c += V::kLanes) {
       Reg sum = V::zero();
       for (int64_t f = 0; f < p_.width; ++f) sum = V::fma(V::load(panel + f * n + c), V::load(panel + f * n + c), sum);
       const Real square = V::top(sum), non_finite = V::sum(V::mul(sum, V::zero()));
-      most = square > most ? square : most;
-      if (non_finite != 0) most = non_finite;  // NaN or infinite
+      max = square > max ? square : max;
+      if (non_finite != 0) max = non_finite;  // NaN or infinite
     }
-    return most;
+    return max;
   }
   /// Keys after this one are nobody's: what stands there is not looked at.
   int64_t reachable(int64_t batch) const {
@@ -117,7 +117,7 @@ class Engine {
     alignas(64) Real block[kPad][V::kLanes];
     Real reach = 0;
     for (int64_t f = 0; f < width; f += V::kLanes) {
-      Reg most = V::zero(), size = V::zero();
+      Reg max = V::zero(), size = V::zero();
       const int64_t features = p_.width - f < V::kLanes ? p_.width - f : V::kLanes;
       for (int64_t j = 0; j < n; j += kPad) {
         for (int64_t i = 0; i < kPad; ++i) {
@@ -128,15 +128,15 @@ class Engine {
             if (additive) {
               size = V::max(V::abs(x), size);  // NaN hides none that is too large
               x = AdditiveTile<V>::map_keys(x);
-              most = V::max(x, most);
+              max = V::max(x, max);
             }
           }
           V::store(block[i], x);
         }
-        Panels<V>::turn(block, least(V::kLanes, Panels<V>::by_four(p_.width) - f), to + f * n + j, n);
+        Panels<V>::turn(block, min_of(V::kLanes, Panels<V>::by_four(p_.width) - f), to + f * n + j, n);
       }
       if (tops == nullptr) continue;
-      V::store(tops + f, most);
+      V::store(tops + f, max);
       const Real top = V::top(size);
       reach = top > reach || top != top ? top : reach;
     }
@@ -156,8 +156,8 @@ class Engine {
 
   /// Few blocks: keys are split too.
   int64_t key_parts(int64_t blocks) const {
-    const int64_t most = p_.keys / 1024, wanted = 64 / (blocks > 0 ? blocks : 1);
-    return most < 1 || wanted < 1 ? 1 : wanted < most ? wanted : most;
+    const int64_t max = p_.keys / 1024, wanted = 64 / (blocks > 0 ? blocks : 1);
+    return max < 1 || wanted < 1 ? 1 : wanted < max ? wanted : max;
   }
 
   /// A block of queries over the keys of `span`.
@@ -173,13 +173,13 @@ class Engine {
     Real minus_top = 0;
     const bool raises = work.steps.silent() && work.tile().raises() && state.raised(minus_top);
     const Rows<const Real>& v = p_.values;
-    const int64_t end = least(span.last, work.any.last), begin = most(span.first, work.any.first) / kPanel * kPanel;
+    const int64_t end = min_of(span.last, work.any.last), begin = max_of(span.first, work.any.first) / kPanel * kPanel;
     do {
       for (int64_t tile = begin; tile < end; tile += step)
         for (int r = 0, g = 0; r < rows; r += group, ++g) {
           const Range& any = work.any_of[g];
-          const int64_t first = most(most(tile, span.first), any.first);
-          const int64_t last = least(least(tile + step, span.last), any.last);
+          const int64_t first = max_of(max_of(tile, span.first), any.first);
+          const int64_t last = min_of(min_of(tile + step, span.last), any.last);
           if (first >= last) continue;
           const int64_t panel = first / kPanel, key = panel * kPanel;
           const int count = static_cast<int>((last - 1) / kPanel + 1 - panel), n = work.columns(panel, count);
@@ -239,7 +239,7 @@ class Engine {
       Work work(shared_);
       work.begin(block_of(task / parts / blocks, task / parts % blocks));
       const int64_t first = task % parts * part_keys;
-      attend(work, {first, least(p_.keys, first + part_keys)}, contexts + task * kBlock * width, nullptr);
+      attend(work, {first, min_of(p_.keys, first + part_keys)}, contexts + task * kBlock * width, nullptr);
       for (int r = 0; r < work.block.rows; ++r) rows[task * kBlock + r] = work.state().rows()[r];
     });
     each(all, [&](int64_t task) {
@@ -265,7 +265,7 @@ class Engine {
     const int64_t count = (p_.keys + kPanel - 1) / kPanel;
     non_finite_ = static_cast<uint8_t*>(non_finite_buffer_.room(static_cast<size_t>(p_.batch * p_.key_heads * count)));
     each(p_.batch * p_.key_heads * count, [&](int64_t task) {
-      const int64_t which = task / count, key = task % count * kPanel, last = least(p_.keys, key + kPanel);
+      const int64_t which = task / count, key = task % count * kPanel, last = min_of(p_.keys, key + kPanel);
       Reg sum = V::zero();
       for (int64_t j = key; j < last; ++j) {
         const Real* v = p_.values.at(which / p_.key_heads, which % p_.key_heads, j);
@@ -301,8 +301,8 @@ class Engine {
   }
 
   int64_t key_head(const Block& at) const { return at.head / p_.group(); }
-  static HEED_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-  static HEED_INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+  static HEED_INLINE int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
+  static HEED_INLINE int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
   static void clear(Real* x, int64_t n) {
     for (int64_t i = 0; i < n; i += V::kLanes) V::store(x + i, V::zero());
   }

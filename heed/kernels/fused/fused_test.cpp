@@ -74,7 +74,7 @@ bool decides(const std::string& spec) {
 template <typename Real>
 double reach_of(const Case<Real>& c, const Variant& v) {
   const auto& p = c.p;
-  double most = 0;
+  double max = 0;
   if (p.score == ScoreKind::dot || p.score == ScoreKind::distance || p.score == ScoreKind::squared_distance) {
     double q = 0, k = 0;
     const auto longest = [](const reference::Array<double>& x, double& to) {
@@ -87,9 +87,9 @@ double reach_of(const Case<Real>& c, const Variant& v) {
     };
     longest(c.definition.query, q);
     longest(c.definition.keys, k);
-    most = p.score == ScoreKind::dot ? q * k : p.score == ScoreKind::distance ? q + k : (q + k) * (q + k);
+    max = p.score == ScoreKind::dot ? q * k : p.score == ScoreKind::distance ? q + k : (q + k) * (q + k);
   } else if (p.score == ScoreKind::table) {
-    for (const double x : c.definition.query.data) most = std::max(most, std::abs(x));
+    for (const double x : c.definition.query.data) max = std::max(max, std::abs(x));
   } else {
     const auto& w = c.definition.parameters.at("score.to_scores").data;
     double inside = 1;
@@ -99,12 +99,12 @@ double reach_of(const Case<Real>& c, const Variant& v) {
       double sum = 0;
       for (size_t f = 0; f < static_cast<size_t>(p.width); ++f)
         sum += std::abs(w[h * static_cast<size_t>(p.width) + f]);
-      most = std::max(most, sum * inside);
+      max = std::max(max, sum * inside);
     }
   }
-  most *= std::abs(v.scale);
-  if (v.biased) most += 2 + 0.2 * static_cast<double>(p.keys);
-  return most;
+  max *= std::abs(v.scale);
+  if (v.biased) max += 2 + 0.2 * static_cast<double>(p.keys);
+  return max;
 }
 
 /// What rounding may do to a score.
@@ -176,7 +176,7 @@ std::vector<bool> undecided(const Case<Real>& c, const Variant& v, const referen
 
 template <typename Real>
 void expect_close(const std::string& what, const Real* found, const std::vector<double>& expected, double tolerance,
-                  const std::vector<bool>& skip = {}, bool most_decided = true) {
+                  const std::vector<bool>& skip = {}, bool mostly_decided = true) {
   const size_t width = skip.empty() ? 1 : expected.size() / skip.size();
   size_t skipped = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -191,7 +191,7 @@ void expect_close(const std::string& what, const Real* found, const std::vector<
                   << ", allowed " << tolerance;
     return;
   }
-  EXPECT_TRUE(!most_decided || skipped * 4 <= expected.size())
+  EXPECT_TRUE(!mostly_decided || skipped * 4 <= expected.size())
       << what << ": too many rows are undecided to say anything";
 }
 

@@ -96,14 +96,14 @@ struct MultiBackward : Multi<V> {
     const bool one_head = shares([](const Grid<Real>& x) { return x.head; });
     const bool one_chunk = shares([](const Grid<Real>& x) { return x.key; });
     const auto size = static_cast<int64_t>(sizeof(Real));
-    const int64_t parts = Base::most(1, kPartial / Base::most(1, p.heads * call.of_head() * size));
+    const int64_t parts = Base::max_of(1, kPartial / Base::max_of(1, p.heads * call.of_head() * size));
     call.heads = one_head ? 1 : p.key_heads;
-    call.batches = one_batch ? 1 : Base::least(p.batch, parts);
+    call.batches = one_batch ? 1 : Base::min_of(p.batch, parts);
     if (one_chunk || call.batches * call.heads == 0) return;
     const int64_t wanted = Base::parts(kTasks, call.batches * call.heads);
-    const int64_t later = kPartial / Base::most(1, call.rows * p.width * size);
-    call.chunks = Base::least(Base::least(wanted, kChunks), Base::least(parts / call.batches, later + 1));
-    call.chunks = Base::most(1, Base::least(call.chunks, p.keys / kChunkKeys));
+    const int64_t later = kPartial / Base::max_of(1, call.rows * p.width * size);
+    call.chunks = Base::min_of(Base::min_of(wanted, kChunks), Base::min_of(parts / call.batches, later + 1));
+    call.chunks = Base::max_of(1, Base::min_of(call.chunks, p.keys / kChunkKeys));
   }
 
   static void lay_out(Call& call) {
@@ -126,7 +126,7 @@ struct MultiBackward : Multi<V> {
 
   static void prepare_rows(const Call& call, int64_t task) {
     const auto& p = call.w.p;
-    const int64_t last = Base::least((task + 1) * kRows, call.rows);
+    const int64_t last = Base::min_of((task + 1) * kRows, call.rows);
     for (int64_t row = task * kRows; row < last; ++row) {
       const int64_t at = row * p.channels, bh = row / p.queries;
       for (int64_t c = at; c < at + p.channels; c += V::kLanes) {
@@ -145,7 +145,7 @@ struct MultiBackward : Multi<V> {
   }
 
   static void add_rows(const Call& call, int64_t task) {
-    const int64_t last = Base::least((task + 1) * kRows, call.rows), width = call.w.p.width;
+    const int64_t last = Base::min_of((task + 1) * kRows, call.rows), width = call.w.p.width;
     for (int64_t row = task * kRows; row < last; ++row)
       for (int64_t chunk = 1; chunk < call.chunks; ++chunk) {
         Real* to = call.query_gradients(0, row);
@@ -209,7 +209,7 @@ struct MultiBackward : Multi<V> {
                        call.g.relative == nullptr ? nullptr : shared + call.of_matrix(),
                        call.g.alibi == nullptr ? nullptr : shared + call.of_matrix() + call.of_relative()};
         for (int64_t i = 0; i < p.queries; ++i) {
-          pairs.find(b, h, i, key, Base::least(key + w.tile_keys(), to));
+          pairs.find(b, h, i, key, Base::min_of(key + w.tile_keys(), to));
           if (pairs.count == 0) continue;
           const int64_t row = p.row_index(b, h, i);
           s.query = call.query_gradients(chunk, row);

@@ -28,7 +28,7 @@ struct MultiForward : Multi<V> {
     call.blocks = Base::parts(p.queries, kBlock);
     const int64_t tasks = p.batch * p.heads * call.blocks, rows = p.batch * p.heads * p.queries;
     if (tasks == 0) return;
-    call.chunks = Base::most(1, Base::least(Base::least(kChunks, kTasks / tasks), p.keys / kChunkKeys));
+    call.chunks = Base::max_of(1, Base::min_of(Base::min_of(kChunks, kTasks / tasks), p.keys / kChunkKeys));
     call.numbers = rows * p.channels;
     call.later = Base::reals(call.later_room, (call.chunks - 1) * 3 * call.numbers);
     run_tasks(
@@ -62,7 +62,7 @@ struct MultiForward : Multi<V> {
     const auto& p = w.p;
     const int64_t chunk = task % call.chunks, block = task / call.chunks % call.blocks;
     const int64_t bh = task / call.chunks / call.blocks, b = bh / p.heads, h = bh % p.heads, kh = h / w.group();
-    const int64_t first = block * kBlock, rows = Base::least(kBlock, p.queries - first);
+    const int64_t first = block * kBlock, rows = Base::min_of(kBlock, p.queries - first);
     const int64_t from = p.keys * chunk / call.chunks, to = p.keys * (chunk + 1) / call.chunks;
 
     Real* exp_rows = Base::tile_room((kBlock + kMultiTile) * w.row() + 2 * kMultiTile * w.channel_row());
@@ -83,7 +83,7 @@ struct MultiForward : Multi<V> {
     for (int64_t key = from; key < to; key += w.tile_keys()) {
       const Tile tile = w.tile(b, kh, key);
       for (int64_t r = 0; r < rows; ++r) {
-        pairs.find(b, h, first + r, key, Base::least(key + w.tile_keys(), to));
+        pairs.find(b, h, first + r, key, Base::min_of(key + w.tile_keys(), to));
         if (pairs.count > 0) meet(w, h, queries[r], tile, pairs, room, states[r]);
       }
     }
@@ -189,7 +189,7 @@ struct MultiForward : Multi<V> {
   static void complete(const Call& call, int64_t task) {
     const auto& p = call.w.p;
     const int64_t bh = task / call.blocks, first = task % call.blocks * kBlock;
-    const int64_t rows = Base::least(kBlock, p.queries - first);
+    const int64_t rows = Base::min_of(kBlock, p.queries - first);
     const int64_t from = (bh * p.queries + first) * p.channels, to = from + rows * p.channels;
     for (int64_t n = from; n < to; n += V::kLanes) {
       Reg top = V::load(p.top + n), sum = V::load(p.sum + n), context = V::load(p.context + n);

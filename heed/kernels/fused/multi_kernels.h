@@ -51,8 +51,8 @@ struct Multi {
   };
 
   static Real size(Real x) { return x < 0 ? -x : x; }
-  static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-  static int64_t most(int64_t x, int64_t y) { return x > y ? x : y; }
+  static int64_t min_of(int64_t x, int64_t y) { return x < y ? x : y; }
+  static int64_t max_of(int64_t x, int64_t y) { return x > y ? x : y; }
   static int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
   static Real* reals(Buffer& room, int64_t count) {
     return static_cast<Real*>(room.room(static_cast<size_t>(count) * sizeof(Real)));
@@ -84,7 +84,9 @@ struct Multi {
     /// Rows of our own: strides that are powers of 2 would fall on few sets of the cache.
     int64_t row() const { return p.width + kPad; }
     int64_t channel_row() const { return p.channels + kPad; }
-    int64_t tile_keys() const { return matrix ? kMultiTile : most(12, least(kMultiTile, kTileNumbers / p.channels)); }
+    int64_t tile_keys() const {
+      return matrix ? kMultiTile : max_of(12, min_of(kMultiTile, kTileNumbers / p.channels));
+    }
 
     Work(const MultiProblem<Real>& problem, int64_t elements_, const ParallelFor& threads)
         : p(problem), elements(elements_), parallel_for(threads) {
@@ -169,7 +171,7 @@ struct Multi {
                       int64_t columns) {
     constexpr int64_t kStrip = V::kAcross * V::kLanes;
     for (int64_t n = 0; n < columns; n += kStrip)
-      Product<V, kStart>::run(a, b + n, ldb, steps, c + n, ldc, rows, least(kStrip, columns - n));
+      Product<V, kStart>::run(a, b + n, ldb, steps, c + n, ldc, rows, min_of(kStrip, columns - n));
   }
 
   /// hidden [count][row] = act(q + k)
@@ -234,7 +236,7 @@ struct Multi {
 
   static void exp_some_keys(const Work& w, int64_t task) {
     const auto& p = w.p;
-    const int64_t last = least((task + 1) * kKeys, p.batch * p.key_heads * p.keys);
+    const int64_t last = min_of((task + 1) * kKeys, p.batch * p.key_heads * p.keys);
     for (int64_t at = task * kKeys; at < last; ++at) {
       const int64_t head = at / p.keys;
       const Real* row = p.key_rows.at(head / p.key_heads, head % p.key_heads, at % p.keys);

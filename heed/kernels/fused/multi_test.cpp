@@ -198,10 +198,10 @@ class Call {
 // --------------------------------------------------------------------------------------------
 
 double largest(const std::vector<double>& x) {
-  double most = 0;
+  double max = 0;
   for (const double y : x)
-    if (std::isfinite(y)) most = std::max(most, std::abs(y));
-  return most;
+    if (std::isfinite(y)) max = std::max(max, std::abs(y));
+  return max;
 }
 
 /// Sizes that errors are in proportion to.

@@ -64,7 +64,7 @@ class Report : private Engine<V> {
   Block around(const Block& at, const Work& work) const {
     if (p_.score != ScoreKind::additive) return at;
     const int64_t query = at.query / work.group * work.group;
-    const int64_t end = Base::least(p_.queries, (at.query + at.rows + work.group - 1) / work.group * work.group);
+    const int64_t end = Base::min_of(p_.queries, (at.query + at.rows + work.group - 1) / work.group * work.group);
     return {at.batch, at.head, query, static_cast<int>(end - query)};
   }
 
@@ -76,7 +76,7 @@ class Report : private Engine<V> {
     for (int64_t tile = begin; tile < work.any.last; tile += kTile)
       for (int r = 0; r < work.block.rows; r += work.group) {
         if (r + work.group <= first || r >= first + rows) continue;
-        const int64_t panel = tile / kPanel, end = Base::least(tile + kTile, work.any.last);
+        const int64_t panel = tile / kPanel, end = Base::min_of(tile + kTile, work.any.last);
         const int count = static_cast<int>((end - 1) / kPanel + 1 - panel), n = work.columns(panel, count);
         work.scores(r, panel, count, s);
         for (int i = r; i < r + work.group && i < first + rows; ++i)
@@ -91,7 +91,7 @@ class Report : private Engine<V> {
     Base::each(p_.batch * heads * ((rows + kBlock - 1) / kBlock), [&](int64_t task) {
       const int64_t parts = (rows + kBlock - 1) / kBlock, b = task / parts / heads, which = task / parts % heads;
       const int64_t head = w_.head_count > 0 ? w_.some_heads[which] : which,
-                    last = Base::least(rows, (task % parts + 1) * kBlock);
+                    last = Base::min_of(rows, (task % parts + 1) * kBlock);
       Work work(Base::shared_);
       for (int64_t i = task % parts * kBlock; i < last;) {
         int run = 1;  // neighbors go together
@@ -143,10 +143,10 @@ class Report : private Engine<V> {
   }
   static Real entropy_of(int columns, const Real* a) {
     Reg sum = V::zero();
-    const Reg one = V::set1(1), least = V::set1(std::numeric_limits<Real>::min());
+    const Reg one = V::set1(1), min = V::set1(std::numeric_limits<Real>::min());
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg x = V::load(a + c);
-      const Reg log = V::log2(V::pick(V::greater(least, x), one, x));  // 0 log 0 = 0
+      const Reg log = V::log2(V::pick(V::greater(min, x), one, x));  // 0 log 0 = 0
       sum = V::fma(x, V::pick(V::equal(x, x), log, x), sum);
     }
     return -V::sum(sum) * Real(kLn2);
@@ -168,7 +168,7 @@ class Report : private Engine<V> {
     const int64_t tiles = (p_.keys + kTile - 1) / kTile;
     Base::each(p_.batch * p_.heads * tiles, [&](int64_t task) {
       Work work(Base::shared_);
-      const int64_t head = task / tiles, key = task % tiles * kTile, last = Base::least(p_.keys, key + kTile);
+      const int64_t head = task / tiles, key = task % tiles * kTile, last = Base::min_of(p_.keys, key + kTile);
       Real* s = static_cast<Real*>(scratch(Slot::tile, static_cast<size_t>(work.group * kTile) * sizeof(Real)));
       alignas(64) Real sum[kTile] = {};
       const int count = static_cast<int>((last - key + kPanel - 1) / kPanel);
@@ -194,7 +194,7 @@ class Report : private Engine<V> {
     constexpr int64_t kAtOnce = 64;
     Base::each((w_.link_count + kAtOnce - 1) / kAtOnce, [&](int64_t task) {
       Work work(Base::shared_);
-      for (int64_t i = task * kAtOnce; i < Base::least(w_.link_count, (task + 1) * kAtOnce); ++i) {
+      for (int64_t i = task * kAtOnce; i < Base::min_of(w_.link_count, (task + 1) * kAtOnce); ++i) {
         const int64_t* link = w_.links + 4 * i;
         w_.link_log_weights[i] = log_weight(work, {link[0], link[1], link[2], 1}, link[3]);
       }

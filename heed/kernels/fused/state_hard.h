@@ -119,10 +119,10 @@ class HardState final : public SoftmaxState<V> {
     }
     // u wins only if 1 - u <= -log u < exp(e - best): with the panel's largest e, then with its own.
     const Reg one = V::set1(1), best = V::set1(-known.floor * Real(kLog2E)), slack = V::set1(Real(1.0001));
-    const Reg most = V::mul(slack, V::exp2(V::fma(V::set1(top), V::set1(Real(kLog2E)), best)));
+    const Reg max = V::mul(slack, V::exp2(V::fma(V::set1(top), V::set1(Real(kLog2E)), best)));
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg rest = V::sub(one, V::load(u + c));
-      if (V::bits(V::greater(most, rest)) == 0) continue;
+      if (V::bits(V::greater(max, rest)) == 0) continue;
       const Reg reach = V::mul(slack, V::exp2(V::fma(V::load(s + c), V::set1(Real(kLog2E)), best)));
       for (uint32_t some = V::bits(V::greater(reach, rest)); some != 0; some &= some - 1) {
         const int i = c + __builtin_ctz(some);

@@ -33,8 +33,8 @@ class SparseState final : public RowState<V> {
     State::begin(at, bound, known);
     stage_ = Stage::collect;
     if (known) return;
-    most_ = static_cast<int>(State::p_.candidates < State::p_.keys ? State::p_.candidates : State::p_.keys);
-    room_ = (most_ + kLongTile + 2 * kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
+    max_ = static_cast<int>(State::p_.candidates < State::p_.keys ? State::p_.candidates : State::p_.keys);
+    room_ = (max_ + kLongTile + 2 * kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
     const auto numbers = static_cast<size_t>(at.rows * room_);
     scores_ = static_cast<Real*>(scratch(Slot::copy, numbers * sizeof(Real)));
     keys_ = static_cast<int32_t*>(scratch(Slot::numbers, numbers * sizeof(int32_t)));
@@ -244,7 +244,7 @@ class SparseState final : public RowState<V> {
         own.size += V::compress(in, x, static_cast<int32_t>(key + c), z + own.size, number + own.size);
     }
     if (own.size > own.again) solve(r, 2);
-    if (own.size > most_) own.overflow = true;
+    if (own.size > max_) own.overflow = true;
   }
 
   /// Newton's steps; survivors move to the front.
@@ -318,7 +318,7 @@ class SparseState final : public RowState<V> {
   Real by_, power_;
   Kind kind_;
   Stage stage_ = Stage::collect;
-  int most_ = 0, passes_ = 0;
+  int max_ = 0, passes_ = 0;
   bool recalls_ = false;
   int64_t room_ = 0;
   Real* scores_ = nullptr;

@@ -28,33 +28,33 @@ class AdditiveTile final : public ScoreTile<V> {
   /// |a| up to this has an e^2a that is a normal number with a normal reciprocal.
   static constexpr Real kReach = kFloat ? 43 : 350;
   /// What a product of four d may reach.
-  static constexpr Real kMost = kFloat ? Real(0x1p125) : Real(0x1p1000);
+  static constexpr Real kMax = kFloat ? Real(0x1p125) : Real(0x1p1000);
 
   explicit AdditiveTile(const typename Tile::Shared& shared) : Tile(shared) {}
 
   /// What a head's w gives, made once per call: [weights | shares | inverse | plain | total, most, bound].
   struct Fold {
     const Real *weights, *shares, *inverse,
-        *plain;               // w;  u = w / most, or 1 if folded;  1/u, or 1;  by fours: not folded
-    Real total, most, bound;  // sum w, max |w|, sum |w|
+        *plain;              // w;  u = w / most, or 1 if folded;  1/u, or 1;  by fours: not folded
+    Real total, max, bound;  // sum w, max |w|, sum |w|
   };
   static int64_t fold_numbers(const Problem<Real>& p) { return 4 * Panels<V>::padded(p.width) + kPad; }
   static void fold(const Problem<Real>& p, int64_t head, Real* to) {
     const int64_t width = Panels<V>::padded(p.width);
     Real *weights = to, *shares = to + width, *inverse = to + 2 * width, *plain = to + 3 * width,
          *last = to + 4 * width;
-    Real total = 0, most = 0, bound = 0;
+    Real total = 0, max = 0, bound = 0;
     for (int64_t f = 0; f < width; ++f) {
       const Real w = f < p.width ? p.to_scores[head * p.to_scores_head + f] * p.scale : Real(0), size = std::fabs(w);
       weights[f] = w;
       total += w;
       bound += size;
-      most = size > most ? size : most;
+      max = size > max ? size : max;
     }
     for (int64_t f = 0; f < width; f += 4) {
-      bool fine = most > 0;
+      bool fine = max > 0;
       for (int64_t i = f; i < f + 4; ++i) {
-        shares[i] = most > 0 ? weights[i] / most : Real(0);
+        shares[i] = max > 0 ? weights[i] / max : Real(0);
         fine = fine && std::fabs(shares[i]) > Real(1e-6);
       }
       for (int64_t i = f; i < f + 4; ++i) {
@@ -64,7 +64,7 @@ class AdditiveTile final : public ScoreTile<V> {
       plain[f / 4] = fine ? Real(0) : Real(1);
     }
     last[0] = total;
-    last[1] = most;
+    last[1] = max;
     last[2] = bound;
   }
 
@@ -84,15 +84,15 @@ class AdditiveTile final : public ScoreTile<V> {
     const int64_t stride = Tile::p_.query.row;
     Tile::copy(from, stride, rows, plain_, [](Reg a) { return map_keys(a); });
     for (int r = 0; r < rows; ++r) {
-      Reg most = V::zero();
+      Reg max = V::zero();
       for (int64_t f = 0; f < width; f += V::kLanes) {
         const int64_t at = r * width + f, left = Tile::p_.width - f;
         V::store(folded_ + at, V::mul(V::load(plain_ + at), V::load(fold_.inverse + f)));
         const Reg a = left >= V::kLanes ? V::load(from + r * stride + f)
                                         : V::load_some(from + r * stride + f, left > 0 ? left : 0);
-        most = V::max(V::abs(a), most);
+        max = V::max(V::abs(a), max);
       }
-      reach_[r] = V::top(most);
+      reach_[r] = V::top(max);
     }
   }
 
@@ -182,15 +182,15 @@ class AdditiveTile final : public ScoreTile<V> {
         for (int64_t f = Tile::p_.width; f < width; ++f) rows[j * width + f] = 1;
       found.rows = rows;
     }
-    Reg most = V::set1(1), least = most;
+    Reg max = V::set1(1), min = max;
     for (int j = 0; j < keys; ++j)
       for (int64_t f = 0; f < width; f += V::kLanes) {
         const Reg e = V::load(found.rows + j * found.step + f);
-        most = V::max(e, most);
-        least = V::min(e, least);
+        max = V::max(e, max);
+        min = V::min(e, min);
       }
     const Real far = std::exp(2 * kReach);
-    found.in_reach = V::top(most) <= far && -V::top(F::negative(least)) >= 1 / far;
+    found.in_reach = V::top(max) <= far && -V::top(F::negative(min)) >= 1 / far;
     return found;
   }
 
@@ -222,7 +222,7 @@ class AdditiveTile final : public ScoreTile<V> {
         worst = product > worst || product != product ? product : worst;
       }
     }
-    return worst < kMost ? Way::quads : Way::singles;
+    return worst < kMax ? Way::quads : Way::singles;
   }
 
   template <int R>
@@ -265,7 +265,7 @@ class AdditiveTile final : public ScoreTile<V> {
       }
     }
 #pragma GCC unroll 4
-    for (int r = 0; r < R; ++r) V::store(s + r * kTile, V::fnma(V::set1(2 * fold_.most), sum[r], V::set1(fold_.total)));
+    for (int r = 0; r < R; ++r) V::store(s + r * kTile, V::fnma(V::set1(2 * fold_.max), sum[r], V::set1(fold_.total)));
   }
 
   template <int R>
@@ -279,7 +279,7 @@ class AdditiveTile final : public ScoreTile<V> {
       const Reg key = V::load(k), w = V::set1(fold_.weights[f]);
 #pragma GCC unroll 4
       for (int r = 0; r < R; ++r) {
-        const Reg d = V::min(V::set1(kMost), V::fma(V::set1(q[r * width + f]), key, V::set1(1)));
+        const Reg d = V::min(V::set1(kMax), V::fma(V::set1(q[r * width + f]), key, V::set1(1)));
         sum[r] = V::fma(w, V::reciprocal(d), sum[r]);
       }
     }
@@ -335,7 +335,7 @@ class AdditiveTile final : public ScoreTile<V> {
   /// sum w - 2 sum w / (1 + e^2a e^2b)
   template <int N>
   void pairs(const Real* q, const Real* k, int64_t step, Real* to) const {
-    const Reg one = V::set1(1), most = V::set1(kMost);
+    const Reg one = V::set1(1), max = V::set1(kMax);
     Reg sum[N];
 #pragma GCC unroll 4
     for (int n = 0; n < N; ++n) sum[n] = V::zero();
@@ -343,7 +343,7 @@ class AdditiveTile final : public ScoreTile<V> {
       const Reg e = V::load(q + f), w = V::load(fold_.weights + f);
 #pragma GCC unroll 4
       for (int n = 0; n < N; ++n) {
-        const Reg d = V::min(most, V::fma(e, V::load(k + n * step + f), one));
+        const Reg d = V::min(max, V::fma(e, V::load(k + n * step + f), one));
         sum[n] = V::fma(w, V::reciprocal(d), sum[n]);
       }
     }
@@ -367,7 +367,7 @@ class AdditiveTile final : public ScoreTile<V> {
       Reg dkey = fresh ? V::zero() : V::load(dk);
 #pragma GCC unroll 4
       for (int r = 0; r < R; ++r) {
-        const Reg x = V::reciprocal(V::min(V::set1(kMost), V::fma(e[r], key, V::set1(1))));
+        const Reg x = V::reciprocal(V::min(V::set1(kMax), V::fma(e[r], key, V::set1(1))));
         const Reg t = V::mul(x, V::set1(ds[r * ld + j])), u = V::fnma(t, x, t);
         dw = V::add(dw, t);
         de[r] = V::add(de[r], u);
@@ -401,7 +401,7 @@ class AdditiveTile final : public ScoreTile<V> {
       Reg dq = V::load(query + f), dw = V::zero();
 #pragma GCC unroll 4
       for (int n = 0; n < N; ++n) {
-        const Reg x = V::reciprocal(V::min(V::set1(kMost), V::fma(e, V::load(k + n * step + f), V::set1(1))));
+        const Reg x = V::reciprocal(V::min(V::set1(kMax), V::fma(e, V::load(k + n * step + f), V::set1(1))));
         const Reg t = V::mul(x, grad[n]), u = V::fnma(t, x, t);
         Real* to = dk + n * width + f;
         V::store(to, fresh ? u : V::add(V::load(to), u));

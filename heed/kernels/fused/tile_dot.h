@@ -29,7 +29,7 @@ class DotTile final : public ScoreTile<V> {
   /// |q . k| <= |q| |k|
   Real bound() const override {
     if (Tile::shared_.longest == nullptr) return Tile::bound();
-    Real most = 0;
+    Real max = 0;
     for (int r = 0; r < Tile::rows_; ++r) {
       auto sum = V::zero();
       for (int64_t f = 0; f < Tile::width_; f += V::kLanes) {
@@ -37,9 +37,9 @@ class DotTile final : public ScoreTile<V> {
         sum = V::fma(x, x, sum);
       }
       const Real square = V::sum(sum);
-      most = square > most || square != square ? square : most;
+      max = square > max || square != square ? square : max;
     }
-    return std::sqrt(most) * Tile::shared_.longest[Tile::batch_ * Tile::p_.key_heads + Tile::key_head_];
+    return std::sqrt(max) * Tile::shared_.longest[Tile::batch_ * Tile::p_.key_heads + Tile::key_head_];
   }
 
   void scores(int row, int rows, int64_t panel, int count, Real* s) override {

@@ -9,8 +9,8 @@
 namespace heed::kernels::graph {
 namespace {
 
-constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-constexpr int64_t kTaskWork = 4096, kMostTasks = 128;  // nodes plus edges of a task, at least; tasks, at most
+constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+constexpr int64_t kTaskWork = 4096, kMaxTasks = 128;  // nodes plus edges of a task, at least; tasks, at most
 
 size_t at(int64_t i) {
   return static_cast<size_t>(i);
@@ -28,7 +28,7 @@ std::vector<int32_t> runs(int64_t count, int64_t nodes, const NodeOf& node_of) {
 std::vector<int32_t> cut(const std::vector<int32_t>& first) {
   const auto nodes = static_cast<int64_t>(first.size()) - 1;
   const int64_t work = nodes + first.back();
-  const int64_t tasks = std::clamp<int64_t>(work / kTaskWork, 1, kMostTasks);
+  const int64_t tasks = std::clamp<int64_t>(work / kTaskWork, 1, kMaxTasks);
   std::vector<int32_t> cuts{0};
   int64_t node = 0;
   for (int64_t t = 1; t <= tasks; ++t) {
@@ -42,8 +42,8 @@ std::vector<int32_t> cut(const std::vector<int32_t>& first) {
 }  // namespace
 
 Edges sort_edges(const int64_t* from, const int64_t* to, int64_t edges, int64_t nodes) {
-  check(nodes >= 0 && nodes < kMost && edges >= 0 && edges <= kMost, "graph: got ", nodes, " nodes and ", edges,
-        " edges, expected at most ", kMost, " of each");
+  check(nodes >= 0 && nodes < kMax && edges >= 0 && edges <= kMax, "graph: got ", nodes, " nodes and ", edges,
+        " edges, expected at most ", kMax, " of each");
   for (int64_t e = 0; e < edges; ++e)
     check(from[e] >= 0 && from[e] < nodes && to[e] >= 0 && to[e] < nodes, "graph: edge ", e, " is ", from[e], " -> ",
           to[e], ", expected nodes from 0 to ", nodes - 1);

@@ -44,9 +44,9 @@ Work<Real> work_on(const Edges& edges, const Score<Real>& score, const Values<Re
 }
 
 int64_t largest_run(const Edges& edges, int64_t from, int64_t to) {
-  int64_t most = 0;
-  for (int64_t i = from; i < to; ++i) most = std::max<int64_t>(most, edges.first[at(i + 1)] - edges.first[at(i)]);
-  return most;
+  int64_t max = 0;
+  for (int64_t i = from; i < to; ++i) max = std::max<int64_t>(max, edges.first[at(i + 1)] - edges.first[at(i)]);
+  return max;
 }
 
 template <typename Real>

@@ -347,10 +347,10 @@ TEST(Edges, AreCutIntoTasksThatCoverEveryNodeOnce) {
     EXPECT_EQ(cuts.back(), 3000);
     EXPECT_TRUE(std::is_sorted(cuts.begin(), cuts.end()));
   }
-  int64_t most = 0;
+  int64_t max = 0;
   for (int64_t t = 0; t < edges.tasks(); ++t)
-    most = std::max<int64_t>(most, edges.first[at(edges.cuts[at(t + 1)])] - edges.first[at(edges.cuts[at(t)])]);
-  EXPECT_LT(most, 2 * 300000 / edges.tasks());
+    max = std::max<int64_t>(max, edges.first[at(edges.cuts[at(t + 1)])] - edges.first[at(edges.cuts[at(t)])]);
+  EXPECT_LT(max, 2 * 300000 / edges.tasks());
 }
 
 TEST(Edges, RefuseNodesThatAreNotThere) {

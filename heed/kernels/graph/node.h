@@ -200,11 +200,11 @@ struct Node {
 
   /// Scores e [count, H] become weights. A score of -inf counts as absent; where nothing else is there, all are 0.
   static HEED_INLINE void softmax(int64_t count, int64_t H, Real* e) {
-    const Reg least = Set::set1(-std::numeric_limits<Real>::infinity());
+    const Reg min = Set::set1(-std::numeric_limits<Real>::infinity());
     for (int64_t h = 0; h < H; h += kLanes) {
-      Reg top = least, total = Set::zero();
+      Reg top = min, total = Set::zero();
       for (int64_t k = 0; k < count; ++k) top = Set::max(load_heads(e + k * H + h, H - h), top);
-      top = Set::pick(Set::equal(top, least), Set::zero(), top);
+      top = Set::pick(Set::equal(top, min), Set::zero(), top);
       for (int64_t k = 0; k < count; ++k) {
         const Reg term = exp_below(Set::sub(load_heads(e + k * H + h, H - h), top));
         store_heads(e + k * H + h, term, H - h);

@@ -37,9 +37,9 @@ struct Work {
 
 inline constexpr int64_t kBlock = 32;  // edges whose rows are at hand together
 
-/// Numbers of room that a task needs: for forward, `most` edges lead into one node at most.
-inline int64_t room_size(int64_t heads, int64_t most) {
-  return heads * 2 * (most > kBlock ? most : kBlock);
+/// Size of the scratch buffer of a task: in forward, at most `max` edges lead into one node at most.
+inline int64_t room_size(int64_t heads, int64_t max) {
+  return heads * 2 * (max > kBlock ? max : kBlock);
 }
 
 /// Each for nodes from ... to - 1.

@@ -177,7 +177,7 @@ std::vector<std::vector<Real>> Call<Real>::scores_of(const Head& head, int64_t i
   const Mask mask(p_);
   std::vector<std::vector<Real>> scores(static_cast<size_t>(Lk_));
   const auto query = entry(p_.query, query_index(head, i), sizes_.query);
-  for (int64_t j = 0; j < std::min(Lk_, score_->most_keys()); ++j) {
+  for (int64_t j = 0; j < std::min(Lk_, score_->max_keys()); ++j) {
     if (!mask.keeps(head.b, head.h, i, j)) continue;
     auto e = score_->score(head.score, {query, entry(p_.keys, key_index(head, j), sizes_.keys), i, j}, sizes_);
     const Real added = biases(head.b, head.h, i, j);

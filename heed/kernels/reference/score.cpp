@@ -292,25 +292,24 @@ class ActivatedGeneral final : public Bilinear<Real> {
 template <typename Real>
 class Location final : public Score<Real> {
  public:
-  Location(const Options& options, Form) : most_(options.integer("most", 512)) {
-    check(most_ >= 1, "score/location: most is ", most_, ", expected at least 1");
+  Location(const Options& options, Form) : max_(options.integer("most", 512)) {
+    check(max_ >= 1, "score/location: most is ", max_, ", expected at least 1");
   }
   std::vector<Form> forms() const override { return {Form::single, Form::lift}; }
-  int64_t most_keys() const override { return most_; }
+  int64_t max_keys() const override { return max_; }
 
   std::vector<Declared> parameters(const Sizes& s) const override {
-    if (s.form == Form::lift) return {{"from_query", {s.values, most_, s.query}}};
-    return {{"from_query", {most_, s.query}}};
+    if (s.form == Form::lift) return {{"from_query", {s.values, max_, s.query}}};
+    return {{"from_query", {max_, s.query}}};
   }
 
   std::vector<Real> score(const HeadParameters<Real>& p, const Pair<Real>& pair, const Sizes& s) const override {
-    return for_each_channel<Real>(s, [&](int64_t c) {
-      return dot(part(part(p["from_query"], c, s.width()), pair.key_index, most_), pair.query);
-    });
+    return for_each_channel<Real>(
+        s, [&](int64_t c) { return dot(part(part(p["from_query"], c, s.width()), pair.key_index, max_), pair.query); });
   }
 
  private:
-  int64_t most_;
+  int64_t max_;
 };
 
 /// Self-attentive (Lin et al., 2017; Yang et al., 2016): the query is learned, the given one is not looked at.

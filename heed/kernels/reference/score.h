@@ -30,7 +30,7 @@ class Score {
   virtual std::vector<Declared> parameters(const Sizes&) const { return {}; }
   virtual void check_sizes(const Sizes&) const {}
   /// Keys beyond this index have no score and count as masked.
-  virtual int64_t most_keys() const { return INT64_MAX; }
+  virtual int64_t max_keys() const { return INT64_MAX; }
   /// [W]
   virtual std::vector<Real> score(const HeadParameters<Real>&, const Pair<Real>&, const Sizes&) const = 0;
 };

@@ -25,9 +25,10 @@ auto read_spec(const Settings& settings, const std::string& key, const std::stri
 }
 
 std::string read_mechanism(const Settings& s, const std::string& spec) {
-  const auto usual = read_spec(s, "words", spec, [&] { return Mechanism::parse(spec).parts(); });
-  const std::string score = s.text("score", usual.score.to_string()), align = s.text("align", usual.align.to_string()),
-                    dim = s.text("dim", usual.dimensionality.to_string());
+  const auto defaults = read_spec(s, "words", spec, [&] { return Mechanism::parse(spec).parts(); });
+  const std::string score = s.text("score", defaults.score.to_string()),
+                    align = s.text("align", defaults.align.to_string()),
+                    dim = s.text("dim", defaults.dimensionality.to_string());
   read_spec(s, "score", score, [&] { return Catalogue<Score>::make(score); });
   read_spec(s, "align", align, [&] { return Catalogue<Alignment>::make(align); });
   const std::string all = score + " + " + align + (dim == "single" ? "" : ", " + dim);

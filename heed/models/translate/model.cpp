@@ -10,13 +10,13 @@ namespace heed {
 namespace {
 
 /// The mechanism of the paper of each query model.
-std::string usual_mechanism(const std::string& query) {
+std::string default_mechanism(const std::string& query) {
   return query == "luong"         ? "general + softmax"
          : query == "transformer" ? "scaled_dot + softmax"
                                   : "additive + softmax";
 }
 
-std::string usual_features(const std::string& query) {
+std::string default_features(const std::string& query) {
   return query == "transformer" ? "transformer" : "recurrent";
 }
 
@@ -52,8 +52,8 @@ TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vo
   target_embedding_ = shared ? source_embedding_ : register_module("target_embedding", make_table(vocabularies.target));
 
   const std::string asked = query.choice("kind", {"bahdanau", "luong", "transformer"});
-  features_ = register_module("features", component<FeatureModel>(features, usual_features(asked), width));
-  attention_ = attention_model(attention, usual_mechanism(asked));
+  features_ = register_module("features", component<FeatureModel>(features, default_features(asked), width));
+  attention_ = attention_model(attention, default_mechanism(asked));
   const QueryOptions options{.embedding = width, .source = features_->width(), .looking = attention_->looking()};
   try {
     query_ = register_module("query", component<QueryModel>(query, "bahdanau", options));

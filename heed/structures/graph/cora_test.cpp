@@ -104,7 +104,7 @@ TEST(GatOnCora, GivesTheLogitsTheAttentionAndTheAccuracyOfTheAuthorsModel) {
   const auto hidden = first->forward(cora.features, graph).context;
   const auto found = second->forward(hidden, graph, {.weights = true});
 
-  double most = 0;
+  double max = 0;
   int64_t right = 0, tested = 0, same = 0;
   const auto chosen = found.context.argmax(1);
   const auto lines = lines_of(model + "/expected_logits.txt.gz");
@@ -116,15 +116,15 @@ TEST(GatOnCora, GivesTheLogitsTheAttentionAndTheAccuracyOfTheAuthorsModel) {
     for (int64_t c = 0; c < 7; ++c) {
       double logit = NAN;
       fields >> logit;
-      most = std::max(most, std::abs(logit - found.context[node][c].item<double>()));
+      max = std::max(max, std::abs(logit - found.context[node][c].item<double>()));
     }
     same += chosen[node].item<int64_t>() == predicted;
     if (cora.split[static_cast<size_t>(node)] != "test") continue;
     ++tested;
     right += chosen[node].item<int64_t>() == cora.labels[static_cast<size_t>(node)];
   }
-  EXPECT_LT(most, 1e-4);
-  RecordProperty("largest_difference_of_logits", std::to_string(most));
+  EXPECT_LT(max, 1e-4);
+  RecordProperty("largest_difference_of_logits", std::to_string(max));
   EXPECT_EQ(same, static_cast<int64_t>(lines.size()));
   EXPECT_EQ(tested, 1000);
   EXPECT_EQ(right, 844);

@@ -34,8 +34,8 @@ bool stderr_is_terminal() {
 
 int stderr_width() {
   winsize size{};
-  constexpr int kUsual = 80;
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+  constexpr int kDefaultColumns = 80;
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kDefaultColumns;
 }
 
 double steady_clock() {
@@ -140,7 +140,7 @@ std::string Progress::left_text(const Now& now) const {
 
 /// Where space is short, first the bar shrinks, then what stands last goes.
 std::string Progress::bar_line(const Now& now, int width) const {
-  constexpr int kLeastBar = 6, kMostBar = 30;
+  constexpr int kMinBar = 6, kMaxBar = 30;
   const std::string head = "epoch " + of(now.epoch, now.epochs) + " ";
   std::vector<std::string> pieces{"step " + of(now.step, now.steps), "loss " + formatted("%.3f", now.loss)};
   for (const auto& piece : {speed_text(), left_text(now)})
@@ -148,8 +148,8 @@ std::string Progress::bar_line(const Now& now, int width) const {
   const auto space = [&] { return width - static_cast<int>(head.size() + joined(pieces, "  ").size()); };
   while (pieces.size() > 1 && space() < 0) pieces.pop_back();
   std::string line = head;
-  const int room = std::min(space() - 3, kMostBar);  // brackets and a blank
-  if (now.steps > 0 && room >= kLeastBar) {
+  const int room = std::min(space() - 3, kMaxBar);  // brackets and a blank
+  if (now.steps > 0 && room >= kMinBar) {
     const double share = std::clamp(static_cast<double>(now.step) / static_cast<double>(now.steps), 0.0, 1.0);
     const auto done = static_cast<size_t>(share * room);
     line += "[" + std::string(done, '#') + std::string(static_cast<size_t>(room) - done, '-') + "] ";

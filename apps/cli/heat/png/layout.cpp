@@ -12,7 +12,7 @@ namespace {
 constexpr int kSide = 1280;  // that cells together may take
 constexpr int kLargestCell = 52, kSmallestLetters = 9, kLargestLetters = 18;
 constexpr int kSlantedCell = 20;  // from here on source words are slanted, not upright
-constexpr int kLongestLabel = 240, kMostWords = 8000;
+constexpr int kLongestLabel = 240, kMaxWords = 8000;
 
 }  // namespace
 
@@ -22,11 +22,11 @@ std::string label_of(const std::string& word, Type& type, int letters) {
 
 Layout layout_of(const HeatMap& map, Type& type) {
   const int columns = static_cast<int>(map.columns.size()), rows = static_cast<int>(map.rows.size());
-  const int most = std::max({columns, rows, 1});
-  check(most <= kMostWords, "heat map: ", most, " words on one side, a picture has at most ", kMostWords,
+  const int max = std::max({columns, rows, 1});
+  check(max <= kMaxWords, "heat map: ", max, " words on one side, a picture has at most ", kMaxWords,
         "; a page (--html) can be scrolled");
   Layout at;
-  at.cell = std::clamp(kSide / most, 1, kLargestCell);
+  at.cell = std::clamp(kSide / max, 1, kLargestCell);
   at.letters = std::clamp(at.cell * 6 / 10, kSmallestLetters, kLargestLetters);
   at.every = std::max(1, (at.letters + 2 + at.cell - 1) / at.cell);
   at.degrees = at.cell >= kSlantedCell ? 45 : 90;

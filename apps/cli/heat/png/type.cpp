@@ -93,10 +93,10 @@ int Type::width(const std::string& text, int size) {
   return static_cast<int>(std::ceil(width));
 }
 
-std::string Type::fitted(const std::string& text, int size, int most) {
-  if (width(text, size) <= most) return text;
+std::string Type::fitted(const std::string& text, int size, int max) {
+  if (width(text, size) <= max) return text;
   const std::string dots = "…";
-  double left = most - width(dots, size);
+  double left = max - width(dots, size);
   std::string kept;
   for (const char32_t character : decoded(text)) {
     left -= fonts_->advance(character, size);

@@ -19,7 +19,7 @@ class Type {
   int width(const std::string& text, int size);
 
   /// The text, or as much of it as goes into so many pixels with "…" after it.
-  std::string fitted(const std::string& text, int size, int most);
+  std::string fitted(const std::string& text, int size, int max);
 
   /// Calls ink(x, y, cover) with cover 1 to 255 for each pixel of the text, whose baseline begins at (x, y) and rises
   /// by `degrees`.
