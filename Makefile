@@ -2,8 +2,8 @@
 # build/release, and cost little the second time.
 #
 #   make          set up, configure, build          make bench    run every benchmark
-#   make demo     ... and run the main job          make format   rewrite the sources in the house style
-#   make test     ... and run every test            make check    format, arrows between rooms, clang-tidy
+#   make demo     ... and run the main job          make format   rewrite the sources in the style of .clang-format
+#   make test     ... and run every test            make check    format, dependencies between layers, clang-tidy
 #
 # HEED_SETUP=off leaves the system's packages alone; WERROR=1 makes warnings errors (0 takes it back);
 # BUILD=folder and JOBS=n do what they say; CMAKE_ARGS goes to the configure step.

@@ -1,5 +1,5 @@
-# Everything that is not ours, found in one place. What a room or program needs and is not here
-# leaves that room or program out, with a message; torch and GoogleTest are required where asked for.
+# Everything that is not ours, found in one place. What a layer or program needs and is not here
+# leaves that layer or program out, with a message; torch and GoogleTest are required where asked for.
 
 if(HEED_TORCH)
   include(cmake/torch.cmake)

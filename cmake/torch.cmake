@@ -11,7 +11,7 @@ find_package(Torch REQUIRED)
 set(CMAKE_CUDA_FLAGS "${ours}")
 set(CMAKE_CUDA_ARCHITECTURES "${ours_for}")
 
-# The whole house follows the ABI of torch's std::string (-D_GLIBCXX_USE_CXX11_ABI), kernels too.
+# The whole project follows the ABI of torch's std::string (-D_GLIBCXX_USE_CXX11_ABI), kernels too.
 if(TORCH_CXX_FLAGS MATCHES "_GLIBCXX_USE_CXX11_ABI=0")
   separate_arguments(flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${flags}>")

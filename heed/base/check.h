@@ -1,6 +1,6 @@
 // check(fine, words...): throws Error with the words joined, unless all is well.
 //
-// For what a caller may get wrong: `room/part: what it got, what it expected`. What we ourselves may get wrong is
+// For what a caller may get wrong: `layer/part: what it got, what it expected`. What we ourselves may get wrong is
 // asserted instead.
 
 #pragma once

@@ -1,5 +1,5 @@
-# Rooms, and what is made of them. Files are found, not listed, so that a new part is a new file and
-# nothing else; a room without files yet is an empty room.
+# Layers, and what is made of them. Files are found, not listed, so that a new part is a new file and
+# nothing else; a layer without files yet is an empty layer.
 
 set(HEED_TEST_HEADERS "(_cases|/testing[^/]*)\\.h$")  # seen by tests, not installed
 
@@ -36,11 +36,11 @@ function(heed_torch_files target)
   target_precompile_headers(${target} REUSE_FROM heed_pch)
 endfunction()
 
-# heed_room(<room> INTO <library>): everything in heed/<room> joins <library>; its *_test.cpp files become
-# one test program, <room>_test.
-function(heed_room room)
+# heed_layer(<layer> INTO <library>): everything in heed/<layer> joins <library>; its *_test.cpp files become
+# one test program, <layer>_test.
+function(heed_layer layer)
   cmake_parse_arguments(ARG "" "INTO" "" ${ARGN})
-  set(folder ${PROJECT_SOURCE_DIR}/heed/${room})
+  set(folder ${PROJECT_SOURCE_DIR}/heed/${layer})
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${folder}/*.h ${folder}/*.cuh)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.cu)
   if(NOT HEED_CUDA)
@@ -56,7 +56,7 @@ function(heed_room room)
 
   heed_missing(missing ${sources})
   if(missing)
-    message(STATUS "heed/${room} is left out: ${missing} not found")
+    message(STATUS "heed/${layer} is left out: ${missing} not found")
     return()
   endif()
   target_sources(${ARG_INTO} PRIVATE ${sources} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
@@ -64,20 +64,20 @@ function(heed_room room)
   heed_instruction_sets(${sources})
   heed_unity(${ARG_INTO} ${sources})
   if(tests AND HEED_TESTS)
-    heed_test_program(${room} ${ARG_INTO} ${tests})
+    heed_test_program(${layer} ${ARG_INTO} ${tests})
   endif()
 endfunction()
 
-# heed_face(INTO <library>): the headers heed/*.h, which gather the rooms for users.
+# heed_face(INTO <library>): the headers heed/*.h, which gather the layers for users.
 function(heed_face)
   cmake_parse_arguments(ARG "" "INTO" "" ${ARGN})
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/heed/*.h)
   target_sources(${ARG_INTO} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
 endfunction()
 
-# heed_test_program(<room> <library> <file>...): one program, one ctest for each of its shards.
-function(heed_test_program room library)
-  set(program ${room}_test)
+# heed_test_program(<layer> <library> <file>...): one program, one ctest for each of its shards.
+function(heed_test_program layer library)
+  set(program ${layer}_test)
   add_executable(${program} ${ARGN})
   target_link_libraries(${program} PRIVATE ${library} GTest::gtest_main GTest::gtest)
   heed_link_what_they_include(${program} ${ARGN})
@@ -91,17 +91,17 @@ function(heed_test_program room library)
   endif()
 
   set(shards 1)
-  if(room MATCHES "^(attention|structures)$")
+  if(layer MATCHES "^(attention|structures)$")
     set(shards 2)
   endif()
   math(EXPR last "${shards} - 1")
   foreach(shard RANGE ${last})
-    set(name ${room})
+    set(name ${layer})
     if(shards GREATER 1)
-      set(name ${room}.${shard})
+      set(name ${layer}.${shard})
     endif()
     add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    set_tests_properties(${name} PROPERTIES LABELS ${room} TIMEOUT 600
+    set_tests_properties(${name} PROPERTIES LABELS ${layer} TIMEOUT 600
                          ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard};${environment}")
   endforeach()
 endfunction()
