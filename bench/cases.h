@@ -82,7 +82,7 @@ fused::Rows<const Real> rows_of(const Tensor& x) {
   return {x.template data_ptr<Real>(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
-/// The kernels' view of the inputs, and room for results and gradients.
+/// The kernels' view of the inputs, and buffers for results and gradients.
 template <typename Real>
 class Bound {
  public:

@@ -24,7 +24,7 @@ class Stepping {
       : decoder_(std::move(decoder)), past_(decoder_->start(source)) {
     decoder_->step(at::randn({1, length - 1, kWidth}), past_);
   }
-  /// A cache of its own, with room for more: a cache doubles its room now and then, which is no part of a step.
+  /// A cache of its own, with capacity for more: a cache doubles its capacity now and then, which is no part of a step.
   void prepare() {
     cache_ = past_.select(at::zeros({1}, at::kLong));
     decoder_->step(next_, cache_);

@@ -291,19 +291,19 @@ inline void weights(Bench& bench) {
 /// One query in each of 8 heads over 8192 keys, on 8 caches in turn, so that none is in a cache of the processor.
 inline void decode(Bench& bench) {
   constexpr int64_t H = 8, L = 8192, D = 64, kCaches = 8, kEach = H * L * D;
-  HugeBuffer room(2 * kCaches * kEach);
+  HugeBuffer buffer(2 * kCaches * kEach);
   const auto numbers = at::randn({kEach});
   for (int64_t i = 0; i < 2 * kCaches; ++i)
-    std::memcpy(room.data() + i * kEach, numbers.data_ptr<float>(), kEach * sizeof(float));
+    std::memcpy(buffer.data() + i * kEach, numbers.data_ptr<float>(), kEach * sizeof(float));
   std::vector<std::unique_ptr<Case>> caches;
   for (int64_t i = 0; i < kCaches; ++i) {
-    const auto view = [&](int64_t k) { return at::from_blob(room.data() + k * kEach, {1, H, L, D}); };
+    const auto view = [&](int64_t k) { return at::from_blob(buffer.data() + k * kEach, {1, H, L, D}); };
     const auto query = at::randn({1, H, 1, D});
     caches.push_back(
         std::make_unique<Case>(Inputs{query, view(2 * i), view(2 * i + 1), {}, at::randn({1, H, 1, D})}, kDot));
   }
   Race race("decode", "dot + softmax, one query over 8192 keys, d 64, 8 heads, 8 caches of 32 MiB in turn");
-  race.add("read", [&] { read_all(room.data(), room.size()); });
+  race.add("read", [&] { read_all(buffer.data(), buffer.size()); });
   race.add(
       "forward",
       [&] {
@@ -312,7 +312,7 @@ inline void decode(Bench& bench) {
       caches.back()->context_error());
   race.run(bench.pace());
   race.add({"% of the read bandwidth", 100, {"read"}, {"forward"}, "%", 85, true, kAvx512});
-  race.add({"read", 1e-9 * static_cast<double>(room.size() * sizeof(float)), {}, {"read"}, "GB/s"});
+  race.add({"read", 1e-9 * static_cast<double>(buffer.size() * sizeof(float)), {}, {"read"}, "GB/s"});
   std::ostringstream note;
   note << static_cast<int>(on_huge_pages()) << " MiB of the process are on huge pages";
   race.note = note.str();

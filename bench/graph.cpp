@@ -41,7 +41,7 @@ Tensor wide(const Tensor& index, const Tensor& like) {
   all[0] = index.size(0);
   return index.view(shape).expand(all);
 }
-Tensor room_for_sums(const Tensor& x) {
+Tensor buffer_for_sums(const Tensor& x) {
   auto shape = x.sizes().vec();
   shape[0] = kNodes;
   return at::zeros(shape, x.options());
@@ -49,9 +49,9 @@ Tensor room_for_sums(const Tensor& x) {
 
 const std::vector<Rows> kRows{
     {"index_select, index_add", [](const Tensor& x, const Tensor& index) { return x.index_select(0, index); },
-     [](const Tensor& x, const Tensor& index) { return room_for_sums(x).index_add(0, index, x); }},
+     [](const Tensor& x, const Tensor& index) { return buffer_for_sums(x).index_add(0, index, x); }},
     {"gather, scatter_add", [](const Tensor& x, const Tensor& index) { return x.gather(0, wide(index, x)); },
-     [](const Tensor& x, const Tensor& index) { return room_for_sums(x).scatter_add(0, wide(index, x), x); }}};
+     [](const Tensor& x, const Tensor& index) { return buffer_for_sums(x).scatter_add(0, wide(index, x), x); }}};
 
 /// The parameters of a layer, as leaves, and its nodes.
 struct Leaves {

@@ -255,7 +255,7 @@ class ForPairs {
     const auto count = [](const std::vector<int64_t>& some) { return static_cast<int64_t>(some.size()); };
     fused::Wanted<Real> w;
     bool any = false;
-    const auto room = [&](Out which, at::IntArrayRef shape) {
+    const auto buffer = [&](Out which, at::IntArrayRef shape) {
       any = true;
       out[which] = at::empty(shape, options);
       return pointer<Real>(out[which]);
@@ -265,17 +265,17 @@ class ForPairs {
       w.head_count = count(want.heads);
       if (w.query_count > 0) w.some_queries = want.rows.data();
       if (w.head_count > 0) w.some_heads = want.heads.data();
-      w.weights = room(kWeights, {p.batch, w.head_count > 0 ? w.head_count : p.heads,
-                                  w.query_count > 0 ? w.query_count : p.queries, p.keys, 1});
+      w.weights = buffer(kWeights, {p.batch, w.head_count > 0 ? w.head_count : p.heads,
+                                    w.query_count > 0 ? w.query_count : p.queries, p.keys, 1});
     }
-    if (want.lse) w.lse = room(kLse, {p.batch, p.heads, p.queries, 1});
-    if (want.entropy) w.entropy = room(kEntropy, {p.batch, p.heads, p.queries, 1});
+    if (want.lse) w.lse = buffer(kLse, {p.batch, p.heads, p.queries, 1});
+    if (want.entropy) w.entropy = buffer(kEntropy, {p.batch, p.heads, p.queries, 1});
     if (work.mechanism.align().offers().log_probability)
-      w.log_probability = room(kLogProbability, {p.batch, p.heads, p.queries, 1});
-    if (want.column_mass) w.column_mass = room(kColumnMass, {p.batch, p.heads, p.keys, 1});
+      w.log_probability = buffer(kLogProbability, {p.batch, p.heads, p.queries, 1});
+    if (want.column_mass) w.column_mass = buffer(kColumnMass, {p.batch, p.heads, p.keys, 1});
     if (want.top > 0) {
       w.top = want.top;
-      w.top_weights = room(kTopWeights, {p.batch, p.heads, p.queries, want.top, 1});
+      w.top_weights = buffer(kTopWeights, {p.batch, p.heads, p.queries, want.top, 1});
       out[kTopKeys] = at::empty({p.batch, p.heads, p.queries, want.top, 1}, options.dtype(at::kLong));
       w.top_keys = pointer<int64_t>(out[kTopKeys]);
     }
@@ -283,7 +283,7 @@ class ForPairs {
     if (links.defined()) {
       w.link_count = links.size(0);
       w.links = pointer<const int64_t>(links);
-      w.link_log_weights = room(kLinks, {w.link_count, 1});
+      w.link_log_weights = buffer(kLinks, {w.link_count, 1});
     }
     if (any) fused::report(p, w, on_torch_threads);
   }
@@ -400,26 +400,26 @@ class Fused final : public OwnBackward {
     return result;
   }
 
-  /// Room for the gradients that somebody needs.
+  /// Buffers for the gradients that somebody needs.
   static InputGradients requested_gradients(const Tiled& t, const Tensors& own, bool by_scores) {
-    const auto room = [](const Tensor& x) {
+    const auto buffer = [](const Tensor& x) {
       return x.defined() && x.requires_grad() ? at::empty(x.sizes(), x.options()) : Tensor();
     };
     const auto sum = [&](const Tensor& x) {  // what a kernel adds to
-      const Tensor found = room(x);
+      const Tensor found = buffer(x);
       return found.defined() ? found.zero_() : found;
     };
     InputGradients s;
-    s.values = room(t.values);
+    s.values = buffer(t.values);
     if (!by_scores) return s;
-    s.query = room(t.score.query);
-    s.keys = room(t.score.keys);
-    s.to_scores = room(t.score.to_scores);
-    s.place = room(t.align.place);
+    s.query = buffer(t.score.query);
+    s.keys = buffer(t.score.keys);
+    s.to_scores = buffer(t.score.to_scores);
+    s.place = buffer(t.align.place);
     s.full = sum(own[kFull]);
     s.per_key = sum(own[kPerKey]);
-    s.relative = room(own[kRelative]);
-    s.alibi = room(own[kAlibi]);
+    s.relative = buffer(own[kRelative]);
+    s.alibi = buffer(own[kAlibi]);
     return s;
   }
 

@@ -80,7 +80,7 @@ template <typename Real>
 Real* pointer(const Tensor& x) {
   return x.defined() ? static_cast<Real*>(x.data_ptr()) : nullptr;
 }
-Tensor room(bool wanted, const Tensor& like) {
+Tensor buffer(bool wanted, const Tensor& like) {
   return wanted && like.defined() ? at::empty_like(like, at::MemoryFormat::Contiguous) : Tensor();
 }
 
@@ -155,7 +155,7 @@ class Scores final : public ByKernel {
  private:
   Tensors kernel_backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) override {
     const ReadScore read(in, negative_slope_);
-    const Tensors result{room(wanted[0], in[0]), room(wanted[1], in[1]), room(wanted[2], in[2])};
+    const Tensors result{buffer(wanted[0], in[0]), buffer(wanted[1], in[1]), buffer(wanted[2], in[2])};
     const auto grad = dense(grads[0]);
     by_type(grad, [&]<typename Real>(Real) {
       kernel::score_backward(edges(), read.as<Real>(), pointer<const Real>(grad), gradients_to<Real>(result),
@@ -190,7 +190,7 @@ class SumOverEdges final : public ByKernel {
  private:
   Tensors kernel_backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) override {
     const auto weights = dense(in[0]), values = dense(in[1]), grad = dense(grads[0]);
-    const Tensors result{room(wanted[0], weights), room(wanted[1], values)};
+    const Tensors result{buffer(wanted[0], weights), buffer(wanted[1], values)};
     by_type(grad, [&]<typename Real>(Real) {
       kernel::sum_backward(edges(), pointer<const Real>(weights), values_of<Real>(values), pointer<const Real>(grad),
                            pointer<Real>(result[0]), pointer<Real>(result[1]), on_torch_threads);
@@ -227,8 +227,8 @@ class Softly final : public ByKernel {
     const ReadScore read(in, negative_slope_);
     const auto values = dense(in[3]), factor = dense(in[4]), by_weights = dense(grads[1]);
     const auto by_context = grads[0].defined() ? dense(grads[0]) : at::zeros_like(values);
-    const Tensors result{room(wanted[0], in[0]), room(wanted[1], in[1]), room(wanted[2], in[2]), room(wanted[3], in[3]),
-                         Tensor()};
+    const Tensors result{buffer(wanted[0], in[0]), buffer(wanted[1], in[1]), buffer(wanted[2], in[2]),
+                         buffer(wanted[3], in[3]), Tensor()};
     by_type(values, [&]<typename Real>(Real) {
       kernel::attend_backward(edges(), read.as<Real>(), values_of<Real>(values), pointer<const Real>(factor),
                               pointer<const Real>(weights_), pointer<const Real>(by_context),

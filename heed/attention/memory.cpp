@@ -10,17 +10,18 @@ Growing Growing::with(const Tensor& more) const {
   const int64_t length = rows_.size(2), longer = length + more.size(2);
   Growing grown = *this;
   int64_t mine = length;
-  const bool fits = room_ && longer <= room_->rows.size(2) && room_->used.compare_exchange_strong(mine, longer);
+  const bool fits =
+      capacity_ && longer <= capacity_->rows.size(2) && capacity_->used.compare_exchange_strong(mine, longer);
   if (!fits) {
     auto shape = rows_.sizes().vec();
     shape[2] = std::max<int64_t>(2 * longer, 16);
-    grown.room_ = std::make_shared<Room>();
-    grown.room_->rows = at::empty(shape, rows_.options());
-    grown.room_->rows.narrow(2, 0, length).copy_(rows_.detach());
-    grown.room_->used = longer;
+    grown.capacity_ = std::make_shared<Capacity>();
+    grown.capacity_->rows = at::empty(shape, rows_.options());
+    grown.capacity_->rows.narrow(2, 0, length).copy_(rows_.detach());
+    grown.capacity_->used = longer;
   }
-  grown.room_->rows.narrow(2, length, more.size(2)).copy_(more.detach());
-  grown.rows_ = grown.room_->rows.narrow(2, 0, longer);
+  grown.capacity_->rows.narrow(2, length, more.size(2)).copy_(more.detach());
+  grown.rows_ = grown.capacity_->rows.narrow(2, 0, longer);
   return grown;
 }
 

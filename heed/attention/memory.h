@@ -12,9 +12,9 @@ namespace heed {
 
 using at::Tensor;
 
-/// A tensor [B, H, L, D] that grows along L. With grad mode off, room is doubled now and then, so that n
-/// appends of one row copy O(n) rows in all. Copies share the room: who appends first takes the slot,
-/// another that shared the same past (a beam) moves into room of its own. With grad mode on, rows are
+/// A tensor [B, H, L, D] that grows along L. With grad mode off, the capacity is doubled now and then, so that n
+/// appends of one row copy O(n) rows in all. Copies share the buffer: who appends first takes the slot,
+/// another that shared the same past (a beam) moves into a buffer of its own. With grad mode on, rows are
 /// concatenated: autograd may have kept those that are there.
 class Growing {
  public:
@@ -27,12 +27,12 @@ class Growing {
   Growing with(const Tensor& more) const;
 
  private:
-  struct Room {
+  struct Capacity {
     Tensor rows;                   // [B, H, capacity, D]
     std::atomic<int64_t> used{0};  // by the longest of those who share it
   };
   Tensor rows_;
-  std::shared_ptr<Room> room_;
+  std::shared_ptr<Capacity> capacity_;
 };
 
 struct Memory {

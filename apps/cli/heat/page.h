@@ -214,9 +214,9 @@ function show(index) {
   map = maps[index] || NOTHING;
   at = null;
   const most = Math.max(map.columns.length, map.rows.length, 1);
-  const room = Math.min((innerWidth - 160) / Math.max(map.columns.length, 1), innerHeight * 0.7 / Math.max(map.rows.length, 1));
+  const cellSize = Math.min((innerWidth - 160) / Math.max(map.columns.length, 1), innerHeight * 0.7 / Math.max(map.rows.length, 1));
   $('size').max = Math.max(4, Math.min(64, Math.floor(MOST / most)));
-  cell = Math.max(4, Math.min(52, Math.floor(Math.max(room, most <= 60 ? 18 : 4))));
+  cell = Math.max(4, Math.min(52, Math.floor(Math.max(cellSize, most <= 60 ? 18 : 4))));
   $('size').value = cell;
   scale();
   spans($('source'), map.columns, markColumn);

@@ -31,10 +31,10 @@ class Backward : private Engine<V> {
     const int64_t numbers = p_.batch * p_.heads * p_.queries * width_;
     const int64_t chunks = chunk_count(heads, blocks, numbers), chunk_keys = (blocks + chunks - 1) / chunks * kKeys;
     const int64_t rows = p_.batch * p_.heads * p_.queries;
-    Buffer query_room, weights_room, place_room;
-    Real* query = chunks > 1 ? Base::room(query_room, chunks * numbers) : g_.query;
-    Real* weights = Base::room(weights_room, p_.batch * p_.heads * chunks * width_);
-    Real* place = g_.place == nullptr ? nullptr : Base::room(place_room, chunks * rows);
+    Buffer query_buffer, weights_buffer, place_buffer;
+    Real* query = chunks > 1 ? Base::buffer(query_buffer, chunks * numbers) : g_.query;
+    Real* weights = Base::buffer(weights_buffer, p_.batch * p_.heads * chunks * width_);
+    Real* place = g_.place == nullptr ? nullptr : Base::buffer(place_buffer, chunks * rows);
     Base::each(heads * chunks, [&](int64_t task) {
       const int64_t b = task / chunks / p_.key_heads, h = task / chunks % p_.key_heads, chunk = task % chunks;
       Sums to{query + chunk * numbers, weights + (chunk * p_.batch + b) * p_.heads * width_,
@@ -84,7 +84,7 @@ class Backward : private Engine<V> {
   /// dL/dcontext . context for each row (or . second).
   void find_delta() {
     const int64_t rows = p_.batch * p_.heads * p_.queries, width = p_.value_width;
-    delta_ = Base::room(delta_room_, rows);
+    delta_ = Base::buffer(delta_buffer_, rows);
     Work work(Base::shared_);
     const Real* with = work.state().uses_second() ? p_.second : p_.context;
     Base::each((rows + 255) / 256, [&](int64_t task) {
@@ -104,8 +104,8 @@ class Backward : private Engine<V> {
   };
   static Tiles tiles(int group) {
     const int64_t block = kQueries * kKeys, some = int64_t{group} * kKeys;
-    Real* room = static_cast<Real*>(scratch(Slot::weights, static_cast<size_t>(2 * (block + some)) * sizeof(Real)));
-    return {room, room + block, room + 2 * block, room + 2 * block + some};
+    Real* buffer = static_cast<Real*>(scratch(Slot::weights, static_cast<size_t>(2 * (block + some)) * sizeof(Real)));
+    return {buffer, buffer + block, buffer + 2 * block, buffer + 2 * block + some};
   }
 
   /// Values of a block of keys, packed as keys are.
@@ -171,8 +171,8 @@ class Backward : private Engine<V> {
       for (int64_t i = 0; i < group * p_.queries; ++i) sums.place[p_.row_index(b, key_head * group, 0) + i] = 0;
     const bool keyed = p_.score != ScoreKind::table;         // a table does not look at keys
     const bool apart = p_.to_scores_head != 0 && group > 1;  // each head leaves out a factor of its own
-    Buffer own_room;
-    Real* own = apart ? Base::room(own_room, kKeys * width_) : nullptr;
+    Buffer own_buffer;
+    Real* own = apart ? Base::buffer(own_buffer, kKeys * width_) : nullptr;
 
     for (int64_t key = chunk.first; key < chunk.last; key += kKeys) {
       const int keys = static_cast<int>(Base::min_of(kKeys, chunk.last - key));
@@ -301,7 +301,7 @@ class Backward : private Engine<V> {
 
   const Gradients<Real>& g_;
   int64_t width_;  // padded
-  Buffer delta_room_;
+  Buffer delta_buffer_;
   Real* delta_ = nullptr;
 };
 

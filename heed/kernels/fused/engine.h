@@ -47,13 +47,13 @@ class Engine {
     run_tasks(
         parallel_for_, tasks, [](void* f, int64_t task) { (*static_cast<F*>(f))(task); }, &body);
   }
-  static Real* room(Buffer& buffer, int64_t numbers) {
-    return static_cast<Real*>(buffer.room(static_cast<size_t>(numbers) * sizeof(Real)));
+  static Real* buffer(Buffer& buffer, int64_t numbers) {
+    return static_cast<Real*>(buffer.reserve(static_cast<size_t>(numbers) * sizeof(Real)));
   }
 
   void fold() {
     const int64_t step = AdditiveTile<V>::fold_numbers(p_);
-    Real* to = room(folds_, p_.heads * step);
+    Real* to = buffer(folds_, p_.heads * step);
     for (int64_t h = 0; h < p_.heads; ++h) AdditiveTile<V>::fold(p_, h, to + h * step);
     shared_.folds = to;
   }
@@ -64,9 +64,9 @@ class Engine {
     const int64_t features = Panels<V>::by_four(p_.width);
     shared_.panels_step = Panels<V>::padded(p_.keys) * features;
     shared_.ranges_step = count * (width + V::kLanes);
-    Real* to = room(panels_, p_.batch * p_.key_heads * shared_.panels_step);
-    Real* tops = additive ? room(ranges_, p_.batch * p_.key_heads * shared_.ranges_step) : nullptr;
-    Real* squares = p_.score == ScoreKind::dot ? room(ranges_, p_.batch * p_.key_heads * count) : nullptr;
+    Real* to = buffer(panels_, p_.batch * p_.key_heads * shared_.panels_step);
+    Real* tops = additive ? buffer(ranges_, p_.batch * p_.key_heads * shared_.ranges_step) : nullptr;
+    Real* squares = p_.score == ScoreKind::dot ? buffer(ranges_, p_.batch * p_.key_heads * count) : nullptr;
     each(p_.batch * p_.key_heads * count, [&](int64_t task) {
       const int64_t which = task / count, panel = task % count, b = which / p_.key_heads, h = which % p_.key_heads;
       const int64_t key = panel * kPanel, left = p_.keys - key, known = reachable(b) - key;
@@ -81,7 +81,7 @@ class Engine {
     shared_.panels = to;
     shared_.ranges = tops;
     if (squares == nullptr) return;
-    Real* longest = room(longest_, p_.batch * p_.key_heads);
+    Real* longest = buffer(longest_, p_.batch * p_.key_heads);
     for (int64_t which = 0; which < p_.batch * p_.key_heads; ++which) {
       Real max = 0;
       for (int64_t panel = 0; panel < count; ++panel) {
@@ -232,9 +232,10 @@ class Engine {
   void forward_split(int64_t blocks, int64_t parts) {
     const int64_t all = p_.batch * p_.heads * blocks, width = p_.value_width;
     const int64_t part_keys = ((p_.keys + parts - 1) / parts + kTile - 1) / kTile * kTile;
-    Buffer contexts_room, rows_room;
-    Real* contexts = room(contexts_room, all * parts * kBlock * width);
-    auto* rows = static_cast<Row<Real>*>(rows_room.room(static_cast<size_t>(all * parts * kBlock) * sizeof(Row<Real>)));
+    Buffer contexts_buffer, rows_buffer;
+    Real* contexts = buffer(contexts_buffer, all * parts * kBlock * width);
+    auto* rows =
+        static_cast<Row<Real>*>(rows_buffer.reserve(static_cast<size_t>(all * parts * kBlock) * sizeof(Row<Real>)));
     each(all * parts, [&](int64_t task) {
       Work work(shared_);
       work.begin(block_of(task / parts / blocks, task / parts % blocks));
@@ -263,7 +264,8 @@ class Engine {
   /// Whether 0 times a value is 0 throughout a panel. Asked only where a mask makes weights 0.
   void look_at_values() {
     const int64_t count = (p_.keys + kPanel - 1) / kPanel;
-    non_finite_ = static_cast<uint8_t*>(non_finite_buffer_.room(static_cast<size_t>(p_.batch * p_.key_heads * count)));
+    non_finite_ =
+        static_cast<uint8_t*>(non_finite_buffer_.reserve(static_cast<size_t>(p_.batch * p_.key_heads * count)));
     each(p_.batch * p_.key_heads * count, [&](int64_t task) {
       const int64_t which = task / count, key = task % count * kPanel, last = min_of(p_.keys, key + kPanel);
       Reg sum = V::zero();

@@ -91,9 +91,9 @@ class Padded {
   static void copy(const Real* from, int64_t n, Real* to) {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(Real));
   }
-  static Real* fresh(std::vector<Real>& room, int64_t n) {
-    room.assign(static_cast<size_t>(n), Real(0));
-    return room.data();
+  static Real* fresh(std::vector<Real>& buffer, int64_t n) {
+    buffer.assign(static_cast<size_t>(n), Real(0));
+    return buffer.data();
   }
   static void widen(const Real* from, int64_t rows, int64_t narrow_width, int64_t wide, std::vector<Real>& to) {
     fresh(to, rows * wide);
@@ -177,8 +177,8 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
     Padded<Real>::widen(gradients.context, rows, problem.value_width, value_width, context);
     g.context = context.data();
   }
-  const auto own = [](Floats& room, int64_t n, bool needed, Real* given) {
-    return needed ? Padded<Real>::fresh(room, n) : given;
+  const auto own = [](Floats& buffer, int64_t n, bool needed, Real* given) {
+    return needed ? Padded<Real>::fresh(buffer, n) : given;
   };
   const bool wider = width != problem.width;
   g.query = own(query, rows * width, wider || g.query == nullptr, g.query);

@@ -120,17 +120,17 @@ double score_error(const Case<Real>& c, const Variant& v) {
 template <typename Real>
 double allowed(const Case<Real>& c, const Variant& v) {
   const double eps = std::numeric_limits<Real>::epsilon(), keys = static_cast<double>(c.p.keys), e = score_error(c, v);
-  const double room = 2 * 1.7;
+  const double buffer = 2 * 1.7;
   switch (c.p.align) {
     case AlignKind::sigmoid:
-      return room * keys * (e + 8 * eps);
+      return buffer * keys * (e + 8 * eps);
     case AlignKind::identity:
-      return room * keys * (e + 8 * eps * (1 + reach_of(c, v)));
+      return buffer * keys * (e + 8 * eps * (1 + reach_of(c, v)));
     case AlignKind::sparsemax:
     case AlignKind::entmax:
-      return room * (e + 16 * eps) * (4 + std::sqrt(keys) * 2);
+      return buffer * (e + 16 * eps) * (4 + std::sqrt(keys) * 2);
     default:
-      return room * (std::expm1(2 * e) + 16 * eps);
+      return buffer * (std::expm1(2 * e) + 16 * eps);
   }
 }
 
@@ -352,7 +352,7 @@ void compare_gradients(const std::string& spec, const Shape& n, const Variant& v
   }
   forward(c.p);
   std::map<std::string, Fenced<Real>> found;
-  const auto room = [&](const std::string& name, int64_t size) {
+  const auto buffer = [&](const std::string& name, int64_t size) {
     found.emplace(name, Fenced<Real>(size));
     for (int64_t i = 0; i < size; ++i) found[name].data()[i] = 0;
     return found[name].data();
@@ -361,17 +361,17 @@ void compare_gradients(const std::string& spec, const Shape& n, const Variant& v
   g.context = upstream.data();
   g.lse = has_lse ? of_lse.data() : nullptr;
   g.log_probability = has_log ? of_log.data() : nullptr;
-  g.query = room("query", all * c.p.width);
-  g.keys = room("keys", key_rows * c.p.width);
-  g.values = room("values", key_rows * n.value_width);
-  if (!c.to_scores.empty()) g.to_scores = room("score.to_scores", n.heads * c.p.width);
-  if (c.p.place != nullptr) g.place = room("place", all);
+  g.query = buffer("query", all * c.p.width);
+  g.keys = buffer("keys", key_rows * c.p.width);
+  g.values = buffer("values", key_rows * n.value_width);
+  if (!c.to_scores.empty()) g.to_scores = buffer("score.to_scores", n.heads * c.p.width);
+  if (c.p.place != nullptr) g.place = buffer("place", all);
   if (v.biased) {
-    g.full = {room("bias", n.batch * n.queries * n.keys), c.p.bias.full.batch, c.p.bias.full.head, c.p.bias.full.query,
-              1};
-    g.per_key = {room("per_key", n.heads * n.keys), 0, n.keys, 0, 1};
-    g.relative = room("relative", n.heads * 7);
-    g.alibi = room("alibi", n.heads);
+    g.full = {buffer("bias", n.batch * n.queries * n.keys), c.p.bias.full.batch, c.p.bias.full.head,
+              c.p.bias.full.query, 1};
+    g.per_key = {buffer("per_key", n.heads * n.keys), 0, n.keys, 0, 1};
+    g.relative = buffer("relative", n.heads * 7);
+    g.alibi = buffer("alibi", n.heads);
   }
   backward(c.p, g);
   for (const auto& [name, x] : found) EXPECT_TRUE(x.intact()) << name;

@@ -20,7 +20,7 @@ Buffer::~Buffer() {
   if (data_ != nullptr) ::operator delete(data_, alignment(bytes_));
 }
 
-void* Buffer::room(size_t bytes) {
+void* Buffer::reserve(size_t bytes) {
   if (bytes <= bytes_) return data_;
   if (data_ != nullptr) ::operator delete(data_, alignment(bytes_));
   data_ = nullptr;
@@ -35,7 +35,7 @@ void* Buffer::room(size_t bytes) {
 
 void* scratch(Slot slot, size_t bytes) {
   static thread_local Buffer buffers[static_cast<size_t>(Slot::count)];
-  return buffers[static_cast<size_t>(slot)].room(bytes);
+  return buffers[static_cast<size_t>(slot)].reserve(bytes);
 }
 
 void run_tasks(const ParallelFor& parallel_for, int64_t tasks, void (*body)(void*, int64_t), void* context) {

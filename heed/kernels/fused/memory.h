@@ -19,7 +19,7 @@ class Buffer {
   Buffer& operator=(const Buffer&) = delete;
 
   /// At least so many bytes, not cleared; what was there before is gone.
-  void* room(size_t bytes);
+  void* reserve(size_t bytes);
 
  private:
   void* data_ = nullptr;

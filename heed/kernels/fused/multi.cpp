@@ -159,16 +159,16 @@ void multi_backward(const MultiProblem<Real>& problem, const MultiGradients<Real
 
   // What is given, widened; what is wanted, as wide as the kernel writes it, or where the caller wants it.
   MultiGradients<Real> g = gradients;
-  const auto given = [&](const Real*& x, Padded<Real>& room) {
+  const auto given = [&](const Real*& x, Padded<Real>& buffer) {
     if (x == nullptr || !wide.needed()) return;
-    room = Padded<Real>(rows, p.channels, channels);
-    room.fill(x);
-    x = room.data();
+    buffer = Padded<Real>(rows, p.channels, channels);
+    buffer.fill(x);
+    x = buffer.data();
   };
   const auto wanted = [&](Real*& x, int64_t n, int64_t from, int64_t to) {
-    Padded<Real> room(x == nullptr || wide.needed() ? n : 0, from, to);
-    if (x == nullptr || wide.needed()) x = room.data();
-    return room;
+    Padded<Real> buffer(x == nullptr || wide.needed() ? n : 0, from, to);
+    if (x == nullptr || wide.needed()) x = buffer.data();
+    return buffer;
   };
   Padded<Real> context(0, 0, 0), lse(0, 0, 0);
   given(g.context, context);

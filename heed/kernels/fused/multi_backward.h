@@ -63,7 +63,7 @@ struct MultiBackward : Multi<V> {
     Real* later = nullptr;                  // [chunks - 1][rows][width]: gradients of the query
     Real* partial = nullptr;                // [batches][chunks][heads][Wd, relative, alibi]
 
-    Buffer room = {};  // for all of these
+    Buffer scratch = {};  // for all of these
 
     bool biased() const { return g.full || g.per_key || g.relative != nullptr || g.alibi != nullptr; }
     int64_t of_matrix() const { return g.to_scores == nullptr ? 0 : w.p.width * w.p.channels; }
@@ -74,7 +74,7 @@ struct MultiBackward : Multi<V> {
       return (chunk == 0 ? g.query : later + (chunk - 1) * rows * w.p.width) + row * w.p.width;
     }
   };
-  struct Room {
+  struct Scratch {
     Real *hidden, *grads;    // [pairs][width]
     Real *scores, *factors;  // [pairs][channels]
     Real* sums;              // [pairs][lanes]
@@ -112,7 +112,7 @@ struct MultiBackward : Multi<V> {
     const int64_t numbers = call.rows * (2 * p.channels + exp_width) + (call.chunks - 1) * call.rows * width +
                             parts * p.heads * call.of_head();
     const auto bytes = static_cast<size_t>(numbers) * sizeof(Real) + static_cast<size_t>(call.rows);
-    call.pull = static_cast<Real*>(call.room.room(bytes));
+    call.pull = static_cast<Real*>(call.scratch.reserve(bytes));
     call.mean = call.pull + call.rows * p.channels;
     call.exp_query = call.mean + call.rows * p.channels;
     call.later = call.exp_query + call.rows * exp_width;
@@ -193,10 +193,10 @@ struct MultiBackward : Multi<V> {
     Base::clear(call.g.values + (place + from) * p.channels, (to - from) * p.channels);
     Base::clear(call.query_gradients(chunk, p.row_index(b, first, 0)), (last - first) * p.queries * p.width);
 
-    Real* hidden = Base::tile_room(kMultiTile * (2 * w.row() + 2 * w.channel_row() + V::kLanes));
+    Real* hidden = Base::tile_buffer(kMultiTile * (2 * w.row() + 2 * w.channel_row() + V::kLanes));
     Real *grads = hidden + kMultiTile * w.row(), *scores = grads + kMultiTile * w.row();
     Real* factors = scores + kMultiTile * w.channel_row();
-    const Room room{hidden, grads, scores, factors, factors + kMultiTile * w.channel_row()};
+    const Scratch scratch{hidden, grads, scores, factors, factors + kMultiTile * w.channel_row()};
     Pairs pairs(p, w.elements);
     for (int64_t key = from; key < to; key += w.tile_keys()) {
       const Tile tile = w.tile(b, kh, key);
@@ -214,7 +214,7 @@ struct MultiBackward : Multi<V> {
           const int64_t row = p.row_index(b, h, i);
           s.query = call.query_gradients(chunk, row);
           meet(call, h, row, {p.query.at(b, h, i), call.exp_query + row * p.width, w.factored && call.tame[row] != 0},
-               tile, pairs, room, s);
+               tile, pairs, scratch, s);
         }
       }
     }
@@ -222,7 +222,7 @@ struct MultiBackward : Multi<V> {
 
   /// One query and the keys of a tile that it attends.
   static void meet(const Call& call, int64_t h, int64_t row, const Query& q, const Tile& t, Pairs& pairs,
-                   const Room& room, const GradientSums& s) {
+                   const Scratch& scratch, const GradientSums& s) {
     const Work& w = call.w;
     int32_t wild[kMultiTile];
     const int32_t* rest = pairs.key;
@@ -233,64 +233,64 @@ struct MultiBackward : Multi<V> {
       fuse(call, row, q, t, pairs.key, pairs.count, s);
     }
     if (others == 0) return;
-    Base::score(w, h, q, t, rest, others, room.hidden, room.scores);
-    if (w.p.dropout > 0) pairs.draw(rest, others, room.factors, w.channel_row());
-    gradient_scores(call, row, t, rest, others, pairs.added(), room, s);
+    Base::score(w, h, q, t, rest, others, scratch.hidden, scratch.scores);
+    if (w.p.dropout > 0) pairs.draw(rest, others, scratch.factors, w.channel_row());
+    gradient_scores(call, row, t, rest, others, pairs.added(), scratch, s);
     if (call.biased()) {
-      for (int n = 0; n < others; ++n) room.sums[n] = V::sum(V::load(room.sums + n * V::kLanes));
-      pairs.add_gradients(call.g, room.sums, s.relative, s.alibi);
+      for (int n = 0; n < others; ++n) scratch.sums[n] = V::sum(V::load(scratch.sums + n * V::kLanes));
+      pairs.add_gradients(call.g, scratch.sums, s.relative, s.alibi);
     }
     if (w.matrix)
-      gradient_matrix(w, h, q, t, rest, others, room, s);
+      gradient_matrix(w, h, q, t, rest, others, scratch, s);
     else
-      gradient_elements(w, q, t, rest, others, room.scores, s);
+      gradient_elements(w, q, t, rest, others, scratch.scores, s);
   }
 
-  /// Scores become s dS; dv is added; room.sums: sum_c dS, a register for each pair.
+  /// Scores become s dS; dv is added; scratch.sums: sum_c dS, a register for each pair.
   static void gradient_scores(const Call& call, int64_t row, const Tile& t, const int32_t* key, int count,
-                              const Real* added, const Room& room, const GradientSums& s) {
+                              const Real* added, const Scratch& scratch, const GradientSums& s) {
     const Work& w = call.w;
     const int64_t channels = w.p.channels, stride = w.channel_row();
     const typename Base::Bend bend(w);
     const bool drops = w.p.dropout > 0, sums = call.biased();
-    if (sums) Base::clear(room.sums, count * V::kLanes);
+    if (sums) Base::clear(scratch.sums, count * V::kLanes);
     for (int64_t c = 0; c < channels; c += V::kLanes) {
       const Reg pull = V::load(call.pull + row * channels + c), mean = V::load(call.mean + row * channels + c);
       const Reg top = V::load(w.p.top + row * channels + c);
       for (int n = 0; n < count; ++n) {
-        Real* score = room.scores + n * stride + c;
+        Real* score = scratch.scores + n * stride + c;
         Real* grad_value = s.values + key[n] * channels + c;
         Reg bent;
         const Reg known = bend(V::load(score), added == nullptr ? Real(0) : added[n], bent);
         const Reg weight = V::exp2_below(V::sub(known, top));
-        const Reg pulled = drops ? V::mul(pull, V::load(room.factors + n * stride + c)) : pull;
+        const Reg pulled = drops ? V::mul(pull, V::load(scratch.factors + n * stride + c)) : pull;
         V::store(grad_value, V::fma(weight, pulled, V::load(grad_value)));
         const Reg apart = V::sub(V::mul(pulled, V::load(t.values + key[n] * t.value_row + c)), mean);
         const Reg grad = V::mul(weight, apart);
-        if (sums) add_to(room.sums + n * V::kLanes, grad);
+        if (sums) add_to(scratch.sums + n * V::kLanes, grad);
         V::store(score, V::mul(grad, bent));
       }
     }
   }
 
   static void gradient_matrix(const Work& w, int64_t h, const Query& q, const Tile& t, const int32_t* key, int count,
-                              const Room& room, const GradientSums& s) {
+                              const Scratch& scratch, const GradientSums& s) {
     const int64_t width = w.p.width, channels = w.p.channels;
     if (s.matrix != nullptr)
-      Base::template product<Start::add>({room.scores, 1, w.channel_row()}, room.hidden, w.row(), count, s.matrix,
+      Base::template product<Start::add>({scratch.scores, 1, w.channel_row()}, scratch.hidden, w.row(), count, s.matrix,
                                          width, static_cast<int>(channels), width);
-    Base::template product<Start::zero>({room.scores, w.channel_row(), 1}, w.stored(h), width, channels, room.grads,
-                                        w.row(), count, width);
+    Base::template product<Start::zero>({scratch.scores, w.channel_row(), 1}, w.stored(h), width, channels,
+                                        scratch.grads, w.row(), count, width);
     const bool from_hidden = w.p.activation == Activation::tanh;  // tanh' = 1 - tanh^2
     for (int64_t f = 0; f < width; f += V::kLanes) {
       Reg query = V::zero();
       for (int n = 0; n < count; ++n) {
-        const Reg hidden = V::load(room.hidden + n * w.row() + f);
+        const Reg hidden = V::load(scratch.hidden + n * w.row() + f);
         const Reg bent =
             from_hidden ? V::fnma(hidden, hidden, V::set1(1))
                         : F::activation_backward(w.p.activation,
                                                  V::add(V::load(q.row + f), V::load(t.keys + key[n] * t.key_row + f)));
-        const Reg grad = V::mul(bent, V::load(room.grads + n * w.row() + f));
+        const Reg grad = V::mul(bent, V::load(scratch.grads + n * w.row() + f));
         query = V::add(query, grad);
         add_to(s.keys + key[n] * width + f, grad);
       }

@@ -30,7 +30,7 @@ struct MultiForward : Multi<V> {
     if (tasks == 0) return;
     call.chunks = Base::max_of(1, Base::min_of(Base::min_of(kChunks, kTasks / tasks), p.keys / kChunkKeys));
     call.numbers = rows * p.channels;
-    call.later = Base::reals(call.later_room, (call.chunks - 1) * 3 * call.numbers);
+    call.later = Base::reals(call.later_buffer, (call.chunks - 1) * 3 * call.numbers);
     run_tasks(
         parallel_for, tasks * call.chunks, [](void* c, int64_t task) { attend(*static_cast<Call*>(c), task); }, &call);
     run_tasks(
@@ -42,7 +42,7 @@ struct MultiForward : Multi<V> {
     Work w;
     int64_t blocks = 0, chunks = 1, numbers = 0;
     Real* later = nullptr;  // [chunks - 1][top, sum, context][batch][heads][queries][channels]
-    Buffer later_room = {};
+    Buffer later_buffer = {};
 
     Real* top(int64_t chunk) const { return chunk == 0 ? w.p.top : later + (chunk - 1) * 3 * numbers; }
     Real* sum(int64_t chunk) const { return chunk == 0 ? w.p.sum : top(chunk) + numbers; }
@@ -52,7 +52,7 @@ struct MultiForward : Multi<V> {
     Real *top, *sum, *context;
     bool fixed;
   };
-  struct Room {
+  struct Scratch {
     Real *hidden, *scores, *factors;
   };
 
@@ -65,9 +65,9 @@ struct MultiForward : Multi<V> {
     const int64_t first = block * kBlock, rows = Base::min_of(kBlock, p.queries - first);
     const int64_t from = p.keys * chunk / call.chunks, to = p.keys * (chunk + 1) / call.chunks;
 
-    Real* exp_rows = Base::tile_room((kBlock + kMultiTile) * w.row() + 2 * kMultiTile * w.channel_row());
+    Real* exp_rows = Base::tile_buffer((kBlock + kMultiTile) * w.row() + 2 * kMultiTile * w.channel_row());
     Real *hidden = exp_rows + kBlock * w.row(), *scores = hidden + kMultiTile * w.row();
-    const Room room{hidden, scores, scores + kMultiTile * w.channel_row()};
+    const Scratch scratch{hidden, scores, scores + kMultiTile * w.channel_row()};
     Query queries[kBlock];
     State states[kBlock];
     for (int64_t r = 0; r < rows; ++r) {
@@ -84,7 +84,7 @@ struct MultiForward : Multi<V> {
       const Tile tile = w.tile(b, kh, key);
       for (int64_t r = 0; r < rows; ++r) {
         pairs.find(b, h, first + r, key, Base::min_of(key + w.tile_keys(), to));
-        if (pairs.count > 0) meet(w, h, queries[r], tile, pairs, room, states[r]);
+        if (pairs.count > 0) meet(w, h, queries[r], tile, pairs, scratch, states[r]);
       }
     }
   }
@@ -99,7 +99,7 @@ struct MultiForward : Multi<V> {
   }
 
   /// One query and the keys of a tile that it attends.
-  static void meet(const Work& w, int64_t h, const Query& q, const Tile& t, Pairs& pairs, const Room& room,
+  static void meet(const Work& w, int64_t h, const Query& q, const Tile& t, Pairs& pairs, const Scratch& scratch,
                    const State& s) {
     int32_t wild[kMultiTile];
     const int32_t* rest = pairs.key;
@@ -110,10 +110,10 @@ struct MultiForward : Multi<V> {
       fuse(w, q, t, pairs.key, pairs.count, s);
     }
     if (others == 0) return;
-    Base::score(w, h, q, t, rest, others, room.hidden, room.scores);
-    if (w.p.soft_cap > 0 || w.p.bias.any()) bend_all(w, pairs.added(), others, room.scores);
-    if (w.p.dropout > 0) pairs.draw(rest, others, room.factors, w.channel_row());
-    weigh(w, t, rest, others, room, s);
+    Base::score(w, h, q, t, rest, others, scratch.hidden, scratch.scores);
+    if (w.p.soft_cap > 0 || w.p.bias.any()) bend_all(w, pairs.added(), others, scratch.scores);
+    if (w.p.dropout > 0) pairs.draw(rest, others, scratch.factors, w.channel_row());
+    weigh(w, t, rest, others, scratch, s);
   }
 
   static void bend_all(const Work& w, const Real* added, int count, Real* scores) {
@@ -125,11 +125,12 @@ struct MultiForward : Multi<V> {
   }
 
   /// Softmax of each channel by itself.
-  static void weigh(const Work& w, const Tile& t, const int32_t* key, int count, const Room& room, const State& s) {
+  static void weigh(const Work& w, const Tile& t, const int32_t* key, int count, const Scratch& scratch,
+                    const State& s) {
     const int64_t channels = w.p.channels, row = w.channel_row();
     const bool drops = w.p.dropout > 0;
     for (int64_t c = 0; c < channels; c += V::kLanes) {
-      const Real* scores = room.scores + c;
+      const Real* scores = scratch.scores + c;
       Reg top = V::load(s.top + c), before = V::load(s.sum + c), context_before = V::load(s.context + c);
       if (!s.fixed) {
         Reg best = top;
@@ -144,7 +145,7 @@ struct MultiForward : Multi<V> {
       for (int n = 0; n < count; ++n) {
         Reg weight = V::exp2_below(V::sub(V::load(scores + n * row), top));
         sum = V::add(sum, weight);
-        if (drops) weight = V::mul(weight, V::load(room.factors + n * row + c));
+        if (drops) weight = V::mul(weight, V::load(scratch.factors + n * row + c));
         context = V::fma(weight, V::load(t.values + key[n] * t.value_row + c), context);
       }
       V::store(s.sum + c, V::add(before, sum));

@@ -54,10 +54,10 @@ struct Multi {
   static int64_t min_of(int64_t x, int64_t y) { return x < y ? x : y; }
   static int64_t max_of(int64_t x, int64_t y) { return x > y ? x : y; }
   static int64_t parts(int64_t n, int64_t of) { return (n + of - 1) / of; }
-  static Real* reals(Buffer& room, int64_t count) {
-    return static_cast<Real*>(room.room(static_cast<size_t>(count) * sizeof(Real)));
+  static Real* reals(Buffer& scratch, int64_t count) {
+    return static_cast<Real*>(scratch.reserve(static_cast<size_t>(count) * sizeof(Real)));
   }
-  static Real* tile_room(int64_t count) {
+  static Real* tile_buffer(int64_t count) {
     return static_cast<Real*>(scratch(Slot::tile, static_cast<size_t>(count) * sizeof(Real)));
   }
   static void clear(Real* x, int64_t n) {
@@ -79,7 +79,7 @@ struct Multi {
     uint8_t* tame = nullptr;    // [batch][key heads][keys], then [batch][key heads]: all of them
     Real* to_scores = nullptr;  // [heads or 1][width][channels]: Wd transposed, times factor
     Real* bound = nullptr;      // [heads or 1]: of |e log2 e|
-    Buffer keys_room, scores_room, bound_room;
+    Buffer keys_buffer, scores_buffer, bound_buffer;
 
     /// Rows of our own: strides that are powers of 2 would fall on few sets of the cache.
     int64_t row() const { return p.width + kPad; }
@@ -141,9 +141,9 @@ struct Multi {
   static void prepare(Work& w) {
     const auto& p = w.p;
     const int64_t key_heads = p.batch * p.key_heads;
-    w.bound = reals(w.bound_room, w.sets());
+    w.bound = reals(w.bound_buffer, w.sets());
     if (w.matrix) {
-      w.to_scores = reals(w.scores_room, w.sets() * p.width * p.channels);
+      w.to_scores = reals(w.scores_buffer, w.sets() * p.width * p.channels);
       for (int64_t h = 0; h < w.sets(); ++h) w.bound[h] = transpose(w, h);
     } else {
       w.bound[0] = F::bound(p.activation) * size(w.factor) * (p.soft_cap > 0 ? Real(kLog2E) : Real(1));
@@ -151,7 +151,7 @@ struct Multi {
     if (!w.factored) return;
     const int64_t numbers = key_heads * p.keys * w.row();
     const auto bytes = static_cast<size_t>(numbers) * sizeof(Real) + static_cast<size_t>(key_heads * (p.keys + 1));
-    w.exp_keys = static_cast<Real*>(w.keys_room.room(bytes));
+    w.exp_keys = static_cast<Real*>(w.keys_buffer.reserve(bytes));
     w.tame = reinterpret_cast<uint8_t*>(w.exp_keys + numbers);
     run_tasks(
         w.parallel_for, parts(key_heads * p.keys, kKeys),

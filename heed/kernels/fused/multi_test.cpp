@@ -137,21 +137,21 @@ class Call {
   void backward(const std::vector<double>& pull, const std::vector<double>& pull_lse, const Definition& d,
                 const ParallelFor& parallel_for = in_order) {
     const auto of_context = as<Real>(pull), of_lse = as<Real>(pull_lse);
-    const auto room = [&](const std::string& name, size_t size) {
+    const auto scratch = [&](const std::string& name, size_t size) {
       grads[name] = Fenced<Real>(static_cast<int64_t>(size));
       return grads[name].data();
     };
     MultiGradients<Real> g;
     g.context = of_context.data();
     if (!of_lse.empty()) g.lse = of_lse.data();
-    g.query = room("query", d.query.data.size());
-    g.keys = room("keys", d.keys.data.size());
-    g.values = room("values", d.values.data.size());
-    if (p.to_scores) g.to_scores = room("score.to_scores", static_cast<size_t>(p.heads * p.channels * p.width));
-    if (p.bias.full) g.full = grid_of<Real>(room("bias", d.bias.data.size()), d.bias);
-    if (p.bias.per_key) g.per_key = grid_of<Real>(room("per_key", d.per_key.data.size()), with_queries(d.per_key));
-    if (p.bias.relative) g.relative = room("relative", d.relative.data.size());
-    if (p.bias.alibi) g.alibi = room("alibi", d.alibi.data.size());
+    g.query = scratch("query", d.query.data.size());
+    g.keys = scratch("keys", d.keys.data.size());
+    g.values = scratch("values", d.values.data.size());
+    if (p.to_scores) g.to_scores = scratch("score.to_scores", static_cast<size_t>(p.heads * p.channels * p.width));
+    if (p.bias.full) g.full = grid_of<Real>(scratch("bias", d.bias.data.size()), d.bias);
+    if (p.bias.per_key) g.per_key = grid_of<Real>(scratch("per_key", d.per_key.data.size()), with_queries(d.per_key));
+    if (p.bias.relative) g.relative = scratch("relative", d.relative.data.size());
+    if (p.bias.alibi) g.alibi = scratch("alibi", d.alibi.data.size());
     multi_backward(p, g, parallel_for);
     for (const auto& [name, x] : grads) EXPECT_TRUE(x.intact()) << "written beside the gradients of " << name;
   }

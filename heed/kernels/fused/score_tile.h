@@ -86,7 +86,7 @@ class ScoreTile {
   void clear_keys(Real* keys) const {
     for (int64_t i = 0; i < keys_ * width_; i += V::kLanes) V::store(keys + i, V::zero());
   }
-  static Real* room(Slot slot, int64_t numbers) {
+  static Real* buffer(Slot slot, int64_t numbers) {
     return static_cast<Real*>(scratch(slot, static_cast<size_t>(numbers) * sizeof(Real)));
   }
 

@@ -134,8 +134,8 @@ class TopKState final : public FilterState<V> {
     FilterState<V>::begin(at, bound, known);
     if (known) return;
     k_ = State::p_.k < State::p_.keys ? State::p_.k : State::p_.keys;
-    room_ = (2 * k_ + 64 + kLongTile + kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
-    const auto numbers = static_cast<size_t>(at.rows * room_);
+    capacity_ = (2 * k_ + 64 + kLongTile + kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
+    const auto numbers = static_cast<size_t>(at.rows * capacity_);
     scores_ = static_cast<Real*>(scratch(Slot::copy, numbers * sizeof(Real)));
     keys_ = static_cast<int32_t*>(scratch(Slot::numbers, numbers * sizeof(int32_t)));
     for (int r = 0; r < at.rows; ++r) {
@@ -149,8 +149,8 @@ class TopKState final : public FilterState<V> {
     for (int r = 0; r < rows; ++r, s += kTile) {
       Row<Real>& known = State::rows_[row + r];
       this->count(known, columns, s);
-      Real* to = scores_ + (row + r) * room_;
-      int32_t* numbers = keys_ + (row + r) * room_;
+      Real* to = scores_ + (row + r) * capacity_;
+      int32_t* numbers = keys_ + (row + r) * capacity_;
       int& size = size_[row + r];
       const Reg floor = V::set1(known.floor);
       for (int c = 0; c < columns; c += V::kLanes) {
@@ -164,8 +164,8 @@ class TopKState final : public FilterState<V> {
 
   void finish(int row, const Rows<const Real>& values, Real* context, Real*) override {
     Row<Real>& known = State::rows_[row];
-    Real* scores = scores_ + row * room_;
-    int32_t* keys = keys_ + row * room_;
+    Real* scores = scores_ + row * capacity_;
+    int32_t* keys = keys_ + row * capacity_;
     int& size = size_[row];
     if (known.sum != known.sum) return fill_with_nan(context);
     if (size > k_) prune(known, scores, keys, size);
@@ -247,7 +247,7 @@ class TopKState final : public FilterState<V> {
     return x[wanted];
   }
 
-  int64_t k_ = 0, room_ = 0;
+  int64_t k_ = 0, capacity_ = 0;
   Real* scores_ = nullptr;
   int32_t* keys_ = nullptr;
   int size_[kRowsMax];

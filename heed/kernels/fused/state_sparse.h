@@ -2,8 +2,8 @@
 //
 // m is the largest score. The root tau of the keys seen so far only grows, so a key at or below it never returns: one
 // pass sets the others aside and solves again from time to time (Newton's steps from below, where the sum is convex:
-// none goes too far). A row that has more of them than there is room improves tau in further passes. Few survivors are
-// gathered; many are read in one more pass, which turns scores into weights.
+// none goes too far). A row that has more of them than fit into the buffer improves tau in further passes. Few
+// survivors are gathered; many are read in one more pass, which turns scores into weights.
 
 #pragma once
 
@@ -34,8 +34,8 @@ class SparseState final : public RowState<V> {
     stage_ = Stage::collect;
     if (known) return;
     max_ = static_cast<int>(State::p_.candidates < State::p_.keys ? State::p_.candidates : State::p_.keys);
-    room_ = (max_ + kLongTile + 2 * kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
-    const auto numbers = static_cast<size_t>(at.rows * room_);
+    capacity_ = (max_ + kLongTile + 2 * kPad) / kPad * kPad + kPad;  // skewed: rows must not share a cache set
+    const auto numbers = static_cast<size_t>(at.rows * capacity_);
     scores_ = static_cast<Real*>(scratch(Slot::copy, numbers * sizeof(Real)));
     keys_ = static_cast<int32_t*>(scratch(Slot::numbers, numbers * sizeof(int32_t)));
     for (int r = 0; r < at.rows; ++r) {
@@ -54,8 +54,8 @@ class SparseState final : public RowState<V> {
     for (int r = row; r < row + rows; ++r, s += kTile) {
       Own& own = own_[r];
       const Row<Real>& known = State::rows_[r];
-      const Real* z = scores_ + r * room_;
-      const int32_t* number = keys_ + r * room_;
+      const Real* z = scores_ + r * capacity_;
+      const int32_t* number = keys_ + r * capacity_;
       const int64_t end = key + columns;
       for (int c = 0; c < columns; c += V::kLanes)
         V::store(s + c, own.unknown ? V::set1(std::numeric_limits<Real>::quiet_NaN()) : V::zero());
@@ -136,9 +136,9 @@ class SparseState final : public RowState<V> {
     }
     Real share = 0;
     for (int i = 0; i < own.size; ++i) {
-      const Real x = by_ * (scores_[r * room_ + i] - known.top) - known.floor;
+      const Real x = by_ * (scores_[r * capacity_ + i] - known.top) - known.floor;
       if (!(x > 0)) continue;
-      const int32_t key = keys_[r * room_ + i];
+      const int32_t key = keys_[r * capacity_ + i];
       const Real* value = values.at(State::at_.batch, State::at_.head / State::p_.group(), key);
       State::add_row(context, width, value, raised(x) * State::steps_.keeps_one(State::at_, r, key));
       if (second == nullptr) continue;
@@ -234,8 +234,8 @@ class SparseState final : public RowState<V> {
       known.top = tile;
     }
     if (own.overflow || known.top == State::kNone) return;
-    Real* z = scores_ + r * room_;
-    int32_t* number = keys_ + r * room_;
+    Real* z = scores_ + r * capacity_;
+    int32_t* number = keys_ + r * capacity_;
     const Reg top = V::set1(known.top), scale = V::set1(by_), floor = V::set1(known.floor);
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg x = V::load(s + c);
@@ -251,8 +251,8 @@ class SparseState final : public RowState<V> {
   void solve(int r, int steps) {
     Own& own = own_[r];
     Row<Real>& known = State::rows_[r];
-    Real* z = scores_ + r * room_;
-    int32_t* number = keys_ + r * room_;
+    Real* z = scores_ + r * capacity_;
+    int32_t* number = keys_ + r * capacity_;
     const int first = own.size;
     for (int step = 0; step < steps && own.size > 0; ++step) {
       Reg sum = V::zero(), derivative = V::zero(), low = V::set1(z[0]);
@@ -320,7 +320,7 @@ class SparseState final : public RowState<V> {
   Stage stage_ = Stage::collect;
   int max_ = 0, passes_ = 0;
   bool recalls_ = false;
-  int64_t room_ = 0;
+  int64_t capacity_ = 0;
   Real* scores_ = nullptr;
   int32_t* keys_ = nullptr;
   Own own_[kRowsMax];

@@ -78,7 +78,7 @@ class AdditiveTile final : public ScoreTile<V> {
     Tile::begin(batch, head, query, rows);
     const int64_t width = Tile::width_;
     fold_ = folds(head);
-    plain_ = Tile::room(Slot::query, 2 * kRowsMax * width);
+    plain_ = Tile::buffer(Slot::query, 2 * kRowsMax * width);
     folded_ = plain_ + kRowsMax * width;
     const Real* from = Tile::p_.query.at(batch, head, query);
     const int64_t stride = Tile::p_.query.row;
@@ -176,7 +176,7 @@ class AdditiveTile final : public ScoreTile<V> {
       found.rows = Tile::p_.exp_keys.at(batch, key_head, key);
       found.step = Tile::p_.exp_keys.row;
     } else {
-      Real* rows = Tile::room(slot, keys * width);
+      Real* rows = Tile::buffer(slot, keys * width);
       Tile::copy(found.raw, Tile::p_.key_rows.row, keys, rows, [](Reg b) { return map_keys(b); });
       for (int j = 0; j < keys; ++j)
         for (int64_t f = Tile::p_.width; f < width; ++f) rows[j * width + f] = 1;

@@ -20,7 +20,7 @@ class DotTile final : public ScoreTile<V> {
 
   void begin(int64_t batch, int64_t head, int64_t query, int rows) override {
     Tile::begin(batch, head, query, rows);
-    query_rows_ = Tile::room(Slot::query, kRowsMax * Tile::width_);
+    query_rows_ = Tile::buffer(Slot::query, kRowsMax * Tile::width_);
     const auto by = V::set1(scales() ? Tile::p_.scale : Real(1));
     Tile::copy(Tile::p_.query.at(batch, head, query), Tile::p_.query.row, rows, query_rows_,
                [by](typename V::Reg x) { return V::mul(x, by); });
@@ -77,7 +77,7 @@ class DotTile final : public ScoreTile<V> {
     key_rows_ = Tile::p_.key_rows.at(batch, key_head, key);
     key_step_ = Tile::p_.key_rows.row;
     if (Tile::p_.width == Tile::width_) return;
-    Real* rows = Tile::room(Slot::keys, keys * Tile::width_);
+    Real* rows = Tile::buffer(Slot::keys, keys * Tile::width_);
     Tile::copy(key_rows_, key_step_, keys, rows, [](typename V::Reg x) { return x; });
     key_rows_ = rows;
     key_step_ = Tile::width_;

@@ -25,12 +25,12 @@ class PlainTile : public ScoreTile<V> {
 
   void begin(int64_t batch, int64_t head, int64_t query, int rows) override {
     Tile::begin(batch, head, query, rows);
-    query_rows_ = Tile::room(Slot::query, kRowsMax * Tile::width_);
+    query_rows_ = Tile::buffer(Slot::query, kRowsMax * Tile::width_);
     Tile::copy(Tile::p_.query.at(batch, head, query), Tile::p_.query.row, rows, query_rows_, [](Reg x) { return x; });
   }
   void begin_keys(int64_t batch, int64_t key_head, int64_t key, int keys) override {
     Tile::keys_ = keys;
-    key_rows_ = Tile::room(Slot::keys, keys * Tile::width_);
+    key_rows_ = Tile::buffer(Slot::keys, keys * Tile::width_);
     Tile::copy(Tile::p_.key_rows.at(batch, key_head, key), Tile::p_.key_rows.row, keys, key_rows_,
                [](Reg x) { return x; });
   }

@@ -18,7 +18,7 @@
 namespace heed::kernels::fused {
 
 /// One of several kinds of Base, made where it stands: a decoder's step is too short for an allocation.
-template <class Base, size_t kRoom>
+template <class Base, size_t kScratch>
 class InPlace {
  public:
   InPlace() = default;
@@ -28,13 +28,13 @@ class InPlace {
 
   template <class Kind, class... Arguments>
   void make(const Arguments&... arguments) {
-    static_assert(sizeof(Kind) <= kRoom);
-    object_ = new (room_) Kind(arguments...);
+    static_assert(sizeof(Kind) <= kScratch);
+    object_ = new (scratch_) Kind(arguments...);
   }
   Base& operator*() { return *object_; }
 
  private:
-  alignas(64) std::byte room_[kRoom];
+  alignas(64) std::byte scratch_[kScratch];
   Base* object_ = nullptr;
 };
 

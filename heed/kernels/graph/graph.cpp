@@ -29,7 +29,7 @@ const Kernels<Real>& kernels() {
 
 /// Numbers that are written before they are read.
 template <typename Real>
-std::unique_ptr<Real[]> room_for(int64_t n) {
+std::unique_ptr<Real[]> buffer_for(int64_t n) {
   return std::make_unique_for_overwrite<Real[]>(at(n));
 }
 
@@ -58,8 +58,8 @@ template <typename Real>
 void run_forward(const Edges& edges, const Work<Real>& work, const ParallelFor& parallel_for) {
   parallel_for(edges.tasks(), [&](int64_t t) {
     const int64_t from = edges.cuts[at(t)], to = edges.cuts[at(t + 1)];
-    const auto room = room_for<Real>(room_size(heads_of(work), largest_run(edges, from, to)));
-    kernels<Real>().forward(work, from, to, room.get());
+    const auto buffer = buffer_for<Real>(scratch_size(heads_of(work), largest_run(edges, from, to)));
+    kernels<Real>().forward(work, from, to, buffer.get());
   });
 }
 
@@ -82,8 +82,8 @@ void run_backward(const Edges& edges, const Work<Real>& work, const Real* grad_s
   for (int64_t k = 0; k < size * tasks; ++k) work.grads.to_scores[k % size] += sums[at(k)];
   if (work.grad_values == nullptr && work.grads.sender == nullptr) return;
   parallel_for(edges.tasks_out(), [&](int64_t t) {
-    const auto room = room_for<Real>(room_size(H, 0));
-    kernels<Real>().send(work, edges.cuts_out[at(t)], edges.cuts_out[at(t + 1)], room.get());
+    const auto buffer = buffer_for<Real>(scratch_size(H, 0));
+    kernels<Real>().send(work, edges.cuts_out[at(t)], edges.cuts_out[at(t + 1)], buffer.get());
   });
 }
 
@@ -99,7 +99,7 @@ void score(const Edges& edges, const Score<Real>& s, Real* scores, const Paralle
 template <typename Real>
 void score_backward(const Edges& edges, const Score<Real>& s, const Real* grad_scores,
                     const ScoreGradients<Real>& grads, const ParallelFor& parallel_for) {
-  const auto grad_edge = room_for<Real>(edges.size() * s.heads);
+  const auto grad_edge = buffer_for<Real>(edges.size() * s.heads);
   auto work = work_on(edges, s, {});
   work.grad_edge = grad_edge.get();
   work.grads = grads;
@@ -141,7 +141,7 @@ template <typename Real>
 void attend_backward(const Edges& edges, const Score<Real>& s, const Values<Real>& v, const Real* factor,
                      const Real* weights, const Real* grad_context, const Real* grad_weights,
                      const ScoreGradients<Real>& grads, Real* grad_values, const ParallelFor& parallel_for) {
-  const auto grad_edge = room_for<Real>(edges.size() * s.heads);
+  const auto grad_edge = buffer_for<Real>(edges.size() * s.heads);
   auto work = work_on(edges, s, v);
   work.soft = true;
   work.factor = factor;

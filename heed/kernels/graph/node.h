@@ -294,9 +294,9 @@ struct Node {
         to[q * H + h] = factor == nullptr ? rows[at] : rows[at] * factor[at];
       }
   }
-  static HEED_INLINE void send(const Work<Real>& w, int64_t j, const Run& run, Real* room) {
+  static HEED_INLINE void send(const Work<Real>& w, int64_t j, const Run& run, Real* buffer) {
     const int64_t H = w.score.heads > 0 ? w.score.heads : w.values.heads;
-    Real *weights = room, *grads = room + kBlock * H;
+    Real *weights = buffer, *grads = buffer + kBlock * H;
     const bool by_values = w.grad_values != nullptr, by_scores = w.grads.sender != nullptr;
     const int64_t value_row = H * width(w.values.width), score_row = H * width(w.score.width);
     if (by_values && run.count == 0)
@@ -348,18 +348,18 @@ struct Node {
 
   // ---- ranges of nodes
 
-  static void forward_nodes(const Work<Real>& w, int64_t from, int64_t to, Real* room) {
+  static void forward_nodes(const Work<Real>& w, int64_t from, int64_t to, Real* buffer) {
     const bool scored = w.score.receiver != nullptr;
     const int64_t H = scored ? w.score.heads : w.values.heads;
     for (int64_t i = from; i < to; ++i) {
       const Run run = run_of(w.in, i);
-      Real* e = w.fresh == nullptr ? room : w.fresh + run.first * H;
+      Real* e = w.fresh == nullptr ? buffer : w.fresh + run.first * H;
       if (scored) score(w.score, i, run, e);
       if (w.soft) softmax(run.count, H, e);
       if (w.context == nullptr) continue;
       const Real* weights = scored ? e : w.weights + run.first * H;
       if (w.factor != nullptr) {
-        Real* passed = room + (w.fresh == nullptr ? run.count * H : 0);
+        Real* passed = buffer + (w.fresh == nullptr ? run.count * H : 0);
         for (int64_t k = 0; k < run.count * H; ++k) passed[k] = weights[k] * w.factor[run.first * H + k];
         weights = passed;
       }
@@ -380,8 +380,8 @@ struct Node {
     }
   }
 
-  static void send_nodes(const Work<Real>& w, int64_t from, int64_t to, Real* room) {
-    for (int64_t j = from; j < to; ++j) send(w, j, run_of(w.out, j), room);
+  static void send_nodes(const Work<Real>& w, int64_t from, int64_t to, Real* buffer) {
+    for (int64_t j = from; j < to; ++j) send(w, j, run_of(w.out, j), buffer);
   }
 };
 
@@ -396,18 +396,18 @@ struct Table {
     if (!hidden) return w.values.width;
     return !summed || w.values.width == w.score.width ? w.score.width : 0;
   }
-  static void forward(const Work<Real>& w, int64_t from, int64_t to, Real* room) {
+  static void forward(const Work<Real>& w, int64_t from, int64_t to, Real* buffer) {
     switch (width(w)) {
       case 8:
-        return Node<Set, 8>::forward_nodes(w, from, to, room);
+        return Node<Set, 8>::forward_nodes(w, from, to, buffer);
       case 16:
-        return Node<Set, 16>::forward_nodes(w, from, to, room);
+        return Node<Set, 16>::forward_nodes(w, from, to, buffer);
       case 32:
-        return Node<Set, 32>::forward_nodes(w, from, to, room);
+        return Node<Set, 32>::forward_nodes(w, from, to, buffer);
       case 64:
-        return Node<Set, 64>::forward_nodes(w, from, to, room);
+        return Node<Set, 64>::forward_nodes(w, from, to, buffer);
       default:
-        return Node<Set, 0>::forward_nodes(w, from, to, room);
+        return Node<Set, 0>::forward_nodes(w, from, to, buffer);
     }
   }
   static void receive(const Work<Real>& w, int64_t from, int64_t to, Real* to_scores) {
@@ -424,18 +424,18 @@ struct Table {
         return Node<Set, 0>::receive_nodes(w, from, to, to_scores);
     }
   }
-  static void send(const Work<Real>& w, int64_t from, int64_t to, Real* room) {
+  static void send(const Work<Real>& w, int64_t from, int64_t to, Real* buffer) {
     switch (width(w)) {
       case 8:
-        return Node<Set, 8>::send_nodes(w, from, to, room);
+        return Node<Set, 8>::send_nodes(w, from, to, buffer);
       case 16:
-        return Node<Set, 16>::send_nodes(w, from, to, room);
+        return Node<Set, 16>::send_nodes(w, from, to, buffer);
       case 32:
-        return Node<Set, 32>::send_nodes(w, from, to, room);
+        return Node<Set, 32>::send_nodes(w, from, to, buffer);
       case 64:
-        return Node<Set, 64>::send_nodes(w, from, to, room);
+        return Node<Set, 64>::send_nodes(w, from, to, buffer);
       default:
-        return Node<Set, 0>::send_nodes(w, from, to, room);
+        return Node<Set, 0>::send_nodes(w, from, to, buffer);
     }
   }
   static constexpr Kernels<Real> kKernels{Set::kName, forward, receive, send};

@@ -38,7 +38,7 @@ struct Work {
 inline constexpr int64_t kBlock = 32;  // edges whose rows are at hand together
 
 /// Size of the scratch buffer of a task: in forward, at most `max` edges lead into one node at most.
-inline int64_t room_size(int64_t heads, int64_t max) {
+inline int64_t scratch_size(int64_t heads, int64_t max) {
   return heads * 2 * (max > kBlock ? max : kBlock);
 }
 
@@ -46,9 +46,9 @@ inline int64_t room_size(int64_t heads, int64_t max) {
 template <typename Real>
 struct Kernels {
   const char* name;
-  void (*forward)(const Work<Real>&, int64_t from, int64_t to, Real* room);
+  void (*forward)(const Work<Real>&, int64_t from, int64_t to, Real* buffer);
   void (*receive)(const Work<Real>&, int64_t from, int64_t to, Real* to_scores);
-  void (*send)(const Work<Real>&, int64_t from, int64_t to, Real* room);
+  void (*send)(const Work<Real>&, int64_t from, int64_t to, Real* buffer);
 };
 
 const Kernels<float>& portable_kernels();

@@ -26,7 +26,7 @@ class ForcedRun {
   std::vector<Attended> steps;  // so far
 
   int64_t length() const { return targets.size(0); }
-  /// Room for what the next step attends to.
+  /// A buffer for what the next step attends to.
   Attended& next_step() { return steps.emplace_back(); }
   /// The state goes on to `next`, after step t; at padding it stays as it is.
   void go_on(int64_t t, DecoderState next);

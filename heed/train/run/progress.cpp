@@ -148,11 +148,11 @@ std::string Progress::bar_line(const Now& now, int width) const {
   const auto space = [&] { return width - static_cast<int>(head.size() + joined(pieces, "  ").size()); };
   while (pieces.size() > 1 && space() < 0) pieces.pop_back();
   std::string line = head;
-  const int room = std::min(space() - 3, kMaxBar);  // brackets and a blank
-  if (now.steps > 0 && room >= kMinBar) {
+  const int buffer = std::min(space() - 3, kMaxBar);  // brackets and a blank
+  if (now.steps > 0 && buffer >= kMinBar) {
     const double share = std::clamp(static_cast<double>(now.step) / static_cast<double>(now.steps), 0.0, 1.0);
-    const auto done = static_cast<size_t>(share * room);
-    line += "[" + std::string(done, '#') + std::string(static_cast<size_t>(room) - done, '-') + "] ";
+    const auto done = static_cast<size_t>(share * buffer);
+    line += "[" + std::string(done, '#') + std::string(static_cast<size_t>(buffer) - done, '-') + "] ";
   }
   line += joined(pieces, "  ");
   return line.substr(0, static_cast<size_t>(std::max(width, 0)));
