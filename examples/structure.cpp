@@ -22,7 +22,7 @@ constexpr int64_t kBatch = 64, kWords = 6, kWidth = 16;
 
 struct Example {
   heed::Given given;
-  at::Tensor label, place;  // [B]: which side of 0, and where in the left context the word stands that says so
+  at::Tensor label, position;  // [B]: which side of 0, and where in the left context the word stands that says so
 };
 
 /// Words are noise, but for one on the left: plus or minus a fixed vector. The right context is empty in every second
@@ -30,10 +30,10 @@ struct Example {
 Example make(const at::Tensor& opinion) {
   Example e;
   e.label = at::randint(0, 2, {kBatch}, at::kLong);
-  e.place = at::randint(0, kWords, {kBatch}, at::kLong);
+  e.position = at::randint(0, kWords, {kBatch}, at::kLong);
   auto left = at::randn({kBatch, kWords, kWidth}) * 0.5;
   const auto said = (e.label * 2 - 1).to(at::kFloat).unsqueeze(1) * opinion;  // [B, D]
-  left.index_put_({at::arange(kBatch), e.place}, said);
+  left.index_put_({at::arange(kBatch), e.position}, said);
   const heed::Features target{at::randn({kBatch, 2, kWidth}) * 0.5};
   heed::Features right{at::randn({kBatch, kWords, kWidth}) * 0.5, at::ones({kBatch, kWords}, at::kBool)};
   right.keep.slice(0, 0, kBatch, 2).fill_(false);
@@ -67,7 +67,7 @@ int main() {
     const auto out = rotatory->forward(e.given);
     const auto right = (judge(out.context.squeeze(1)).argmax(1) == e.label).to(at::kFloat).mean().item<double>();
     const auto weights = out.step("left_2").weights.squeeze(1);  // [B, L]: the second look at the left
-    const auto seen = weights.gather(1, e.place.unsqueeze(1)).mean().item<double>();
+    const auto seen = weights.gather(1, e.position.unsqueeze(1)).mean().item<double>();
     std::printf("%-30s %3.0f %% right, %.2f of the weight on the word that decides\n", mechanism, 100 * right, seen);
     fine = fine && right > 0.9;
   }

@@ -8,26 +8,26 @@
 namespace heed::cli {
 namespace {
 
-struct Placed {
-  int place;
+struct Entry {
+  int order;
   Command::Add add;
 };
 
-std::vector<Placed>& table() {
-  static std::vector<Placed> all;  // inside a function: filled before main, whatever the order of the files
+std::vector<Entry>& table() {
+  static std::vector<Entry> all;  // inside a function: filled before main, whatever the order of the files
   return all;
 }
 
 }  // namespace
 
-Command::Command(int place, Add add) {
-  table().push_back({place, add});
+Command::Command(int order, Add add) {
+  table().push_back({order, add});
 }
 
 void Command::add_all(CLI::App& app) {
   auto all = table();
-  std::sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) { return a.place < b.place; });
-  for (const auto& placed : all) placed.add(app);
+  std::sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.order < b.order; });
+  for (const auto& entry : all) entry.add(app);
 }
 
 CLI::Validator whole_number(int64_t min, int64_t max) {

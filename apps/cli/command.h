@@ -15,7 +15,7 @@ class Command {
   using Add = void (*)(CLI::App& app);  // adds a subcommand with its options and what it calls
 
   /// place: in the help; commands that belong together stand together.
-  Command(int place, Add add);
+  Command(int order, Add add);
   /// In the order of the help.
   static void add_all(CLI::App& app);
 };

@@ -35,7 +35,7 @@ nlohmann::ordered_json judged(const Arguments& a) {
   const Settings recipe = read_recipe(a.run + "/recipe.yaml", a.overrides);
   read_train_options(recipe);  // so that a task may refuse what nobody knows
   const auto task = Task::Parts::make(recipe.choice("task", Task::Parts::names()), recipe,
-                                      TaskPlace{a.run, device_of(a.device), /*resumed=*/true});
+                                      TaskEnvironment{a.run, device_of(a.device), /*resumed=*/true});
   task->model().to(device_of(a.device));
   load_model(task->model(), a.run);
   task->model().eval();

@@ -40,7 +40,7 @@ struct Scored {
   Tensor keep;         // bool, broadcasts to scores
   Tensor query, keys;  // what its own prepare_* made of them, or undefined
   Tensor key_count;    // [B|1, 1, 1, 1, 1]: as given, else keys up to the last one that may be attended
-  Tensor query_index;  // [Lq, 1, 1]: place of each query
+  Tensor query_index;  // [Lq, 1, 1]: position of each query
   Tensor key_index;    // [Lk, 1]
   Draw draw;
 };
@@ -102,7 +102,7 @@ class Alignment {
   virtual Offers offers() const { return {}; }
   /// Whether prepare_keys makes anything of them.
   virtual bool looks_at_keys() const { return false; }
-  /// Whether the places of queries and keys matter, not only the scores.
+  /// Whether the positions of queries and keys matter, not only the scores.
   virtual bool positional() const { return false; }
   /// Whether keys can be prepared one by one, so that a memory can grow.
   virtual bool appendable() const { return true; }

@@ -131,7 +131,7 @@ Attended run_plan(const Plan& plan, const Prepared& prepared, const Mechanism& m
 
 Prepared prepare(const Checked& c, const Mechanism& mechanism) {
   const auto& [query, keys, values] = std::tie(c.query, c.keys, c.values);
-  const Place whole{0, 0, query.size(2), keys.size(2), mechanism.score().max_keys()};
+  const BlockRange whole{0, 0, query.size(2), keys.size(2), mechanism.score().max_keys()};
   Prepared p;
   p.reach = reach(c.call.mask, whole, query.device());
   const bool masked = c.call.mask.any() || whole.max_keys < whole.keys;

@@ -146,7 +146,7 @@ Tensor AttentionImpl::split(const Tensor& x, const std::string& weight, int64_t 
   return all.view({x.size(0), x.size(1), heads, all.size(-1) / heads}).transpose(1, 2);
 }
 
-/// Queries or keys [B, H, L, D] of which the first stands at place `first`.
+/// Queries or keys [B, H, L, D] of which the first stands at position `first`.
 Tensor AttentionImpl::turned(const Tensor& heads, int64_t first) const {
   const Rotary& r = options_.rotary;
   return r.base == 0 || !heads.defined() || heads.size(-1) == 0 ? heads : rotated(heads, first, r.layout, r.base);
@@ -168,7 +168,7 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   check_width("keys", keys, o.keys);
   check_width("values", values, o.values);
   if (query.defined() && o.query > 0) check_width("query", query, o.query);
-  const auto first_query = [&](int64_t Lq) { return first_place(call.mask, {0, 0, Lq, keys.size(1)}); };
+  const auto first_query = [&](int64_t Lq) { return first_position(call.mask, {0, 0, Lq, keys.size(1)}); };
   if (!o.projects())
     return attend(turned(query, query.defined() ? first_query(query.size(1)) : 0), turned(keys, 0), values, mechanism(),
                   own(head_), call);
@@ -234,7 +234,7 @@ Memory AttentionImpl::prepare(const Tensor& keys, const Tensor& values, const Ma
   return prepare_from(0, keys, values, mask);
 }
 
-/// The first of these keys stands at place first_key.
+/// The first of these keys stands at position first_key.
 Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, const Tensor& given_values,
                                    const Mask& mask) {
   const Tensor keys = full(given_keys), values = full(given_values);
@@ -313,7 +313,7 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   if (memory.keep.defined()) call.mask.keep = both(call.mask.keep, memory.keep.rows().transpose(-1, -2));
 
   Prepared prepared;
-  const Place whole{0, 0, Lq, Lk, mechanism().score().max_keys()};
+  const BlockRange whole{0, 0, Lq, Lk, mechanism().score().max_keys()};
   prepared.reach = reach(call.mask, whole, q.device());
   if (own_count.defined())  // S as it would be had the keys come with the call
     prepared.reach.key_count =
@@ -323,7 +323,7 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   if (o.projects())
     heads =
         query.defined() && o.query > 0 ? split(heads.squeeze(1), "query", o.heads) : heads.expand({B, o.heads, Lq, 0});
-  heads = turned(heads, first_place(call.mask, whole));
+  heads = turned(heads, first_position(call.mask, whole));
   const auto parameters = own(head_);
   prepared.query = mechanism().score().prepare_query(parameters.of("score"), heads);
   prepared.align_query = mechanism().align().prepare_query(parameters.of("align"), heads);

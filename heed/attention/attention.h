@@ -14,7 +14,7 @@
 
 namespace heed {
 
-/// Turns projected queries and keys by their places (positions.h).
+/// Turns projected queries and keys by their positions (positions.h).
 struct Rotary {
   Layout layout = Layout::interleaved;
   double base = 0;  // 0: not at all

@@ -16,7 +16,7 @@ namespace heed {
 struct Bias {
   Tensor full{};      // [B|1, Lq|1, Lk|1] or [B|1, H|1, Lq|1, Lk|1]
   Tensor per_key{};   // [B|1, Lk] or [B|1, H|1, Lk]
-  Tensor relative{};  // [H|1, 2R + 1], read at clip(j - i, -R, R) + R, i the query's place
+  Tensor relative{};  // [H|1, 2R + 1], read at clip(j - i, -R, R) + R, i the query's position
   Tensor alibi{};     // [H]: minus slope |j - i|
 };
 

@@ -42,7 +42,7 @@ void check_mask(Mask& mask, const CallSizes& s, const Tensor& like) {
   check(mask.right >= -1, "mask: right is ", mask.right, ", expected at least 0 (or -1, no limit)");
   check(mask.first_query >= 0, "mask: first_query is ", mask.first_query, ", expected at least 0");
   check(mask.first_query == 0 || mask.causal != Causal::bottom_right, "mask: first_query is ", mask.first_query,
-        " with causal bottom_right, where the places follow from the number of keys; leave it 0");
+        " with causal bottom_right, where the positions follow from the number of keys; leave it 0");
 }
 
 void check_bias(Bias& bias, const CallSizes& s, const Tensor& like) {

@@ -34,27 +34,27 @@ constexpr std::array<Axes, kSlots> kAxes{{{0, 2},
 
 /// What is special to one block.
 struct Block {
-  Place place;
+  BlockRange range;
   std::vector<int64_t> rows;  // of the weights that are wanted, counted within the block
   Tensor links;               // [n, 4], counted within the block
 };
 
-Tensor biased(const Tensor& scores, const Call& call, const Place& place, const Tensors& in) {
+Tensor biased(const Tensor& scores, const Call& call, const BlockRange& range, const Tensors& in) {
   auto e = call.scale == 1 ? scores : scores * call.scale;
   if (call.soft_cap > 0) e = call.soft_cap * at::tanh(e / call.soft_cap);
   if (in[kFull].defined()) e = e + in[kFull].unsqueeze(-1);
   if (in[kPerKey].defined()) e = e + in[kPerKey].unsqueeze(2).unsqueeze(-1);
   if (!in[kRelative].defined() && !in[kAlibi].defined()) return e;
 
-  const int64_t first = first_place(call.mask, place), count = scores.size(2);
+  const int64_t first = first_position(call.mask, range), count = scores.size(2);
   const auto whole = at::TensorOptions().dtype(at::kLong).device(scores.device());
   const auto query = at::arange(first, first + count, whole).unsqueeze(-1);
-  const auto ahead = at::arange(place.keys, whole) - query;  // j - i, [lq, Lk]
+  const auto ahead = at::arange(range.keys, whole) - query;  // j - i, [lq, Lk]
   if (in[kRelative].defined()) {
     const int64_t max = in[kRelative].size(1) / 2;
     const auto index = ahead.clamp(-max, max) + max;
     const auto found = in[kRelative].index_select(1, index.flatten());
-    e = e + found.view({1, -1, count, place.keys, 1});
+    e = e + found.view({1, -1, count, range.keys, 1});
   }
   if (in[kAlibi].defined()) e = e - in[kAlibi].view({1, -1, 1, 1, 1}) * ahead.abs().to(e.scalar_type()).unsqueeze(-1);
   return e;
@@ -95,25 +95,25 @@ void check_shape(const std::string& what, const Tensor& found, const std::vector
 Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
   const auto& [mechanism, names, call] = work;
   const Parameters p = names.with_values(in, kSlots);
-  const auto& place = block.place;
+  const auto& range = block.range;
   const int64_t H = in[kQuery].size(1), count = in[kQuery].size(2);
   const auto keys = repeat_heads(in[kKeys], H), values = repeat_heads(in[kValues], H);
   const auto raw = mechanism.score().score(p.of("score"), in[kQuery], keys);
-  const std::vector<int64_t> expected{in[kQuery].size(0), H, count, place.keys, names.sizes().width()};
+  const std::vector<int64_t> expected{in[kQuery].size(0), H, count, range.keys, names.sizes().width()};
   check_shape(mechanism.score_name() + ": scores are ", raw, expected);
-  const auto scores = biased(raw, call, place, in);
+  const auto scores = biased(raw, call, range, in);
 
   const Mask mask = mask_from(call.mask, in);
   // A kept score of -inf counts as masked.
-  const auto keep = kept(mask, place, count, scores.device()).logical_and(scores.detach() != -INFINITY);
+  const auto keep = kept(mask, range, count, scores.device()).logical_and(scores.detach() != -INFINITY);
   const auto gone = keep.logical_not();
   // Where weights depend on each other, an infinite score has no answer; NaN spreads over the row by itself.
   const auto finite =
       mechanism.align().offers().compares ? scores.masked_fill(scores.detach() == INFINITY, NAN) : scores;
   const auto index = at::TensorOptions().dtype(scores.scalar_type()).device(scores.device());
-  const int64_t first = first_place(mask, place);
-  const Draws draws{call.noise.seed, call.noise.stream, call.noise.first_row + place.first_row,
-                    mask.first_query + place.first_query};
+  const int64_t first = first_position(mask, range);
+  const Draws draws{call.noise.seed, call.noise.stream, call.noise.first_row + range.first_row,
+                    mask.first_query + range.first_query};
   Aligned a =
       mechanism.align().align(p.of("align"), {.scores = finite.masked_fill(gone, 0.0),
                                               .keep = keep,
@@ -121,7 +121,7 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
                                               .keys = in[kAlignKeys],
                                               .key_count = in[kReachCount].to(scores.scalar_type()),
                                               .query_index = at::arange(first, first + count, index).view({-1, 1, 1}),
-                                              .key_index = at::arange(place.keys, index).view({-1, 1}),
+                                              .key_index = at::arange(range.keys, index).view({-1, 1}),
                                               .draw = {call.noise.sample, draws, in[kUniforms]}});
   check_shape(mechanism.align_name() + ": weights are ", a.weights, expected);
   a.weights = a.weights.masked_fill(gone, 0.0);
@@ -262,9 +262,9 @@ Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const 
     std::array<Tensors, kOuts> pieces;
     for (int64_t i = 0; i < query_parts; ++i) {
       Block block;
-      block.place = {r * plan.block_rows, i * plan.block_queries, Lq, Lk, mechanism.score().max_keys()};
+      block.range = {r * plan.block_rows, i * plan.block_queries, Lq, Lk, mechanism.score().max_keys()};
       for (const int64_t which : rows_in_order) {
-        const int64_t row = call.want.rows[static_cast<size_t>(which)] - block.place.first_query;
+        const int64_t row = call.want.rows[static_cast<size_t>(which)] - block.range.first_query;
         if (row >= 0 && row < plan.block_queries) block.rows.push_back(row);
       }
       block.links = links.of_block[static_cast<size_t>(r * query_parts + i)];

@@ -61,7 +61,7 @@ Attended run_definition(const Checked& checked, const Mechanism& mechanism) {
   result.log_probability = tensor(answer.log_probability);
   result.selected = tensor(answer.selected);
   if (result.selected.defined()) {
-    const Place whole{0, 0, checked.query.size(2), checked.keys.size(2)};
+    const BlockRange whole{0, 0, checked.query.size(2), checked.keys.size(2)};
     const auto reachable = reach(checked.call.mask, whole, at::kCPU).keys.squeeze(-1);
     result.selected_share = result.selected.sum(2) / reachable.expand_as(result.selected).sum(2).clamp_min(1);
   }

@@ -41,7 +41,7 @@ Tiled tiled(const Work& work, const Tensors& in) {
   rows.draw.sample = call.noise.sample;
   if (mechanism.align().positional()) {
     const auto index = in[kValues].options();
-    const int64_t first = first_place(call.mask, {0, 0, Lq, Lk});
+    const int64_t first = first_position(call.mask, {0, 0, Lq, Lk});
     rows.key_count = in[kReachCount].to(index);
     rows.query_index = at::arange(first, first + Lq, index).view({-1, 1, 1});
     rows.key_index = at::arange(Lk, index).view({-1, 1});
@@ -62,7 +62,7 @@ Tiled tiled(const Work& work, const Tensors& in) {
 
 /// The same as a kernel reads it: rows whose features stand side by side, small tensors dense.
 struct Read {
-  Tensor query, keys, values, kernel_keys, to_scores, place, center, key_count;
+  Tensor query, keys, values, kernel_keys, to_scores, position, center, key_count;
   Tensor keep, full, per_key, relative, alibi;
 };
 
@@ -94,7 +94,7 @@ Read read_of(const Work& work, const Tiled& t, const Tensors& in) {
     const auto w = t.score.to_scores.detach();
     r.to_scores = (w.stride(0) == 0 ? w.narrow(0, 0, 1) : w).contiguous();
   }
-  r.place = dense(t.align.place);
+  r.position = dense(t.align.position);
   if (t.align.center.defined()) r.center = t.align.center.expand({B, H, Lq}).contiguous();
   r.key_count = key_count(work, in);
   r.keep = in[kKeep];
@@ -143,7 +143,7 @@ void hand_over(const Work& work, const Tiled& t, const Read& r, Problem& p) {
 
   p.mask.keep = grid_of<const uint8_t>(r.keep);
   p.mask.key_count = pointer<const int64_t>(r.key_count);
-  p.mask.first_place = first_place(call.mask, {0, 0, p.queries, p.keys});
+  p.mask.first_position = first_position(call.mask, {0, 0, p.queries, p.keys});
   p.mask.causal = call.mask.causal != Causal::none;
   p.mask.left = call.mask.left;
   p.mask.right = call.mask.right;
@@ -168,10 +168,10 @@ void hand_over(const Work& work, const Tiled& t, const Read& r, Problem& p) {
 
 /// Gradients of what a kernel reads; undefined: not wanted.
 struct InputGradients {
-  Tensor query, keys, values, to_scores, place;
+  Tensor query, keys, values, to_scores, position;
   Tensor full, per_key, relative, alibi;
   bool any() const {
-    for (const auto& x : {query, keys, values, to_scores, place, full, per_key, relative, alibi})
+    for (const auto& x : {query, keys, values, to_scores, position, full, per_key, relative, alibi})
       if (x.defined()) return true;
     return false;
   }
@@ -219,7 +219,7 @@ class ForPairs {
     fused::Gradients<Real> g;
     hand_over<Real>(given, grads, g);
     g.log_probability = pointer<const Real>(given[kLogProbability]);
-    g.place = pointer<Real>(grads.place);
+    g.position = pointer<Real>(grads.position);
     fused::backward(p, g, on_torch_threads);
   }
 
@@ -233,7 +233,7 @@ class ForPairs {
     p.exp_keys = rows_of<const Real>(r.kernel_keys);
     p.align = t.align.kind;
     p.gauss = t.align.gauss;
-    p.place = pointer<const Real>(r.place);
+    p.position = pointer<const Real>(r.position);
     p.sigma = real(t.align.sigma);
     p.theta = real(t.align.theta);
     p.alpha = real(t.align.alpha);
@@ -395,8 +395,8 @@ class Fused final : public OwnBackward {
     result[kPerKey] = grads.per_key;
     result[kRelative] = grads.relative;
     result[kAlibi] = grads.alibi;
-    carry_on({t.score.query, t.score.keys, t.values, t.score.to_scores, t.align.place},
-             {grads.query, grads.keys, grads.values, grads.to_scores, grads.place}, own, wanted, result);
+    carry_on({t.score.query, t.score.keys, t.values, t.score.to_scores, t.align.position},
+             {grads.query, grads.keys, grads.values, grads.to_scores, grads.position}, own, wanted, result);
     return result;
   }
 
@@ -415,7 +415,7 @@ class Fused final : public OwnBackward {
     s.query = buffer(t.score.query);
     s.keys = buffer(t.score.keys);
     s.to_scores = buffer(t.score.to_scores);
-    s.place = buffer(t.align.place);
+    s.position = buffer(t.align.position);
     s.full = sum(own[kFull]);
     s.per_key = sum(own[kPerKey]);
     s.relative = buffer(own[kRelative]);

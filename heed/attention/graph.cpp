@@ -62,10 +62,10 @@ Tensor Graph::order() const {
   std::copy(sorted().given.begin(), sorted().given.end(), order.data_ptr<int64_t>());
   return order;
 }
-Tensor Graph::place() const {
-  const auto place = at::empty({size()}, at::kLong);
-  for (int64_t e = 0; e < size(); ++e) place.data_ptr<int64_t>()[sorted().given[static_cast<size_t>(e)]] = e;
-  return place;
+Tensor Graph::position() const {
+  const auto position = at::empty({size()}, at::kLong);
+  for (int64_t e = 0; e < size(); ++e) position.data_ptr<int64_t>()[sorted().given[static_cast<size_t>(e)]] = e;
+  return position;
 }
 const DegreeBlocks& Graph::blocks() const {
   std::call_once(held_->blocked, [&] { held_->blocks = degree_blocks(held_->sorted); });
@@ -85,7 +85,7 @@ Asked alignment_of(const std::string& spec) {
   const auto parsed = parse_part(spec, Alignment::kKind);
   const auto part = Catalogue<Alignment>::make(parsed);
   check(!part->positional(), "graph: alignment ", spec,
-        " asks for the places of queries and keys, which nodes do not have; expected one of scores alone");
+        " asks for the positions of queries and keys, which nodes do not have; expected one of scores alone");
   check(!part->looks_at_keys() && !part->offers().policy, "graph: alignment ", spec,
         " has a policy over keys, but a graph's nodes each have their own; expected one of scores alone");
   return {parsed.name, part};
@@ -203,7 +203,7 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, con
     const auto passed = factor.defined() ? weights * factor : weights;
     result.context = fused ? kernel_sum(graph, passed, values) : composed_sum(graph, passed, values);
   }
-  if (call.weights) result.weights = picked(weights, graph.place(), graph.order());
+  if (call.weights) result.weights = picked(weights, graph.position(), graph.order());
   return result;
 }
 

@@ -43,7 +43,7 @@ class Graph {
   const kernels::graph::Edges& sorted() const;
   /// int64 [E]: edge e of the sorted order is edge order()[e] of those given; and the other way round.
   Tensor order() const;
-  Tensor place() const;
+  Tensor position() const;
   /// Nodes by the number of edges into them, made at the first call.
   const DegreeBlocks& blocks() const;
 
@@ -64,7 +64,7 @@ struct GraphCall {
   Parameters parameters{};            // of the alignment, by their bare names
   Noise noise{};                      // all but uniforms. A number belongs to an edge, as given, and a head
   /// int64 [2, E]: the batch row, counted from noise.first_row, and the number in that row that each edge, as given,
-  /// draws by; undefined: row 0 and its place. For graphs that are parts of others. Numbers count up from 0: all of
+  /// draws by; undefined: row 0 and its position. For graphs that are parts of others. Numbers count up from 0: all of
   /// them are drawn, up to the largest.
   Tensor draws_by{};
   bool weights = false;       // bring them too
@@ -86,7 +86,7 @@ struct GraphAttended {
 /// edges.
 GraphAttended graph_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const GraphCall& = {});
 
-/// The alignment that a graph can have, or an error with the reason: places of queries and keys, and policies over
+/// The alignment that a graph can have, or an error with the reason: positions of queries and keys, and policies over
 /// keys, have no meaning for nodes. For modules, to refuse early.
 void check_graph_alignment(const std::string& spec);
 

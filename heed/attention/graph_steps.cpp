@@ -33,11 +33,11 @@ DegreeBlocks degree_blocks(const kernel::Edges& edges) {
     if (nodes[b].empty()) continue;
     const int64_t width = int64_t{1} << b, rows = static_cast<int64_t>(nodes[b].size());
     for (int64_t r = 0; r < rows; ++r) {
-      const int64_t i = nodes[b][at(r)], place = first + r * width;
+      const int64_t i = nodes[b][at(r)], position = first + r * width;
       for (int64_t k = 0; k < count(i); ++k) {
-        edge[place + k] = edges.first[at(i)] + k;
-        empty[place + k] = false;
-        slot[edges.first[at(i)] + k] = place + k;
+        edge[position + k] = edges.first[at(i)] + k;
+        empty[position + k] = false;
+        slot[edges.first[at(i)] + k] = position + k;
       }
     }
     all.blocks.push_back({at::tensor(nodes[b], at::kLong),

@@ -5,12 +5,12 @@
 
 namespace heed {
 
-int64_t first_place(const Mask& mask, const Place& block) {
+int64_t first_position(const Mask& mask, const BlockRange& block) {
   const bool from_the_end = mask.causal == Causal::bottom_right;
   return block.first_query + (from_the_end ? block.keys - block.queries : mask.first_query);
 }
 
-Tensor kept(const Mask& mask, const Place& block, int64_t block_queries, const at::Device& device) {
+Tensor kept(const Mask& mask, const BlockRange& block, int64_t block_queries, const at::Device& device) {
   const auto whole = at::TensorOptions().dtype(at::kLong).device(device);
   const auto key = at::arange(block.keys, whole).view({1, 1, 1, -1, 1});
   auto keep = key < block.max_keys;
@@ -18,7 +18,7 @@ Tensor kept(const Mask& mask, const Place& block, int64_t block_queries, const a
   if (mask.key_count.defined()) keep = keep.logical_and(key < mask.key_count.view({-1, 1, 1, 1, 1}));
   if (mask.causal == Causal::none && mask.left < 0 && mask.right < 0) return keep;
 
-  const int64_t first = first_place(mask, block);
+  const int64_t first = first_position(mask, block);
   const auto query = at::arange(first, first + block_queries, whole).view({1, 1, -1, 1, 1});
   if (mask.causal != Causal::none) keep = keep.logical_and(key <= query);
   if (mask.left >= 0) keep = keep.logical_and(key >= query - mask.left);
@@ -34,9 +34,9 @@ struct Reached {
 };
 
 /// Where every query has its own row of keep: block by block, Lq x Lk is never stored.
-Reached by_looking(const Mask& mask, const Place& whole, const Tensor& scored) {
+Reached by_looking(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
   constexpr int64_t kAtOnce = 256;
-  Place block = whole;
+  BlockRange block = whole;
   block.max_keys = whole.keys;
   Reached found{at::zeros({1, 1, whole.keys}, scored.options()), {}};
   std::vector<Tensor> rows;
@@ -55,8 +55,8 @@ Reached by_looking(const Mask& mask, const Place& whole, const Tensor& scored) {
 }
 
 /// Where the same keys are kept for all queries.
-Reached at_once(const Mask& mask, const Place& whole, const Tensor& scored) {
-  Place all = whole;
+Reached at_once(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
+  BlockRange all = whole;
   all.max_keys = whole.keys;
   const auto keys = kept(mask, all, whole.queries, scored.device()).squeeze(-1).squeeze(2);  // [B|1, H|1, Lk]
   const auto row = keys.logical_and(scored).any(-1, /*keepdim=*/true);
@@ -64,12 +64,12 @@ Reached at_once(const Mask& mask, const Place& whole, const Tensor& scored) {
 }
 
 /// The same with causal and window, which leave a query one run of keys and a key one run of queries.
-Reached by_counting(const Mask& mask, const Place& whole, const Tensor& scored) {
+Reached by_counting(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
   const auto numbers = scored.options().dtype(at::kLong);
-  const int64_t first = first_place(mask, whole), far = whole.keys + whole.queries + first;
+  const int64_t first = first_position(mask, whole), far = whole.keys + whole.queries + first;
   const int64_t left = mask.left >= 0 ? std::min(mask.left, far) : far;
   const int64_t right = mask.causal != Causal::none ? 0 : mask.right >= 0 ? std::min(mask.right, far) : far;
-  const auto key = at::arange(whole.keys, numbers), place = at::arange(first, first + whole.queries, numbers);
+  const auto key = at::arange(whole.keys, numbers), position = at::arange(first, first + whole.queries, numbers);
   Mask same = mask;
   same.causal = Causal::none;
   same.left = same.right = -1;
@@ -77,13 +77,13 @@ Reached by_counting(const Mask& mask, const Place& whole, const Tensor& scored) 
   const auto in_reach = (key - right).clamp_min(first) <= (key + left).clamp_max(first + whole.queries - 1);
   // How many are kept before key j; a query has some if the count grows along its run.
   const auto before = at::constant_pad_nd(kept_for_all.logical_and(scored).cumsum(-1), {1, 0});  // [B|1, H|1, Lk + 1]
-  const auto begin = (place - left).clamp(0, whole.keys), end = (place + right + 1).clamp(0, whole.keys);
+  const auto begin = (position - left).clamp(0, whole.keys), end = (position + right + 1).clamp(0, whole.keys);
   return {kept_for_all.logical_and(in_reach), before.index_select(-1, end) > before.index_select(-1, begin)};
 }
 
 }  // namespace
 
-Reach reach(const Mask& mask, const Place& whole, const at::Device& device) {
+Reach reach(const Mask& mask, const BlockRange& whole, const at::Device& device) {
   const at::NoGradGuard no_grad;
   const auto numbers = at::TensorOptions().dtype(at::kLong).device(device);
   if (!mask.any() && whole.keys <= whole.max_keys) {
@@ -100,8 +100,8 @@ Reach reach(const Mask& mask, const Place& whole, const at::Device& device) {
                                      : at_once(mask, whole, scored);
   Tensor count = mask.key_count;
   if (!count.defined()) {
-    const auto places = keys.any(1).to(at::kLong) * ordinal;  // [B|1, Lk]
-    count = whole.keys > 0 ? places.amax(-1) : places.sum(-1);
+    const auto positions = keys.any(1).to(at::kLong) * ordinal;  // [B|1, Lk]
+    count = whole.keys > 0 ? positions.amax(-1) : positions.sum(-1);
   }
   return {.keys = keys.unsqueeze(-1),
           .values = keys.logical_and(scored).unsqueeze(-1),

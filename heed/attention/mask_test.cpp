@@ -8,9 +8,9 @@ namespace heed {
 namespace {
 
 /// Reach, from the whole Lq x Lk.
-void expect_reach(const Mask& mask, const Place& whole) {
+void expect_reach(const Mask& mask, const BlockRange& whole) {
   const auto found = reach(mask, whole, at::kCPU);
-  Place all = whole;
+  BlockRange all = whole;
   all.max_keys = whole.keys;
   const auto keep = kept(mask, all, whole.queries, at::kCPU).expand({-1, -1, whole.queries, -1, -1});
   const auto scored = kept(mask, whole, whole.queries, at::kCPU).expand({-1, -1, whole.queries, -1, -1});

@@ -11,10 +11,10 @@
 namespace heed {
 namespace {
 
-/// p r_i, [count, pairs], in double: a float angle is off by 1e-4 at place 2000.
+/// p r_i, [count, pairs], in double: a float angle is off by 1e-4 at position 2000.
 Tensor angles(int64_t count, int64_t first, const Tensor& rates) {
-  const auto places = at::arange(first, first + count, rates.options());
-  return places.unsqueeze(1) * rates.unsqueeze(0);
+  const auto positions = at::arange(first, first + count, rates.options());
+  return positions.unsqueeze(1) * rates.unsqueeze(0);
 }
 
 /// base^(-i / of), i = 0 ... pairs - 1.
@@ -31,7 +31,7 @@ at::TensorOptions or_float(const at::TensorOptions& options) {
 
 Tensor sinusoidal_positions(int64_t count, int64_t width, Layout layout, int64_t first,
                             const at::TensorOptions& options, double base) {
-  check(count >= 0 && width > 0, "positions: ", count, " places of width ", width, "; expected a width above 0");
+  check(count >= 0 && width > 0, "positions: ", count, " positions of width ", width, "; expected a width above 0");
   const int64_t pairs = (width + 1) / 2;
   if (layout == Layout::interleaved) {
     const auto turned = angles(count, first, rates(pairs, static_cast<double>(width) / 2, base, options.device()));
@@ -73,23 +73,23 @@ Tensor alibi_slopes(int64_t heads, const at::TensorOptions& options) {
   return at::tensor(slopes, at::kDouble).to(or_float(options));
 }
 
-LearnedPositionsImpl::LearnedPositionsImpl(int64_t places, int64_t width) : places_(places), width_(width) {
-  check(places > 0 && width > 0, "positions: a table of ", places, " places of width ", width,
+LearnedPositionsImpl::LearnedPositionsImpl(int64_t positions, int64_t width) : positions_(positions), width_(width) {
+  check(positions > 0 && width > 0, "positions: a table of ", positions, " positions of width ", width,
         "; expected more than 0 of both");
   reset();
 }
 
 void LearnedPositionsImpl::reset() {
-  table_ = register_parameter("table", torch::nn::init::normal_(at::empty({places_, width_}), 0, 0.02));
+  table_ = register_parameter("table", torch::nn::init::normal_(at::empty({positions_, width_}), 0, 0.02));
 }
 
 void LearnedPositionsImpl::pretty_print(std::ostream& stream) const {
-  stream << "heed::LearnedPositions(" << places_ << " places, width " << width_ << ")";
+  stream << "heed::LearnedPositions(" << positions_ << " positions, width " << width_ << ")";
 }
 
 Tensor LearnedPositionsImpl::forward(int64_t count, int64_t first) const {
-  check(first >= 0 && count >= 0 && first + count <= places_, "positions: places ", first, " to ", first + count - 1,
-        " of a table of ", places_, "; build it with more places");
+  check(first >= 0 && count >= 0 && first + count <= positions_, "positions: positions ", first, " to ",
+        first + count - 1, " of a table of ", positions_, "; build it with more positions");
   return table_.narrow(0, first, count);
 }
 

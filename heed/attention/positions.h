@@ -7,7 +7,7 @@
 //   rotary                    pairs of features turned by p base^(-2i / D): a dot product then depends on the distance
 //                             alone (Su 2021). Pairs are (2i, 2i + 1), interleaved, or (i, i + D/2), halves
 //   alibi                     the score loses slope_h |i - j| (Press 2022): Bias::alibi takes the slopes
-//   learned                   a table with a row for each place
+//   learned                   a table with a row for each position
 
 #pragma once
 
@@ -24,7 +24,7 @@ enum class Layout { interleaved, halves };
 
 inline constexpr double kPositionBase = 10000;
 
-/// [count, width] for the places first, first + 1, ... In halves the first place is usually 1.
+/// [count, width] for the positions first, first + 1, ... In halves the first position is usually 1.
 Tensor sinusoidal_positions(int64_t count, int64_t width, Layout layout = Layout::interleaved, int64_t first = 0,
                             const at::TensorOptions& options = {}, double base = kPositionBase);
 
@@ -35,17 +35,17 @@ Tensor rotated(const Tensor& x, int64_t first, Layout layout = Layout::interleav
 /// second one of twice that power.
 Tensor alibi_slopes(int64_t heads, const at::TensorOptions& options = {});
 
-/// A table of places that is learned. A place beyond the table is refused.
+/// A table of positions that is learned. A position beyond the table is refused.
 class LearnedPositionsImpl : public torch::nn::Cloneable<LearnedPositionsImpl> {
  public:
-  LearnedPositionsImpl(int64_t places, int64_t width);
+  LearnedPositionsImpl(int64_t positions, int64_t width);
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
-  /// [count, width] for the places first, first + 1, ...
+  /// [count, width] for the positions first, first + 1, ...
   Tensor forward(int64_t count, int64_t first = 0) const;
 
  private:
-  int64_t places_, width_;
+  int64_t positions_, width_;
   Tensor table_;
 };
 TORCH_MODULE(LearnedPositions);

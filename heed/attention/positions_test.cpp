@@ -19,7 +19,7 @@ TEST(Sinusoidal, IsTheGoldenRow) {
   EXPECT_TRUE(close(sinusoidal_positions(1, 4, Layout::interleaved, 3, kDouble)[0], table[3], 0));
 }
 
-// As in tensor2tensor and OpenNMT-tf: places from 1, rate exp(-k ln 10000 / (D/2 - 1)).
+// As in tensor2tensor and OpenNMT-tf: positions from 1, rate exp(-k ln 10000 / (D/2 - 1)).
 TEST(Sinusoidal, StandsInHalvesWithTheirOwnRate) {
   constexpr int64_t D = 8, L = 6;
   const auto table = sinusoidal_positions(L, D, Layout::halves, 1, kDouble);
@@ -80,7 +80,7 @@ TEST(Alibi, FillsUpFromTwiceThePowerBelow) {
   EXPECT_TRUE(close(alibi_slopes(1, kDouble), numbers({std::exp2(-8)}), 1e-12));
 }
 
-TEST(LearnedPositions, GivesRowsOfItsTableAndRefusesPlacesBeyond) {
+TEST(LearnedPositions, GivesRowsOfItsTableAndRefusesPositionsBeyond) {
   LearnedPositions positions(5, 4);
   const auto table = positions->named_parameters()["table"];
   EXPECT_TRUE(same_bits(positions->forward(3, 2), table.narrow(0, 2, 3)));
@@ -124,7 +124,7 @@ TEST_P(RotaryAttention, DependsOnDistancesAlone) {
   Call call;
   call.mask.keep = at::ones({2, 1, 6}, at::kBool);
   const auto here = attention->forward(x_, x_, x_, call).context;
-  // Two masked places in front move everything by two.
+  // Two masked positions in front move everything by two.
   const auto moved = at::constant_pad_nd(x_, {0, 0, 2, 0});
   call.mask.keep = at::constant_pad_nd(call.mask.keep, {2, 0});
   const auto there = attention->forward(moved, moved, moved, call).context;
@@ -135,7 +135,7 @@ TEST_P(RotaryAttention, DependsOnDistancesAlone) {
   EXPECT_GT(largest(other - here), 1e-4);
 }
 
-TEST_P(RotaryAttention, TurnsAQueryByItsPlace) {
+TEST_P(RotaryAttention, TurnsAQueryByItsPosition) {
   auto attention = make();
   Call call;
   call.mask.causal = Causal::top_left;

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(Fused, EveryFusion, ::testing::ValuesIn(on(Path::fused,
 
 /// Bool [B, H, Lq, Lk, 1] of a whole case.
 Tensor kept_of(const Case& c) {
-  const Place whole{0, 0, c.query.size(2), c.keys.size(2), c.mechanism.score().max_keys()};
+  const BlockRange whole{0, 0, c.query.size(2), c.keys.size(2), c.mechanism.score().max_keys()};
   const auto keep = kept(c.call.mask, whole, c.query.size(2), at::kCPU);
   return keep.expand({c.query.size(0), c.query.size(1), c.query.size(2), c.keys.size(2), 1});
 }
@@ -100,9 +100,9 @@ TEST_P(EveryMechanism, AgreesWithTheDefinition) {
 
 TEST_P(EveryMechanism, AgreesWithTheDefinitionWhereverTheQueriesStand) {
   if (!defined()) GTEST_SKIP() << "no definition in kernels/reference";
-  for (const std::string place : {"more queries than keys", "a later step"}) {
-    SCOPED_TRACE(place);
-    const bool later = place == "a later step";
+  for (const std::string position : {"more queries than keys", "a later step"}) {
+    SCOPED_TRACE(position);
+    const bool later = position == "a later step";
     auto c = make(later ? "window" : "bottom_right", later ? Lengths{1, 2, 2, 2, 7} : Lengths{1, 2, 1, 6, 3});
     c.call.mask.first_query = later ? 3 : 0;
     c.call.want = weights();
@@ -367,7 +367,7 @@ TEST_P(EveryMechanism, DoesNotMindTheOrderOfKeys) {
   const auto m = Mechanism::parse(to_string());
   if (m.score().positional() || m.align().positional()) GTEST_SKIP() << "position plays a part";
   auto c = make("keep", {}, /*biased=*/false);
-  c.call.noise.sample = false;  // draws belong to places
+  c.call.noise.sample = false;  // draws belong to positions
   const auto before = c.run().context;
   const auto order = at::tensor(std::vector<int64_t>{3, 6, 0, 5, 1, 4, 2});
   c.keys = c.keys.detach().index_select(2, order);
@@ -545,13 +545,14 @@ TEST(LocalP, StaysInsideWhereItsPositionSaturates) {
   for (const std::string spec :
        {"dot + local_p(2)", "dot + local_p(2, renorm)", "dot + local_p(2, score_gauss)", "dot + local_p(0)"})
     for (const std::string mask : {"none", "all"})
-      for (const double to_place : {100.0, -100.0})
+      for (const double to_position : {100.0, -100.0})
         for (const Path path : {Path::composed, Path::fused}) {
-          SCOPED_TRACE(spec + ", mask " + mask + ", " + std::to_string(to_place) + ", " + heed::to_string(path));
+          SCOPED_TRACE(spec + ", mask " + mask + ", " + std::to_string(to_position) + ", " + heed::to_string(path));
           auto c = make_case(spec, mask, {2, 2, 2, 5, 7}, /*biased=*/false);
           const at::NoGradGuard no_grad;
           c.query.abs_();
-          for (const auto& [name, tensor] : c.parameters) Tensor(tensor).fill_(name == "align.to_place" ? to_place : 1);
+          for (const auto& [name, tensor] : c.parameters)
+            Tensor(tensor).fill_(name == "align.to_position" ? to_position : 1);
           c.call.want.weights = true;
           c.call.path = Path::reference;
           const auto expected = c.run();
@@ -560,7 +561,7 @@ TEST(LocalP, StaysInsideWhereItsPositionSaturates) {
           EXPECT_TRUE(close(found.weights, expected.weights));
           EXPECT_TRUE(close(found.context, expected.context));
           if (mask != "none") continue;
-          const int64_t reach = spec.find("(0)") == std::string::npos ? 2 : 0, center = to_place > 0 ? 6 : 0;
+          const int64_t reach = spec.find("(0)") == std::string::npos ? 2 : 0, center = to_position > 0 ? 6 : 0;
           const auto inside = (at::arange(7) - center).abs() <= reach;
           EXPECT_TRUE((found.weights > 0).equal(inside.expand_as(found.weights)));
         }

@@ -49,7 +49,7 @@ class Score {
   /// Numbers held at once for one pair, forward and backward: what sizes the blocks.
   virtual int64_t floats_per_pair(const Tensor& /*prepared_keys*/) const { return 2; }
 
-  /// Whether the place of a key matters, not only its content.
+  /// Whether the position of a key matters, not only its content.
   virtual bool positional() const { return false; }
   /// Keys from this one on cannot be scored and count as masked.
   virtual int64_t max_keys() const { return std::numeric_limits<int64_t>::max(); }

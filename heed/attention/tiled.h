@@ -42,7 +42,7 @@ struct TiledAlignment {
   int64_t reach = 0;
   kernels::fused::Gauss gauss = kernels::fused::Gauss::none;
   double sigma = 1;
-  Tensor place{};  // of the Gaussian, [B, H, Lq]
+  Tensor position{};  // of the Gaussian, [B, H, Lq]
 };
 
 }  // namespace heed

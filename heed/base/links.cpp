@@ -47,17 +47,17 @@ Link parse_link(std::string_view text, LinkNumbers numbers) {
 }
 
 // A place in the matrix of words, in the order in which Moses walks it: target first.
-using Place = std::pair<int64_t, int64_t>;  // target, source
-using Places = std::set<Place>;
+using LinkPoint = std::pair<int64_t, int64_t>;  // target, source
+using LinkPoints = std::set<LinkPoint>;
 
-Places places(const Links& links) {
-  Places all;
+LinkPoints link_points(const Links& links) {
+  LinkPoints all;
   for (const auto& link : links) all.emplace(link.target, link.source);
   return all;
 }
 
-Places common(const Places& one, const Places& other) {
-  Places both;
+LinkPoints common(const LinkPoints& one, const LinkPoints& other) {
+  LinkPoints both;
   std::set_intersection(one.begin(), one.end(), other.begin(), other.end(), std::inserter(both, both.end()));
   return both;
 }
@@ -65,49 +65,49 @@ Places common(const Places& one, const Places& other) {
 /// Places that only ever gain, and the words they cover.
 class Growing {
  public:
-  explicit Growing(const Places& start) {
-    for (const auto& place : start) add(place);
+  explicit Growing(const LinkPoints& start) {
+    for (const auto& point : start) add(point);
   }
 
-  void add(const Place& place) {
-    places_.insert(place);
-    targets_.insert(place.first);
-    sources_.insert(place.second);
+  void add(const LinkPoint& point) {
+    points_.insert(point);
+    targets_.insert(point.first);
+    sources_.insert(point.second);
   }
-  bool covers_either(const Place& p) const { return targets_.contains(p.first) || sources_.contains(p.second); }
-  bool covers_both(const Place& p) const { return targets_.contains(p.first) && sources_.contains(p.second); }
+  bool covers_either(const LinkPoint& p) const { return targets_.contains(p.first) || sources_.contains(p.second); }
+  bool covers_both(const LinkPoint& p) const { return targets_.contains(p.first) && sources_.contains(p.second); }
 
   /// Takes neighbors out of `candidates` that reach a word which is not covered yet, until there are none.
-  void grow_diag(const Places& candidates) {
-    static constexpr std::array<Place, 8> kNeighbors{
+  void grow_diag(const LinkPoints& candidates) {
+    static constexpr std::array<LinkPoint, 8> kNeighbors{
         {{-1, 0}, {0, -1}, {1, 0}, {0, 1}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}}};
     for (bool added = true; added;) {
       added = false;
-      for (const auto& [target, source] : places_)  // what is added further on is met in the same round
+      for (const auto& [target, source] : points_)  // what is added further on is met in the same round
         for (const auto& [down, right] : kNeighbors) {
-          const Place place{target + down, source + right};
-          if (!candidates.contains(place) || covers_both(place)) continue;
-          add(place);
+          const LinkPoint point{target + down, source + right};
+          if (!candidates.contains(point) || covers_both(point)) continue;
+          add(point);
           added = true;
         }
     }
   }
 
   /// Takes places that reach a word which is not covered yet; strict: both words.
-  void finish(const Places& candidates, bool strict) {
-    for (const auto& place : candidates)
-      if (strict ? !covers_either(place) : !covers_both(place)) add(place);
+  void finish(const LinkPoints& candidates, bool strict) {
+    for (const auto& point : candidates)
+      if (strict ? !covers_either(point) : !covers_both(point)) add(point);
   }
 
-  const Places& all() const { return places_; }
+  const LinkPoints& all() const { return points_; }
 
  private:
-  Places places_;
+  LinkPoints points_;
   std::set<int64_t> targets_, sources_;
 };
 
-Places grown(const Places& forward, const Places& backward, Symmetry how) {
-  Places either = forward;
+LinkPoints grown(const LinkPoints& forward, const LinkPoints& backward, Symmetry how) {
+  LinkPoints either = forward;
   either.insert(backward.begin(), backward.end());
   Growing growing(common(forward, backward));
   growing.grow_diag(either);
@@ -117,7 +117,7 @@ Places grown(const Places& forward, const Places& backward, Symmetry how) {
   return growing.all();
 }
 
-Places combined(const Places& forward, const Places& backward, Symmetry how) {
+LinkPoints combined(const LinkPoints& forward, const LinkPoints& backward, Symmetry how) {
   switch (how) {
     case Symmetry::forward:
       return forward;
@@ -126,7 +126,7 @@ Places combined(const Places& forward, const Places& backward, Symmetry how) {
     case Symmetry::intersection:
       return common(forward, backward);
     case Symmetry::either: {
-      Places either = forward;
+      LinkPoints either = forward;
       either.insert(backward.begin(), backward.end());
       return either;
     }
@@ -199,7 +199,7 @@ Symmetry parse_symmetry(const std::string& word) {
 
 Links symmetrized(const Links& forward, const Links& backward, Symmetry how) {
   Links links;
-  for (const auto& [target, source] : combined(places(forward), places(backward), how))
+  for (const auto& [target, source] : combined(link_points(forward), link_points(backward), how))
     links.push_back({source, target});
   std::sort(links.begin(), links.end());
   return links;

@@ -86,7 +86,7 @@ std::string name_of(const std::string& path) {
   return dot == std::string::npos ? path : path.substr(dot + 1);
 }
 
-std::string place(const std::string& origin) {
+std::string location(const std::string& origin) {
   return origin.empty() ? "" : " [" + origin + "]";
 }
 
@@ -122,7 +122,7 @@ std::string meant(const std::string& path, const std::vector<std::string>& here,
 void check_keys(const Setting& here, const std::string& path, const std::string& tree) {
   for (size_t i = 0; i < here.names.size(); ++i) {
     const std::string& name = here.names[i];
-    const std::string where = place(here.items[i].origin);
+    const std::string where = location(here.items[i].origin);
     check(!name.empty(), tree, ": ", path.empty() ? "the top" : path, " has an empty key", where);
     check(name.find('.') == std::string::npos, tree, ": the key '", excerpt(name), "' has a dot, expected '",
           excerpt(name.substr(0, name.find('.'))), ":' with '", excerpt(name.substr(name.find('.') + 1)), ":' below it",
@@ -131,7 +131,7 @@ void check_keys(const Setting& here, const std::string& path, const std::string&
     const auto earlier = std::find(here.names.begin(), here.names.begin() + static_cast<std::ptrdiff_t>(i), name);
     if (earlier != here.names.begin() + static_cast<std::ptrdiff_t>(i)) {
       const auto& first = here.items[static_cast<size_t>(earlier - here.names.begin())];
-      fail(tree, ": ", excerpt(full), " is given twice, as ", described(first), place(first.origin), " and as ",
+      fail(tree, ": ", excerpt(full), " is given twice, as ", described(first), location(first.origin), " and as ",
            described(here.items[i]), where);
     }
     check_keys(here.items[i], full, tree);
@@ -144,9 +144,9 @@ Setting& make_way(Setting& root, const std::string& path, const std::string& tre
   std::string so_far;
   for (const auto& piece : pieces_of(path)) {
     check(!piece.empty(), tree, ": the key '", excerpt(path), "' has an empty piece, expected one such as train.lr",
-          place(origin));
-    check(here->form != Form::list, tree, ": ", so_far, " is a list", place(here->origin), ", so there is no ", path,
-          "; give it as a whole, ", so_far, "=[a, b]", place(origin));
+          location(origin));
+    check(here->form != Form::list, tree, ": ", so_far, " is a list", location(here->origin), ", so there is no ", path,
+          "; give it as a whole, ", so_far, "=[a, b]", location(origin));
     if (here->form == Form::absent) *here = Setting::map(origin);
     if (here->form == Form::scalar) {
       Setting map = Setting::map(here->origin);
@@ -247,7 +247,7 @@ struct Settings::Tree {
     }
     const std::string near = meant(path, here, values);
     return name + ": unknown key " + excerpt(path) + (near.empty() ? "" : " (did you mean " + near + "?)") + "; " +
-           (here.empty() ? "none is known here" : "known here: " + joined(here)) + place(origin);
+           (here.empty() ? "none is known here" : "known here: " + joined(here)) + location(origin);
   }
 
   static constexpr const char *kMap = "map", *kAnything = "anything";
@@ -257,7 +257,7 @@ Settings::Settings() : Settings(Setting::map()) {}
 
 Settings::Settings(Setting written, std::string name) : tree_(std::make_shared<Tree>()) {
   check(written.form == Form::map, name, ": got ", described(written), ", expected keys and values",
-        place(written.origin));
+        location(written.origin));
   check_keys(written, "", name);
   tree_->root = std::move(written);
   tree_->name = std::move(name);
@@ -287,7 +287,7 @@ void Settings::note(const std::string& key, const std::string& kind, const Setti
 }
 
 void Settings::refuse_value(const std::string& key, const std::string& text) const {
-  fail(tree_->name, ": ", path(key), " ", text, place(origin(key)));
+  fail(tree_->name, ": ", path(key), " ", text, location(origin(key)));
 }
 
 std::string Settings::origin(const std::string& key) const {

@@ -71,7 +71,7 @@ TEST(Settings, HaveDefaults) {
   EXPECT_TRUE(toy().at("train").has("lr"));
 }
 
-TEST(Settings, RefuseAWrongKindWithItsPathAndPlace) {
+TEST(Settings, RefuseAWrongKindWithItsPathAndPosition) {
   const auto settings = toy();
   EXPECT_EQ(message([&] { settings.at("model").number("attention", 0.001); }),
             "recipe: model.attention is 'additive + softmax', expected a number (for example 0.001) [toy.yaml:5]");
@@ -305,7 +305,7 @@ TEST(Resolved, IsWhatWasAskedForInThatOrder) {
   EXPECT_EQ(settings.at("train").resolved().written(), *expected.find("train"));
 }
 
-TEST(Resolved, TakesTheLatestQuestionButKeepsItsPlace) {
+TEST(Resolved, TakesTheLatestQuestionButKeepsItsPosition) {
   const auto settings = toy();
   settings.at("train").has("lr");
   settings.at("train").integer("epochs", 1);

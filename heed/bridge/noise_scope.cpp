@@ -59,9 +59,9 @@ at::Tensor dropout(const at::Tensor& x, double rate, bool training) {
     return at::dropout(x, rate, training);
   }
   const Draws draws{scope->seed(), scope->next_use(), scope->first_row()};
-  const int64_t rows = x.dim() == 0 ? 1 : x.size(0), places = x.dim() < 3 ? 1 : x.size(1);
-  const int64_t width = rows * places == 0 ? 0 : x.numel() / (rows * places);
-  return x * draws.kept({rows, 1, places, width}, rate, x.options()).view(x.sizes());
+  const int64_t rows = x.dim() == 0 ? 1 : x.size(0), positions = x.dim() < 3 ? 1 : x.size(1);
+  const int64_t width = rows * positions == 0 ? 0 : x.numel() / (rows * positions);
+  return x * draws.kept({rows, 1, positions, width}, rate, x.options()).view(x.sizes());
 }
 
 }  // namespace heed

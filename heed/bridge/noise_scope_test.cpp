@@ -121,8 +121,8 @@ TEST(Dropout, IsTheOneOfTheKernelsInEveryTypeAndShape) {
       EXPECT_EQ(y.scalar_type(), type);
       EXPECT_EQ(y.sizes(), at::IntArrayRef(shape));
       if (y.numel() == 0) continue;
-      const int64_t places = shape.size() < 3 ? 1 : shape[1];
-      const std::vector<int64_t> drawn{3, 1, places, y.numel() / 3 / places};
+      const int64_t positions = shape.size() < 3 ? 1 : shape[1];
+      const std::vector<int64_t> drawn{3, 1, positions, y.numel() / 3 / positions};
       const auto u = draws.uniform(kernels::kDropout, drawn, at::kFloat);
       EXPECT_TRUE(y.view(-1).to(at::kFloat).equal((u >= 0.5).to(at::kFloat).view(-1) * 2)) << y.sizes();
     }

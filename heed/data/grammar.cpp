@@ -157,7 +157,7 @@ class Writer {
       act = giving(third);
     }
     const auto how = maybe() ? say(random_.pick(kManners)) : Chinese{};
-    const auto where = maybe() ? place() : Chinese{};
+    const auto where = maybe() ? location() : Chinese{};
     const auto when = timed ? say(random_.pick(kTimes)) : Chinese{};
     return in_order({who, when, before_verb, where, how, act});
   }
@@ -173,7 +173,7 @@ class Writer {
   }
 
   /// behind the school: 在 学校 后面, in Paris: 在 巴黎
-  Chinese place() {
+  Chinese location() {
     if (random_.chance(35)) {
       auto in = sure("在", write("in"));
       const auto where = city();
@@ -182,7 +182,7 @@ class Writer {
     }
     const auto side = say(random_.pick(kSides));
     write("the");
-    const auto noun = say(random_.pick(kPlaces));
+    const auto noun = say(random_.pick(kLocations));
     return in_order({possible("在", origin(side[0]), origin(noun[0])), noun, side});
   }
 

@@ -81,7 +81,7 @@ TEST(Grammar, LinksEveryWordButTheArticle) {
 }
 
 // By its sure links each English word has one Chinese word, but for two: and joins clauses (而且) or names (和), in
-// stands before a place (里) or a city (在).
+// stands before a position (里) or a city (在).
 TEST(Grammar, TranslatesAWordTheSameWayEverywhere) {
   std::map<std::string, std::set<std::string>> meanings;
   for (const auto& pair : grammar_pairs(4, 5000)) {
@@ -168,7 +168,7 @@ TEST(Grammar, PutsTheMeasureWordBetweenNumberAndNoun) {
   EXPECT_EQ(found("two dogs laugh"), "two dogs laugh\t两 只 狗 笑\t0-0 0p1 1p1 1-2 2-3 ");
 }
 
-TEST(Grammar, PutsPlaceTimeAndMannerBeforeTheVerb) {
+TEST(Grammar, PutsPositionTimeAndMannerBeforeTheVerb) {
   EXPECT_EQ(found("Tom laughs near the forest"),
             "Tom laughs near the forest\t汤姆 在 森林 旁边 笑\t0-0 2p1 4p1 4-2 2-3 1-4 ");
   EXPECT_EQ(found("two children run quietly"),

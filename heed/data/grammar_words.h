@@ -29,8 +29,8 @@ constexpr std::array kTitlesOfWomen{Word{"Mrs", "太太"}, Word{"Aunt", "阿姨"
 constexpr std::array kCities{Word{"London", "伦敦"},   Word{"Paris", "巴黎"},     Word{"Beijing", "北京"},
                              Word{"New York", "纽约"}, Word{"Hong Kong", "香港"}, Word{"San Francisco", "旧金山"}};
 constexpr std::array kSides{Word{"in", "里"}, Word{"behind", "后面"}, Word{"near", "旁边"}};
-constexpr std::array kPlaces{Word{"garden", "花园"}, Word{"park", "公园"}, Word{"kitchen", "厨房"},
-                             Word{"school", "学校"}, Word{"forest", "森林"}};
+constexpr std::array kLocations{Word{"garden", "花园"}, Word{"park", "公园"}, Word{"kitchen", "厨房"},
+                                Word{"school", "学校"}, Word{"forest", "森林"}};
 constexpr std::array kAnimate{Noun{"cat", "cats", "只", "猫"},           Noun{"dog", "dogs", "只", "狗"},
                               Noun{"mouse", "mice", "只", "老鼠"},       Noun{"bird", "birds", "只", "鸟"},
                               Noun{"horse", "horses", "匹", "马"},       Noun{"snake", "snakes", "条", "蛇"},

@@ -107,16 +107,16 @@ class Reader {
     text_.files.push_back({path});
     if (format == "auto") {
       const bool bars = lines.front().find(kBars) != std::string::npos;
-      check(bars || lines.front().find('\t') != std::string::npos, place(0),
+      check(bars || lines.front().find('\t') != std::string::npos, location(0),
             ": neither ||| nor a TAB in the line, expected source ||| target or source TAB target; or name two files");
       format = bars ? "|||" : "tsv";
     }
     for (size_t i = 0; i < lines.size(); ++i) {
-      add(format == "tsv" ? split_tabs(lines[i], place(i)) : split_bars(lines[i], place(i)), i);
+      add(format == "tsv" ? split_tabs(lines[i], location(i)) : split_bars(lines[i], location(i)), i);
     }
   }
 
-  std::string place(size_t line) const {
+  std::string location(size_t line) const {
     return "data/parallel_text: " + text_.files.back().front() + ":" + std::to_string(line + 1);
   }
 
@@ -139,7 +139,7 @@ class Reader {
     if (options_.swap) std::swap(sides.first, sides.second);
     text_.source.push_back(changed(std::move(sides.first)));
     text_.target.push_back(changed(std::move(sides.second)));
-    text_.places.push_back({static_cast<int64_t>(text_.files.size()) - 1, static_cast<int64_t>(line) + 1});
+    text_.origins.push_back({static_cast<int64_t>(text_.files.size()) - 1, static_cast<int64_t>(line) + 1});
   }
 
   bool among_residues(const std::string& side) const {
@@ -162,10 +162,10 @@ class Reader {
 }  // namespace
 
 std::string ParallelText::where(size_t pair) const {
-  const Place& place = places.at(pair);
+  const LineOrigin& origin = origins.at(pair);
   std::vector<std::string> lines;
-  for (const auto& file : files.at(static_cast<size_t>(place.file))) {
-    lines.push_back(file + ":" + std::to_string(place.line));
+  for (const auto& file : files.at(static_cast<size_t>(origin.file))) {
+    lines.push_back(file + ":" + std::to_string(origin.line));
   }
   return joined(lines, " and ");
 }

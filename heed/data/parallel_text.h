@@ -36,10 +36,10 @@ struct ParallelText {
   /// "train.en:17 and train.de:17"
   std::string where(size_t pair) const;
 
-  struct Place {
+  struct LineOrigin {
     int64_t file, line;  // of files: names of what was read, "a" or "a and b"
   };
-  std::vector<Place> places;
+  std::vector<LineOrigin> origins;
   std::vector<std::vector<std::string>> files;
 };
 

@@ -48,9 +48,9 @@ class Reader {
 
   Setting read(const YAML::Node& node, const std::string& origin, int depth = 0) {
     constexpr int kMaxValues = 100'000, kMaxDepth = 50;
-    check(++values_ < kMaxValues, "recipe: more than ", kMaxValues, " values", place(origin));
+    check(++values_ < kMaxValues, "recipe: more than ", kMaxValues, " values", location(origin));
     check(depth < kMaxDepth, "recipe: more than ", kMaxDepth, " levels, or an alias inside its own anchor",
-          place(origin));
+          location(origin));
     Setting setting;
     setting.origin = origin;
     if (node.IsScalar()) {
@@ -77,7 +77,7 @@ class Reader {
     for (const auto& pair : node) {
       const std::string origin = origin_of(pair.first);
       check(pair.first.IsScalar() || pair.first.IsNull(), "recipe: a key is a list or a map, expected a word",
-            place(origin));
+            location(origin));
       Setting value = read(pair.second, origin, depth + 1);
       if (pair.first.IsScalar() && pair.first.Scalar() == kMerge) {
         merge(value, merged);
@@ -95,12 +95,12 @@ class Reader {
       for (const auto& item : from.items) merge(item, into);
       return;
     }
-    check(from.form == Form::map, "recipe: << has no map, expected one such as <<: *defaults", place(from.origin));
+    check(from.form == Form::map, "recipe: << has no map, expected one such as <<: *defaults", location(from.origin));
     for (size_t i = 0; i < from.names.size(); ++i)
       if (!into.find(from.names[i])) into.at(from.names[i]) = from.items[i];
   }
 
-  static std::string place(const std::string& origin) { return " [" + origin + "]"; }
+  static std::string location(const std::string& origin) { return " [" + origin + "]"; }
 
   std::string name_;
   int values_ = 0;

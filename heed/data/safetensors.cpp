@@ -117,10 +117,10 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   Header take() { return std::move(header_); }
 
   bool start_object(size_t) override {
-    if (place_ == Place::outside) {
-      place_ = Place::names;
-    } else if (place_ == Place::names) {
-      place_ = name_ == kMetadata ? Place::metadata : Place::entry;
+    if (state_ == ParserState::outside) {
+      state_ = ParserState::names;
+    } else if (state_ == ParserState::names) {
+      state_ = name_ == kMetadata ? ParserState::metadata : ParserState::entry;
       fields_.clear();
     } else {
       unexpected("an object");
@@ -129,7 +129,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   }
 
   bool key(std::string& word) override {
-    if (place_ == Place::names) {
+    if (state_ == ParserState::names) {
       name_ = word;
       const bool fresh =
           word == kMetadata ? !std::exchange(has_metadata_, true) : header_.entries.try_emplace(word).second;
@@ -137,7 +137,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
       return true;
     }
     field_ = word;
-    if (place_ == Place::metadata) {
+    if (state_ == ParserState::metadata) {
       if (!header_.metadata.try_emplace(word).second)
         refuse(path_, kMetadata, " has the key ", shown(word), " twice, expected each key once");
       return true;
@@ -151,13 +151,13 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   }
 
   bool end_object() override {
-    if (place_ == Place::entry) {
+    if (state_ == ParserState::entry) {
       for (const char* field : {"dtype", "shape", "data_offsets"}) {
         if (fields_.count(field) == 0)
           refuse(path_, "tensor ", shown(name_), " has no ", field, ", expected dtype, shape and data_offsets");
       }
     }
-    place_ = place_ == Place::names ? Place::outside : Place::names;
+    state_ = state_ == ParserState::names ? ParserState::outside : ParserState::names;
     return true;
   }
 
@@ -183,9 +183,9 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   }
 
   bool string(std::string& text) override {
-    if (place_ == Place::metadata) {
+    if (state_ == ParserState::metadata) {
       header_.metadata[field_] = text;
-    } else if (place_ == Place::entry && field_ == "dtype") {
+    } else if (state_ == ParserState::entry && field_ == "dtype") {
       entry().kind = find_kind(text);
       if (entry().kind == nullptr)
         refuse(path_, "dtype of ", shown(name_), " is ", shown(text), ", expected one of ", known_kinds());
@@ -206,17 +206,19 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   }
 
  private:
-  enum class Place { outside, names, entry, metadata };
+  enum class ParserState { outside, names, entry, metadata };
 
   Entry& entry() { return header_.entries.find(name_)->second; }
-  bool takes_list() const { return place_ == Place::entry && field_ != "dtype"; }
+  bool takes_list() const { return state_ == ParserState::entry && field_ != "dtype"; }
 
   [[noreturn]] void unexpected(const std::string& what) const {
-    if (place_ == Place::outside) refuse(path_, "the header is ", what, ", expected an object of tensors by name");
-    if (place_ == Place::metadata) refuse(path_, kMetadata, " ", shown(field_), " is ", what, ", expected a text");
-    if (place_ == Place::names && name_ == kMetadata)
+    if (state_ == ParserState::outside)
+      refuse(path_, "the header is ", what, ", expected an object of tensors by name");
+    if (state_ == ParserState::metadata)
+      refuse(path_, kMetadata, " ", shown(field_), " is ", what, ", expected a text");
+    if (state_ == ParserState::names && name_ == kMetadata)
       refuse(path_, kMetadata, " is ", what, ", expected an object of texts");
-    if (place_ == Place::names)
+    if (state_ == ParserState::names)
       refuse(path_, "tensor ", shown(name_), " is ", what, ", expected an object with dtype, shape and data_offsets");
     const std::string cure = field_ == "dtype" ? "one of " + known_kinds()
                              : field_ == "shape"
@@ -227,7 +229,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
 
   const std::string& path_;
   Header header_;
-  Place place_ = Place::outside;
+  ParserState state_ = ParserState::outside;
   std::string name_, field_;              // the last key of the header, and of what stands under it
   std::set<std::string> fields_;          // of the present entry
   std::vector<int64_t>* list_ = nullptr;  // the list being read

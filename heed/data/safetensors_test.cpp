@@ -586,7 +586,7 @@ class Mutator {
 
  private:
   uint64_t below(uint64_t limit) { return random_() % limit; }
-  size_t place_in(const std::string& bytes) { return below(bytes.size() + 1); }
+  size_t offset_in(const std::string& bytes) { return below(bytes.size() + 1); }
 
   std::string token() {
     static const std::string marks = "{}[],:\"01 \xff";
@@ -597,7 +597,7 @@ class Mutator {
   }
 
   void change_once(std::string& bytes) {
-    const size_t at = place_in(bytes), length = below(16);
+    const size_t at = offset_in(bytes), length = below(16);
     switch (below(8)) {
       case 0:
         bytes.insert(at, token());
@@ -606,7 +606,7 @@ class Mutator {
         bytes.erase(at, length);
         break;
       case 2:
-        bytes.insert(at, bytes.substr(place_in(bytes), length));
+        bytes.insert(at, bytes.substr(offset_in(bytes), length));
         break;
       case 3:
         bytes.resize(at);

@@ -189,15 +189,15 @@ Lines encoded_by_definition(const std::string& word, const TokenizerSpec::Merges
   for (const char c : word) symbols.emplace_back(1, c);
   symbols.back() += "</w>";
   while (true) {
-    size_t best = merges.size(), place = 0;
+    size_t best = merges.size(), position = 0;
     for (size_t i = 0; i + 1 < symbols.size(); ++i) {
       const auto found = std::find(merges.begin(), merges.end(), std::pair(symbols[i], symbols[i + 1]));
       const auto rank = static_cast<size_t>(found - merges.begin());
-      if (rank < best) best = rank, place = i;
+      if (rank < best) best = rank, position = i;
     }
     if (best == merges.size()) return symbols;
-    symbols[place] += symbols[place + 1];
-    symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(place) + 1);
+    symbols[position] += symbols[position + 1];
+    symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(position) + 1);
   }
 }
 

@@ -1,8 +1,8 @@
 // Philox4x32-10 (Salmon et al., 2011, "Parallel random numbers: as easy as 1, 2, 3"): random numbers without a state.
 //
 // Ten rounds of multiply and mix turn a 128-bit counter, under a 64-bit key, into four random words. A number belongs
-// to the place where it is used, so it is the same under every tiling, thread count and device, and backward draws it
-// again instead of storing it:
+// to the position where it is used, so it is the same under every tiling, thread count and device, and backward draws
+// it again instead of storing it:
 //
 //   key     = seed, low word first
 //   counter = (element / 4, query, global batch row * H + head, stream * 4 + purpose),  lane element % 4

@@ -53,7 +53,7 @@ TEST(Uniforms, DoNotDependOnHowManyAreAskedFor) {
   }
 }
 
-TEST(Uniforms, ChangeWithEveryPartOfThePlace) {
+TEST(Uniforms, ChangeWithEveryPartOfThePosition) {
   const auto u = drawn(42, 1, kPolicy, 2, 9, 1)[0];
   EXPECT_NE(u, drawn(43, 1, kPolicy, 2, 9, 1)[0]);
   EXPECT_NE(u, drawn(42 | uint64_t{1} << 32, 1, kPolicy, 2, 9, 1)[0]);

@@ -46,12 +46,12 @@ EditPath BeamDistance::path() const {
     const bool equal = i > 0 && j > 0 && hypothesis_[i - 1] == reference_[j - 1];
     if (i > 0 && j > 0 && rows_[i][j] == rows_[i - 1][j - 1] + (equal ? 0 : 1)) {
       path.reference_wrong[j - 1] = path.hypothesis_wrong[i - 1] = !equal;
-      path.place[--j] = static_cast<int64_t>(--i);
+      path.position[--j] = static_cast<int64_t>(--i);
     } else if (i > 0 && rows_[i][j] == rows_[i - 1][j] + 1) {
       path.hypothesis_wrong[--i] = true;
     } else {
       path.reference_wrong[--j] = true;
-      path.place[j] = static_cast<int64_t>(i) - 1;
+      path.position[j] = static_cast<int64_t>(i) - 1;
     }
   }
   return path;

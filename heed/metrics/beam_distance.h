@@ -15,7 +15,7 @@ namespace heed {
 
 /// How a hypothesis is rewritten into its reference.
 struct EditPath {
-  std::vector<int64_t> place;  // for each reference word: of the hypothesis word it stands on, -1: before all
+  std::vector<int64_t> position;  // for each reference word: of the hypothesis word it stands on, -1: before all
   std::vector<bool> reference_wrong, hypothesis_wrong;  // words that are not matched by an equal one
 };
 

@@ -89,18 +89,18 @@ class Shifter {
     for (size_t n = 0; n < max && words[h + n] == reference_[r + n]; ++n) {
       hypothesis_wrong = hypothesis_wrong || path_.hypothesis_wrong[h + n];
       reference_wrong = reference_wrong || path_.reference_wrong[r + n];
-      const int64_t goal = path_.place[r];
+      const int64_t goal = path_.position[r];
       const bool there = goal >= static_cast<int64_t>(h) && goal <= static_cast<int64_t>(h + n);
-      if (hypothesis_wrong && reference_wrong && !there) try_places(h, r, n + 1);
+      if (hypothesis_wrong && reference_wrong && !there) try_positions(h, r, n + 1);
       if (candidates_ >= kMaxCandidates) return;
     }
   }
 
   /// Before the word that stands on the run's first reference word, and after each that stands on one of its words.
-  void try_places(size_t h, size_t r, size_t length) {
+  void try_positions(size_t h, size_t r, size_t length) {
     std::optional<size_t> last;
     for (size_t n = 0; n <= length; ++n) {
-      const size_t to = r + n == 0 ? 0 : static_cast<size_t>(path_.place[r + n - 1] + 1);
+      const size_t to = r + n == 0 ? 0 : static_cast<size_t>(path_.position[r + n - 1] + 1);
       if (to == last) continue;
       last = to;
       consider({h, length, to});

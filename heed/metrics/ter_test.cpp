@@ -87,7 +87,7 @@ TEST(BeamDistance, IsTheEditDistance) {
   const BeamDistance d({'k', 'i', 't', 't', 'e', 'n'}, {'s', 'i', 't', 't', 'i', 'n', 'g'});
   EXPECT_EQ(d.distance(), 3);
   const EditPath path = d.path();
-  EXPECT_EQ(path.place, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 5}));
+  EXPECT_EQ(path.position, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 5}));
   EXPECT_EQ(path.reference_wrong, (std::vector<bool>{true, false, false, false, true, false, true}));
   EXPECT_EQ(path.hypothesis_wrong, (std::vector<bool>{true, false, false, false, true, false}));
 }

@@ -25,7 +25,7 @@ TransformerOptions read_transformer(const Settings& s, int64_t width) {
   return o;
 }
 
-Features with_places(const Features& x, int64_t first, const TransformerOptions& o, bool training) {
+Features with_positions(const Features& x, int64_t first, const TransformerOptions& o, bool training) {
   Tensor rows = x.rows * std::sqrt(static_cast<double>(x.width()));
   if (o.rotary.base == 0 && !o.alibi)
     rows = rows + sinusoidal_positions(x.length(), x.width(), Layout::interleaved, first, x.rows.options());

@@ -1,4 +1,4 @@
-// What feature and query models made of a Transformer's layers have in common: keys of the recipe, and places.
+// What feature and query models made of a Transformer's layers have in common: keys of the recipe, and positions.
 
 #pragma once
 
@@ -10,8 +10,8 @@ namespace heed {
 /// layers, heads, feed_forward, dropout, norm, activation, mechanism (of self-attention), positions.
 TransformerOptions read_transformer(const Settings& settings, int64_t width);
 
-/// sqrt(D) x + PE, after dropout (Vaswani et al., 2017); x [B, L, D], whose first row stands at place `first`. With
+/// sqrt(D) x + PE, after dropout (Vaswani et al., 2017); x [B, L, D], whose first row stands at position `first`. With
 /// rotary or alibi there is nothing to add.
-Features with_places(const Features& x, int64_t first, const TransformerOptions& options, bool training);
+Features with_positions(const Features& x, int64_t first, const TransformerOptions& options, bool training);
 
 }  // namespace heed

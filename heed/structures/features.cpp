@@ -29,8 +29,8 @@ Features padded(const std::vector<Features>& items) {
     check(item.rows.defined() && item.rows.dim() == first.dim() && item.width() == first.size(-1),
           "features: ", shape_of(item.rows), " beside ", shape_of(first),
           "; expected as many axes, and the same width");
-    const auto places = item.rows.sizes().slice(0, max.size() - 1);
-    check(!item.keep.defined() || (item.keep.scalar_type() == at::kBool && item.keep.sizes() == places),
+    const auto positions = item.rows.sizes().slice(0, max.size() - 1);
+    check(!item.keep.defined() || (item.keep.scalar_type() == at::kBool && item.keep.sizes() == positions),
           "features: keep is ", shape_of(item.keep), ", expected bool of shape ", shape_of(item.rows),
           " without the last axis");
     for (size_t axis = 0; axis + 1 < max.size(); ++axis)

@@ -25,7 +25,7 @@ struct Features {
 
   /// The same with zeros where nothing is real, so that what stands in padding is gone before any product.
   Features without_padding() const;
-  /// Other rows for the same places.
+  /// Other rows for the same positions.
   Features with_rows(const Tensor& other) const { return {other, keep}; }
 };
 

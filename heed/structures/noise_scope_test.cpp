@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kRows = 4, kLength = 6, kWidth = 8;
 
-/// Lengths 6, 4, 3, 2: the second half of the batch needs fewer places.
+/// Lengths 6, 4, 3, 2: the second half of the batch needs fewer positions.
 Features batch(int64_t from, int64_t rows, bool padded = true) {
   at::manual_seed(3);
   const auto all = at::randn({kRows, kLength, kWidth});

@@ -12,10 +12,10 @@ bool has_score(const std::string& mechanism) {
 }
 
 std::string shape_expected(const Takes& takes, int64_t width) {
-  const std::string places = takes.depth == 1   ? "L"
-                             : takes.depth == 2 ? "S, L"
-                                                : std::to_string(takes.depth) + " axes of places";
-  return "[B, " + places + ", " + std::to_string(width) + "]";
+  const std::string positions = takes.depth == 1   ? "L"
+                                : takes.depth == 2 ? "S, L"
+                                                   : std::to_string(takes.depth) + " axes of positions";
+  return "[B, " + positions + ", " + std::to_string(width) + "]";
 }
 
 }  // namespace

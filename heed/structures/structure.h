@@ -1,7 +1,7 @@
 // A structure: how queries and features are arranged around mechanisms.
 //
 // A structure is a module that calls the core and never touches scores, masks or alignments itself. It has one or more
-// places for a mechanism, its slots; each slot is an Attention with parameters of its own. Any mechanism of the
+// positions for a mechanism, its slots; each slot is an Attention with parameters of its own. Any mechanism of the
 // catalogue can sit in a slot, unless the structure computes its scores itself: then the alignment varies.
 //
 //   auto rotatory = heed::structure("rotatory(hops=3)", {.features = {300}, .mechanism = "additive + sparsemax"});
@@ -40,8 +40,8 @@ struct StructureOptions {
 struct Takes {
   std::vector<std::string> features;  // the names of its inputs, in order: {"left", "target", "right"}
   bool query = false;                 // a query [B, Lq, Dq] besides
-  int64_t depth = 1;                  // axes of places: 1 for [B, L, D], 2 for [B, S, L, D]
-  bool masks = false;                 // whether a call may bring causal, window and biases: queries are places too
+  int64_t depth = 1;                  // axes of positions: 1 for [B, L, D], 2 for [B, S, L, D]
+  bool masks = false;                 // whether a call may bring causal, window and biases: queries are positions too
   bool same_length = false;           // all inputs are as long as each other
   bool edges = false;                 // the edges of a graph whose nodes are the features
 };
@@ -51,7 +51,7 @@ struct Given {
   std::vector<Features> features{};
   Tensor query{};  // [B, Lq, Dq]
   Tensor edges{};  // int64 [2, E], from and to: the same graph in every batch row
-  Call call{};     // for every use of a mechanism inside: noise, path, wants; masks of places come with the features
+  Call call{};     // for every use of a mechanism inside: noise, path, wants; masks of positions come with the features
 };
 
 /// What comes back. Every use of a mechanism is there under the name of its slot, in order; used again, it is
@@ -74,7 +74,7 @@ class Structure;
 class Slot {
  public:
   Slot() = default;
-  /// query [B, Lq, Dq] over features, or over what stands in `values` at the places of the features.
+  /// query [B, Lq, Dq] over features, or over what stands in `values` at the positions of the features.
   Tensor operator()(Arranged& out, const Tensor& query, const Features& features, const Call& call,
                     const Tensor& values = {}) const;
   const Attention& attention() const { return attention_; }

@@ -11,7 +11,7 @@
 namespace heed::testing {
 namespace {
 
-/// Five steps down (x - 1)^4 / 4 from the same place, ours and torch's.
+/// Five steps down (x - 1)^4 / 4 from the same position, ours and torch's.
 template <typename Theirs, typename Options>
 void expect_as_torch(const std::string& spec, const Options& options) {
   const auto start = at::linspace(-1, 2, 6, at::kDouble);

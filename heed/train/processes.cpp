@@ -45,24 +45,24 @@ size_t end_of_bucket(const std::vector<at::Tensor>& tensors, size_t from) {
 
 }  // namespace
 
-std::shared_ptr<Processes> Processes::join(const ProcessPlace& place, at::Device device,
+std::shared_ptr<Processes> Processes::join(const ProcessRank& process, at::Device device,
                                            std::chrono::milliseconds timeout) {
-  return std::shared_ptr<Processes>(new Processes(place, device, timeout_or_default(timeout)));
+  return std::shared_ptr<Processes>(new Processes(process, device, timeout_or_default(timeout)));
 }
 
-Processes::Processes(const ProcessPlace& place, at::Device device, std::chrono::milliseconds timeout)
-    : place_(place), device_(device) {
-  if (place.world == 1) return;
+Processes::Processes(const ProcessRank& process, at::Device device, std::chrono::milliseconds timeout)
+    : process_(process), device_(device) {
+  if (process.world == 1) return;
   const std::string reason = no_group(device.type());
-  check(reason.empty(), "train/processes: ", place.launcher, " started ", place.world, " processes, but ", reason);
+  check(reason.empty(), "train/processes: ", process.launcher, " started ", process.world, " processes, but ", reason);
   try {
-    group_ = open_group(place, device, timeout);
+    group_ = open_group(process, device, timeout);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    fail("train/processes: rank ", place.rank, " of ", place.world, " could not join the others at ", place.master, ":",
-         place.port, " within ", static_cast<double>(timeout.count()) / 1000, " s: ", first_line(error.what()),
-         "\nAre all ", place.world,
+    fail("train/processes: rank ", process.rank, " of ", process.world, " could not join the others at ",
+         process.master, ":", process.port, " within ", static_cast<double>(timeout.count()) / 1000,
+         " s: ", first_line(error.what()), "\nAre all ", process.world,
          " processes running (in a batch script of Slurm: through srun), is the port of rank 0 "
          "free and reachable (else set MASTER_PORT), and does the host's name lead to the right network (else set "
          "GLOO_SOCKET_IFNAME)?");

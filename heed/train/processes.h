@@ -1,6 +1,6 @@
 // Several processes that train one model (c10d: gloo, NCCL), each on its share of every batch.
 //
-//   const auto everyone = Processes::join(place_from_environment());
+//   const auto everyone = Processes::join(rank_from_environment());
 //   everyone->broadcast(parameters);                       // begin alike
 //   const double tokens = everyone->sum(own_tokens);       // of the global batch
 //   (own_loss_sum / tokens).backward();
@@ -24,7 +24,7 @@
 
 #include <ATen/ATen.h>
 
-#include "heed/train/place.h"
+#include "heed/train/process_rank.h"
 
 namespace heed {
 
@@ -34,14 +34,14 @@ class Processes {
  public:
   /// Waits for the others. `device` is where the tensors of this process are; with several GPUs that of local_rank.
   /// A call that nobody answers for `timeout` (0: HEED_TIMEOUT in seconds, else 10 minutes) fails, naming the silent.
-  static std::shared_ptr<Processes> join(const ProcessPlace& place, at::Device device = at::kCPU,
+  static std::shared_ptr<Processes> join(const ProcessRank& process, at::Device device = at::kCPU,
                                          std::chrono::milliseconds timeout = {});
   ~Processes();
 
-  const ProcessPlace& place() const { return place_; }
-  int rank() const { return place_.rank; }
-  int world() const { return place_.world; }
-  bool first() const { return place_.rank == 0; }
+  const ProcessRank& process() const { return process_; }
+  int rank() const { return process_.rank; }
+  int world() const { return process_.world; }
+  bool first() const { return process_.rank == 0; }
 
   /// In place, the same bits everywhere. Tensors travel together, in buckets that depend on their sizes only.
   void sum(const std::vector<at::Tensor>& tensors);
@@ -71,13 +71,13 @@ class Processes {
  private:
   using Call = std::function<void(Group&, at::Tensor flat)>;
 
-  Processes(const ProcessPlace& place, at::Device device, std::chrono::milliseconds timeout);
+  Processes(const ProcessRank& process, at::Device device, std::chrono::milliseconds timeout);
   void together(const char* what, const std::vector<at::Tensor>& tensors, const Call& call);
   void checked(const std::string& what, const std::function<void()>& call);
   void refuse_after_failure(const std::string& what) const;
   std::string heard_from_first(const std::string& key, const std::string& what);
 
-  ProcessPlace place_;
+  ProcessRank process_;
   at::Device device_;
   int64_t calls_ = 0, waits_ = 0;
   bool failed_ = false;

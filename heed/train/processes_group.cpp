@@ -27,13 +27,13 @@ namespace {
 using Timeout = std::chrono::milliseconds;
 using Store = c10::intrusive_ptr<c10d::Store>;
 
-Store open_store(const ProcessPlace& place, Timeout timeout) {
+Store open_store(const ProcessRank& process, Timeout timeout) {
   c10d::TCPStoreOptions options;
-  options.port = static_cast<uint16_t>(place.port);
-  options.isServer = place.rank == 0;
-  options.numWorkers = static_cast<size_t>(place.world);
+  options.port = static_cast<uint16_t>(process.port);
+  options.isServer = process.rank == 0;
+  options.numWorkers = static_cast<size_t>(process.world);
   options.timeout = timeout;
-  return c10::make_intrusive<c10d::TCPStore>(place.master, options);
+  return c10::make_intrusive<c10d::TCPStore>(process.master, options);
 }
 
 #ifdef HEED_GLOO
@@ -55,8 +55,8 @@ void leave(c10::intrusive_ptr<c10d::ProcessGroupNCCL>& backend) {
 template <class Backend>
 class C10dGroup final : public Group {
  public:
-  C10dGroup(const ProcessPlace& place, Store store, c10::intrusive_ptr<Backend> backend)
-      : rank_(place.rank), world_(place.world), store_(std::move(store)), backend_(std::move(backend)) {}
+  C10dGroup(const ProcessRank& process, Store store, c10::intrusive_ptr<Backend> backend)
+      : rank_(process.rank), world_(process.world), store_(std::move(store)), backend_(std::move(backend)) {}
   ~C10dGroup() override {
     if (!failed_) leave(backend_);
   }
@@ -112,29 +112,29 @@ class C10dGroup final : public Group {
 
 #ifdef HEED_GLOO
 /// GLOO_SOCKET_IFNAME=eth0,eth1 names interfaces, as in torch's Python; else that of the host's name, or of loopback.
-std::vector<std::shared_ptr<::gloo::transport::Device>> gloo_devices(const ProcessPlace& place) {
+std::vector<std::shared_ptr<::gloo::transport::Device>> gloo_devices(const ProcessRank& process) {
   std::vector<std::shared_ptr<::gloo::transport::Device>> devices;
   const char* named = std::getenv("GLOO_SOCKET_IFNAME");
   std::istringstream names(named == nullptr ? "" : named);
   for (std::string name; std::getline(names, name, ',');)
     devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(name));
   if (!devices.empty()) return devices;
-  if (place.master == "localhost" || place.master.rfind("127.", 0) == 0)
+  if (process.master == "localhost" || process.master.rfind("127.", 0) == 0)
     return {c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")};
   return {c10d::ProcessGroupGloo::createDefaultDevice()};
 }
 
-std::unique_ptr<Group> open_gloo(const ProcessPlace& place, Timeout timeout) {
-  auto store = open_store(place, timeout);
+std::unique_ptr<Group> open_gloo(const ProcessRank& process, Timeout timeout) {
+  auto store = open_store(process, timeout);
   auto options = c10d::ProcessGroupGloo::Options::create(timeout);
-  options->devices = gloo_devices(place);
-  auto backend = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.world, options);
-  return std::make_unique<C10dGroup<c10d::ProcessGroupGloo>>(place, std::move(store), std::move(backend));
+  options->devices = gloo_devices(process);
+  auto backend = c10::make_intrusive<c10d::ProcessGroupGloo>(store, process.rank, process.world, options);
+  return std::make_unique<C10dGroup<c10d::ProcessGroupGloo>>(process, std::move(store), std::move(backend));
 }
 #endif
 
 #ifdef HEED_NCCL
-std::unique_ptr<Group> open_nccl(const ProcessPlace& place, at::Device device, Timeout timeout) {
+std::unique_ptr<Group> open_nccl(const ProcessRank& process, at::Device device, Timeout timeout) {
   // ProcessGroupNCCL carries structures of NCCL whose layout depends on its version.
   const uint64_t loaded = torch::cuda::nccl::version();  // major, minor, patch in 32, 16 and 16 bits
   check(loaded >> 32 == NCCL_MAJOR && (loaded >> 16 & 0xFFFF) == NCCL_MINOR, "train/processes: torch brings NCCL ",
@@ -142,11 +142,11 @@ std::unique_ptr<Group> open_nccl(const ProcessPlace& place, at::Device device, T
         NCCL_MINOR, "; configure with -DHEED_NCCL_HEADERS=<folder of the nccl.h of this torch>");
   // wait() then waits, and throws when time is up; without it a thread of torch ends the process.
   setenv("TORCH_NCCL_BLOCKING_WAIT", "1", /*overwrite=*/0);
-  auto store = open_store(place, timeout);
+  auto store = open_store(process, timeout);
   auto options = c10d::ProcessGroupNCCL::Options::create();
   options->timeout = timeout;
-  auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, place.rank, place.world, options);
-  auto group = std::make_unique<C10dGroup<c10d::ProcessGroupNCCL>>(place, std::move(store), std::move(backend));
+  auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, process.rank, process.world, options);
+  auto group = std::make_unique<C10dGroup<c10d::ProcessGroupNCCL>>(process, std::move(store), std::move(backend));
   group->sum(at::zeros({1}, device));  // connects; a mistake in the set-up is noticed here
   return group;
 }
@@ -174,15 +174,15 @@ std::string no_group(at::DeviceType device) {
   return "";
 }
 
-std::unique_ptr<Group> open_group([[maybe_unused]] const ProcessPlace& place, at::Device device,
+std::unique_ptr<Group> open_group([[maybe_unused]] const ProcessRank& process, at::Device device,
                                   [[maybe_unused]] Timeout timeout) {
   const std::string reason = no_group(device.type());
   check(reason.empty(), "train/processes: ", reason);
 #ifdef HEED_NCCL
-  if (device.is_cuda()) return open_nccl(place, device, timeout);
+  if (device.is_cuda()) return open_nccl(process, device, timeout);
 #endif
 #ifdef HEED_GLOO
-  return open_gloo(place, timeout);
+  return open_gloo(process, timeout);
 #endif
   fail("train/processes: no process group for ", device.str());
 }

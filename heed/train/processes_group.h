@@ -11,7 +11,7 @@
 
 #include <ATen/ATen.h>
 
-#include "heed/train/place.h"
+#include "heed/train/process_rank.h"
 
 namespace heed {
 
@@ -34,6 +34,6 @@ class Group {
 std::string no_group(at::DeviceType device);
 
 /// Waits until all processes are there. `timeout` is for that, and for each call after it.
-std::unique_ptr<Group> open_group(const ProcessPlace& place, at::Device device, std::chrono::milliseconds timeout);
+std::unique_ptr<Group> open_group(const ProcessRank& process, at::Device device, std::chrono::milliseconds timeout);
 
 }  // namespace heed

@@ -21,7 +21,7 @@ using testing::free_port;
 class EveryProcess : public ::testing::Test {
  public:
   static void SetUpTestSuite() {
-    everyone_ = Processes::join(place_from_environment());
+    everyone_ = Processes::join(rank_from_environment());
     rank_ = everyone_->rank();
     world_ = everyone_->world();
   }
@@ -259,17 +259,17 @@ TEST(Processes, NoticeThatTheFirstDiedWhileTheyWaited) {
 
 TEST(Processes, SayWhereTheyWaitedForOthersThatNeverCame) {
   SKIP_WITHOUT_GLOO;
-  ProcessPlace place;
-  place.world = 2;
-  place.master = "127.0.0.1";
-  place.port = free_port();
-  for (place.rank = 0; place.rank < 2; ++place.rank) try {
-      Processes::join(place, at::kCPU, std::chrono::milliseconds(1500));
+  ProcessRank process;
+  process.world = 2;
+  process.master = "127.0.0.1";
+  process.port = free_port();
+  for (process.rank = 0; process.rank < 2; ++process.rank) try {
+      Processes::join(process, at::kCPU, std::chrono::milliseconds(1500));
       ADD_FAILURE() << "joined nobody";
     } catch (const Error& error) {
       const std::string text = error.what();
-      EXPECT_NE(text.find("127.0.0.1:" + std::to_string(place.port)), std::string::npos) << text;
-      EXPECT_NE(text.find("rank " + std::to_string(place.rank) + " of 2"), std::string::npos) << text;
+      EXPECT_NE(text.find("127.0.0.1:" + std::to_string(process.port)), std::string::npos) << text;
+      EXPECT_NE(text.find("rank " + std::to_string(process.rank) + " of 2"), std::string::npos) << text;
     }
 }
 
@@ -277,11 +277,11 @@ TEST(Processes, AreRefusedWithTheCureWhereTheBuildHasNoGroup) {
   for (const auto device : {at::kCPU, at::kCUDA, at::kMeta}) {
     const std::string reason = no_group(device);
     if (reason.empty()) continue;
-    ProcessPlace place;
-    place.world = 2;
-    place.launcher = "mpirun";
+    ProcessRank process;
+    process.world = 2;
+    process.launcher = "mpirun";
     try {
-      Processes::join(place, device);
+      Processes::join(process, device);
       ADD_FAILURE() << "joined nobody";
     } catch (const Error& error) {
       EXPECT_EQ(std::string(error.what()), "train/processes: mpirun started 2 processes, but " + reason);
@@ -293,11 +293,11 @@ TEST(Processes, AreRefusedWithTheCureWhereTheBuildHasNoGroup) {
 TEST(Processes, TalkThroughNcclOnAGpu) {
   if (!no_group(at::kCUDA).empty()) GTEST_SKIP() << no_group(at::kCUDA);
   if (!at::hasCUDA()) GTEST_SKIP() << "there is no GPU";
-  ProcessPlace place;
-  place.master = "127.0.0.1";
-  place.port = free_port();
+  ProcessRank process;
+  process.master = "127.0.0.1";
+  process.port = free_port();
   const at::Device gpu(at::kCUDA, 0);
-  const auto group = open_group(place, gpu, std::chrono::seconds(60));
+  const auto group = open_group(process, gpu, std::chrono::seconds(60));
   const auto x = own({1000}, 3, at::kFloat).to(gpu), bytes = own({10}, 1, at::kByte).to(gpu);
   group->sum(x);
   group->sum(bytes);

@@ -17,7 +17,7 @@
 namespace heed {
 
 /// Where a task works.
-struct TaskPlace {
+struct TaskEnvironment {
   std::string folder;  // of the run; what a task prepares once (tokenizers) is kept there
   at::Device device = at::kCPU;
   bool resumed = false;  // what was prepared is in the folder
@@ -41,7 +41,7 @@ using Figures = std::vector<std::pair<std::string, double>>;
 class Task {
  public:
   static constexpr auto kKind = "task";
-  using Parts = Catalogue<Task, Settings, TaskPlace>;  // the whole recipe
+  using Parts = Catalogue<Task, Settings, TaskEnvironment>;  // the whole recipe
 
   virtual ~Task() = default;
   virtual torch::nn::Module& model() = 0;

@@ -121,15 +121,15 @@ class Trainer {
   Trainer(const Settings& recipe, const TrainCall& call)
       : call_(call),
         options_(read_train_options(recipe)),
-        place_(place_from_environment()),
-        device_(chosen_device(recipe.at("train"), options_.device, place_.local_rank)),
+        process_(rank_from_environment()),
+        device_(chosen_device(recipe.at("train"), options_.device, process_.local_rank)),
         recipe_(recipe) {}
 
   TrainResult run() {
     check(!call_.resume || !call_.force,
           "train: got --resume and --force, expected one of them; --resume goes on with ",
           "a run, --force starts it over");
-    processes_ = Processes::join(place_, device_);
+    processes_ = Processes::join(process_, device_);
     prepare_folder();
     make_task();
     flat_ = std::make_unique<FlatParameters>(task_->model());
@@ -180,7 +180,7 @@ class Trainer {
         folder_ = call_.resume ? RunFolder::resume(options_.folder) : RunFolder::create(options_.folder, call_.force);
     } catch (const Error& error) {
       refused = error.what();
-      if (place_.world == 1) throw;
+      if (process_.world == 1) throw;
     }
     refused = processes_->gather(refused).front();
     check(refused.empty(), refused);
@@ -199,13 +199,13 @@ class Trainer {
     const int copies =
         gpu ? 1 : (options_.optimizer_spec.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.average > 0 ? 1 : 0);
     task_ = within_memory(recipe_.at("model"), copies, gpu ? "weights" : "weights, gradients and optimizer", [&] {
-      return Task::Parts::make(name, recipe_, TaskPlace{options_.folder, device_, call_.resume});
+      return Task::Parts::make(name, recipe_, TaskEnvironment{options_.folder, device_, call_.resume});
     });
     recipe_.refuse_unread();
     task_->model().to(device_);
   }
 
-  /// A new run is complete with its first checkpoint, and takes its place only then.
+  /// A new run is complete with its first checkpoint, and replaces it only then.
   void open_records() {
     if (!main()) return;
     if (!call_.resume) {
@@ -228,7 +228,7 @@ class Trainer {
     text << (call_.resume ? "going on with " : "training ") << options_.folder << ": " << flat_->count()
          << " parameters, " << device_ << ", " << at::get_num_threads()
          << (at::get_num_threads() == 1 ? " thread" : " threads");
-    if (place_.world > 1) text << ", " << place_.world << " processes";
+    if (process_.world > 1) text << ", " << process_.world << " processes";
     if (call_.resume) text << ", from step " << reached_.step << (reached_.done ? ", where it was finished" : "");
     if (options_.bfloat16) text << ", bfloat16";
     say(text.str());
@@ -304,9 +304,10 @@ class Trainer {
   /// A pass, the sum over processes, a step of the optimizer.
   Stepped step() {
     flat_->zero_gradients();
-    torch::manual_seed(mixed(options_.seed, static_cast<uint64_t>(reached_.step), static_cast<uint64_t>(place_.rank)));
+    torch::manual_seed(
+        mixed(options_.seed, static_cast<uint64_t>(reached_.step), static_cast<uint64_t>(process_.rank)));
     double loss = 0, count = 0;
-    Share share{reached_.epoch, 0, place_.rank, place_.world};
+    Share share{reached_.epoch, 0, process_.rank, process_.world};
     const int64_t first = reached_.position * options_.accumulate,
                   last = std::min(first + options_.accumulate, task_->batches(reached_.epoch));
     for (share.batch = first; share.batch < last; ++share.batch) {
@@ -454,7 +455,7 @@ class Trainer {
                                {"config", config_md5_},
                                {"average", average_.defined()},
                                {"threads", at::get_num_threads()},
-                               {"world", place_.world},
+                               {"world", process_.world},
                                {"device", at::DeviceTypeName(device_.type(), true)},
                                {"parameters", flat_->count()}};
     save_checkpoint(folder_->path() + RunFolder::kCheckpoint, tensors, state);
@@ -468,8 +469,8 @@ class Trainer {
     check(state.integer("threads") == at::get_num_threads(), "train: the run used ", state.integer("threads"),
           " threads, this start has ", at::get_num_threads(),
           "; sums would differ in their last bits. Resume with --threads ", state.integer("threads"));
-    check(state.integer("world") == place_.world, "train: the run used ", state.integer("world"),
-          " processes, this start has ", place_.world, "; sums would differ in their last bits. Start as many");
+    check(state.integer("world") == process_.world, "train: the run used ", state.integer("world"),
+          " processes, this start has ", process_.world, "; sums would differ in their last bits. Start as many");
     check(state.text("device") == at::DeviceTypeName(device_.type(), true), "train: the run used the device ",
           state.text("device"), ", this start has ", at::DeviceTypeName(device_.type(), true),
           "; resume with train.device=", state.text("device"));
@@ -534,7 +535,7 @@ class Trainer {
                     {"seed", options_.seed},
                     {"precision", options_.bfloat16 ? "bfloat16" : "float"},
                     {"threads", at::get_num_threads()},
-                    {"processes", place_.world},
+                    {"processes", process_.world},
                     {"heed", std::string(kVersion)}};
     results_.update(task_->judge(options_.folder));
     write_atomically(options_.folder + RunFolder::kResults, results_.dump(2) + "\n");
@@ -553,7 +554,7 @@ class Trainer {
            (options_.steps > 0 && reached_.step >= options_.steps);
   }
   double seconds() const { return reached_.seconds + seconds_since(started_); }
-  bool main() const { return place_.rank == 0; }
+  bool main() const { return process_.rank == 0; }
   void say(const std::string& line) {
     if (log_) log_->line(line);
   }
@@ -582,7 +583,7 @@ class Trainer {
 
   TrainCall call_;
   TrainOptions options_;
-  ProcessPlace place_;
+  ProcessRank process_;
   at::Device device_;
   Settings recipe_;
   std::shared_ptr<Processes> processes_;

@@ -7,7 +7,7 @@
 //                            files below were; format: 2, the recipe, hashes of the data, a checksum
 //   metrics.jsonl, events.out.tfevents.*, log.txt, results.json
 //
-// A checkpoint is one file that takes its place whole, so a kill loses at most the steps since. Going on from it gives
+// A checkpoint is one file that replaces it whole, so a kill loses at most the steps since. Going on from it gives
 // the same bits as never having stopped: random numbers are functions of the seed and the step, the order of batches of
 // the seed and the epoch, and the files are cut back to where they were.
 

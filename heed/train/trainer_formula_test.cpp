@@ -18,7 +18,7 @@
 namespace heed::testing {
 namespace {
 
-std::shared_ptr<Task> make_formula_task(const Options&, const Settings&, const TaskPlace&) {
+std::shared_ptr<Task> make_formula_task(const Options&, const Settings&, const TaskEnvironment&) {
   return std::make_shared<FormulaTask>();
 }
 const Task::Parts::Entry formula_task_entry{

@@ -44,7 +44,7 @@ class TrainerProcesses : public ::testing::Test {
 
   /// Before a run with a short timeout: the processes begin together, so that it does not matter how fast each started.
   static void begin_together(const char* timeout) {
-    Processes::join(place_from_environment())->barrier();
+    Processes::join(rank_from_environment())->barrier();
     ::setenv("MASTER_PORT", variable("HEED_TEST_PORT").c_str(), 1);
     ::setenv("HEED_TIMEOUT", timeout, 1);
   }

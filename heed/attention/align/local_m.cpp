@@ -1,6 +1,6 @@
-// Local-m alignment (monotonic; Luong et al., 2015): softmax inside a window around the query's place.
+// Local-m alignment (monotonic; Luong et al., 2015): softmax inside a window around the query's position.
 //
-//   a = softmax over { j : |j - t| <= D },   t the place of the query
+//   a = softmax over { j : |j - t| <= D },   t the position of the query
 //
 // The window is clipped, never shifted: beyond the last key it may be empty, and the row is then 0.
 // With clamp the center is min(t, S - 1), S the number of keys, as in the authors' code.

@@ -22,19 +22,19 @@ class LocalP final : public Alignment {
   }
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
-    check(s.query > 0, "alignment/local_p: it predicts a place from the query, and there is none");
-    return {{"from_query", {s.hidden, s.query}}, {"to_place", {1, s.hidden}}};
+    check(s.query > 0, "alignment/local_p: it predicts a position from the query, and there is none");
+    return {{"from_query", {s.hidden, s.query}}, {"to_position", {1, s.hidden}}};
   }
 
   Tensor prepare_query(const Parameters& p, const Tensor& query) const override {
-    return project(at::tanh(project(query, p["from_query"])), p["to_place"]);  // [B, H, Lq, 1]
+    return project(at::tanh(project(query, p["from_query"])), p["to_position"]);  // [B, H, Lq, 1]
   }
 
   Aligned align(const Parameters&, const Scored& in) const override {
-    const auto place = this->place(in);
-    const auto keep = in.keep.logical_and((in.key_index - center(place, in)).abs() <= window_);
+    const auto position = this->position(in);
+    const auto keep = in.keep.logical_and((in.key_index - center(position, in)).abs() <= window_);
     if (window_ == 0) return normalized(in.scores, keep);
-    const auto far = (in.key_index - place).square() / (2 * sigma() * sigma());  // [B, H, Lq, Lk, 1]
+    const auto far = (in.key_index - position).square() / (2 * sigma() * sigma());  // [B, H, Lq, Lk, 1]
     if (form_ == "renorm") return normalized(in.scores - far, keep);
     if (form_ == "score_gauss") return normalized(in.scores * at::exp(-far), keep);
     Aligned soft = normalized(in.scores, keep);
@@ -47,14 +47,14 @@ class LocalP final : public Alignment {
   TiledAlignment tiled(const Parameters&, const Scored& in) const override {
     using kernels::fused::Gauss;
     const auto row = [](const Tensor& x) { return x.squeeze(-1).squeeze(-1); };  // [B, H, Lq]
-    const auto place = this->place(in);
-    // A place that is NaN is far from every key.
-    const auto middle = center(place, in).nan_to_num(-1.0 - static_cast<double>(window_)).to(at::kLong);
+    const auto position = this->position(in);
+    // A position that is NaN is far from every key.
+    const auto middle = center(position, in).nan_to_num(-1.0 - static_cast<double>(window_)).to(at::kLong);
     const Gauss gauss = window_ == 0             ? Gauss::none
                         : form_ == "renorm"      ? Gauss::add
                         : form_ == "score_gauss" ? Gauss::multiply
                                                  : Gauss::weights;
-    return {.center = row(middle), .reach = window_, .gauss = gauss, .sigma = sigma(), .place = row(place)};
+    return {.center = row(middle), .reach = window_, .gauss = gauss, .sigma = sigma(), .position = row(position)};
   }
 
   Offers offers() const override { return {.lse = true}; }
@@ -63,9 +63,9 @@ class LocalP final : public Alignment {
  private:
   double sigma() const { return static_cast<double>(window_) / 2; }
   /// p, [B, H, Lq, 1, 1]
-  static Tensor place(const Scored& in) { return in.key_count * at::sigmoid(in.query).unsqueeze(-1); }
-  static Tensor center(const Tensor& place, const Scored& in) {
-    return at::minimum(place.detach().floor(), (in.key_count - 1).clamp_min(0));
+  static Tensor position(const Scored& in) { return in.key_count * at::sigmoid(in.query).unsqueeze(-1); }
+  static Tensor center(const Tensor& position, const Scored& in) {
+    return at::minimum(position.detach().floor(), (in.key_count - 1).clamp_min(0));
   }
 
   int64_t window_;

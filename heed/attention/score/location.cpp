@@ -1,7 +1,7 @@
 // Location score (Luong et al., 2015):   e_j = (W q)_j
 //
-// The query alone says which places to look at; the keys' content plays no part. W has a row for each
-// of the first `most` places; keys beyond cannot be scored and count as masked. Per channel (lift): one
+// The query alone says which positions to look at; the keys' content plays no part. W has a row for each
+// of the first `most` positions; keys beyond cannot be scored and count as masked. Per channel (lift): one
 // W for each.
 
 #include "heed/attention/score.h"
@@ -50,7 +50,7 @@ const Catalogue<Score>::Entry location_entry{"location",
                                              {.formula = "(W q)_j",
                                               .paper = "Luong et al., 2015",
                                               .cost = "Lq Dq most",
-                                              .choose = "the place alone decides",
+                                              .choose = "the position alone decides",
                                               .variants = {"location(5)"}}};
 
 }  // namespace

@@ -31,14 +31,14 @@ class Backward : private Engine<V> {
     const int64_t numbers = p_.batch * p_.heads * p_.queries * width_;
     const int64_t chunks = chunk_count(heads, blocks, numbers), chunk_keys = (blocks + chunks - 1) / chunks * kKeys;
     const int64_t rows = p_.batch * p_.heads * p_.queries;
-    Buffer query_buffer, weights_buffer, place_buffer;
+    Buffer query_buffer, weights_buffer, position_buffer;
     Real* query = chunks > 1 ? Base::buffer(query_buffer, chunks * numbers) : g_.query;
     Real* weights = Base::buffer(weights_buffer, p_.batch * p_.heads * chunks * width_);
-    Real* place = g_.place == nullptr ? nullptr : Base::buffer(place_buffer, chunks * rows);
+    Real* position = g_.position == nullptr ? nullptr : Base::buffer(position_buffer, chunks * rows);
     Base::each(heads * chunks, [&](int64_t task) {
       const int64_t b = task / chunks / p_.key_heads, h = task / chunks % p_.key_heads, chunk = task % chunks;
       Sums to{query + chunk * numbers, weights + (chunk * p_.batch + b) * p_.heads * width_,
-              place == nullptr ? nullptr : place + chunk * rows};
+              position == nullptr ? nullptr : position + chunk * rows};
       run_chunk(b, h, {chunk * chunk_keys, Base::min_of(p_.keys, (chunk + 1) * chunk_keys)}, to);
     });
     Base::each(p_.batch * p_.heads, [&](int64_t head) {
@@ -56,10 +56,10 @@ class Backward : private Engine<V> {
       for (int64_t part = 0; part < chunks * p_.batch; ++part) sum += double(weights[part * p_.heads * width_ + i]);
       g_.to_scores[i] = static_cast<Real>(sum * double(p_.scale));
     }
-    for (int64_t i = 0; i < rows && place != nullptr; ++i) {
+    for (int64_t i = 0; i < rows && position != nullptr; ++i) {
       Real sum = 0;
-      for (int64_t c = 0; c < chunks; ++c) sum += place[c * rows + i];
-      g_.place[i] = sum;
+      for (int64_t c = 0; c < chunks; ++c) sum += position[c * rows + i];
+      g_.position[i] = sum;
     }
     run_biases();
   }
@@ -70,7 +70,7 @@ class Backward : private Engine<V> {
   static constexpr int64_t kMaxBytes = int64_t{32} << 20;
 
   struct Sums {  // where a chunk adds what is not its own
-    Real *query, *to_scores, *place;
+    Real *query, *to_scores, *position;
   };
 
   int64_t chunk_count(int64_t heads, int64_t blocks, int64_t numbers) const {
@@ -122,7 +122,7 @@ class Backward : private Engine<V> {
 
   /// Weights and gradients of scores of the block the worker stands at, against keys key ... key + keys - 1 (key is a
   /// multiple of 64). to_score: down to what the score tile gave, else to where the biases are added.
-  void block_gradients(Work& work, Tiles& t, int64_t key, int keys, bool to_score, Real* place) {
+  void block_gradients(Work& work, Tiles& t, int64_t key, int keys, bool to_score, Real* position) {
     const int64_t width = p_.value_width, panel = key / kPanel;
     const int count = (keys + kPanel - 1) / kPanel, n = work.columns(panel, count);
     const Steps<V>& steps = work.steps;
@@ -151,10 +151,10 @@ class Backward : private Engine<V> {
         work.state().gradients(r + i, p_.rows[index], {delta_[index], given(g_.lse), given(g_.log_probability)}, key, n,
                                w, ds);
         if (steps.drops()) steps.drop(at, i, key, n, w);
-        if (place != nullptr && p_.gauss == Gauss::weights) place[index] += work.state().grad_place();
+        if (position != nullptr && p_.gauss == Gauss::weights) position[index] += work.state().grad_position();
         if (steps.disturbs() && p_.align != AlignKind::hard) {
           const Real grad = steps.calm(at, i, key, n, t.before + i * kTile, ds);
-          if (place != nullptr && p_.gauss != Gauss::weights) place[index] += grad;
+          if (position != nullptr && p_.gauss != Gauss::weights) position[index] += grad;
         }
         if (to_score && steps.bends()) steps.unbend(n, t.raw + i * kTile, ds);
       }
@@ -167,8 +167,8 @@ class Backward : private Engine<V> {
     Real* to_query = sums.query + (b * p_.heads + key_head * group) * p_.queries * width_;
     Base::clear(to_query, group * p_.queries * width_);
     Base::clear(sums.to_scores + key_head * group * width_, group * width_);
-    if (sums.place != nullptr)
-      for (int64_t i = 0; i < group * p_.queries; ++i) sums.place[p_.row_index(b, key_head * group, 0) + i] = 0;
+    if (sums.position != nullptr)
+      for (int64_t i = 0; i < group * p_.queries; ++i) sums.position[p_.row_index(b, key_head * group, 0) + i] = 0;
     const bool keyed = p_.score != ScoreKind::table;         // a table does not look at keys
     const bool apart = p_.to_scores_head != 0 && group > 1;  // each head leaves out a factor of its own
     Buffer own_buffer;
@@ -194,7 +194,7 @@ class Backward : private Engine<V> {
             work.tile().begin_keys(b, key_head, key, keys);
             t.values = pack_values(b, key_head, key, keys);
           }
-          block_gradients(work, t, key, keys, true, sums.place);
+          block_gradients(work, t, key, keys, true, sums.position);
           value_gradients(at, t.weights, keys, !ready, dv);
           ready = true;
           work.tile().gradients(t.ds, kKeys, sums.query + Base::row(at) * width_, to_keys, fresh,
@@ -242,7 +242,7 @@ class Backward : private Engine<V> {
         for (int64_t i = -reach; i <= reach; ++i) to[i] = 0;
         owner({0, p_.batch}, shared == 0 ? Range{0, p_.heads} : Range{head, head + 1}, {0, p_.keys},
               [&](const Block& at, int r, int64_t key, int keys, const Real* ds) {
-                const int64_t ahead = key - (at.query + r + p_.mask.first_place);
+                const int64_t ahead = key - (at.query + r + p_.mask.first_position);
                 for (int c = 0; c < keys; ++c)
                   to[ahead + c < -reach ? -reach : ahead + c > reach ? reach : ahead + c] += ds[c];
               });
@@ -252,7 +252,7 @@ class Backward : private Engine<V> {
         Real sum = 0;
         owner({0, p_.batch}, {head, head + 1}, {0, p_.keys},
               [&](const Block& at, int r, int64_t key, int keys, const Real* ds) {
-                const int64_t ahead = key - (at.query + r + p_.mask.first_place);
+                const int64_t ahead = key - (at.query + r + p_.mask.first_position);
                 for (int c = 0; c < keys; ++c) sum -= ds[c] * Real(ahead + c < 0 ? -(ahead + c) : ahead + c);
               });
         g_.alibi[head] = sum;

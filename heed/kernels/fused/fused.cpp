@@ -131,7 +131,7 @@ void check_problem(const Problem<Real>& p) {
   present(p.rows, "rows");
   if (p.score != ScoreKind::table) present(p.key_rows.data, "key_rows");
   if (p.score == ScoreKind::additive || p.score == ScoreKind::hidden) present(p.to_scores, "to_scores");
-  if (p.gauss != Gauss::none) present(p.place, "place");
+  if (p.gauss != Gauss::none) present(p.position, "place");
   check(p.align != AlignKind::entmax || (p.alpha > 1 && p.alpha <= 2), "kernels/fused: alpha is ", p.alpha,
         ", expected a number in (1, 2]");
   check(p.align != AlignKind::top_k || p.k >= 1, "kernels/fused: k is ", p.k, ", expected at least 1");

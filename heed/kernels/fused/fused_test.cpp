@@ -365,7 +365,7 @@ void compare_gradients(const std::string& spec, const Shape& n, const Variant& v
   g.keys = buffer("keys", key_rows * c.p.width);
   g.values = buffer("values", key_rows * n.value_width);
   if (!c.to_scores.empty()) g.to_scores = buffer("score.to_scores", n.heads * c.p.width);
-  if (c.p.place != nullptr) g.place = buffer("place", all);
+  if (c.p.position != nullptr) g.position = buffer("place", all);
   if (v.biased) {
     g.full = {buffer("bias", n.batch * n.queries * n.keys), c.p.bias.full.batch, c.p.bias.full.head,
               c.p.bias.full.query, 1};
@@ -397,7 +397,7 @@ void compare_gradients(const std::string& spec, const Shape& n, const Variant& v
     add(there.log_probability, of_log, has_log);
     for (size_t i = 0; i < data.size(); ++i)
       ours += static_cast<double>(found[name][static_cast<int64_t>(i)]) * way.data[i];
-    if (name == "query" && g.place != nullptr) {  // the place follows the query too
+    if (name == "query" && g.position != nullptr) {  // the position follows the query too
       auto up = c.definition, down = c.definition;
       constexpr double h = 1e-6;
       for (size_t i = 0; i < way.data.size(); ++i) {
@@ -407,13 +407,13 @@ void compare_gradients(const std::string& spec, const Shape& n, const Variant& v
       for (int64_t i = 0; i < all; ++i) {
         const int64_t b = i / n.queries / n.heads, head = i / n.queries % n.heads, q = i % n.queries;
         ours += static_cast<double>(found["place"][i]) *
-                (Case<Real>::place_of(up, b, head, q, c.true_keys(b)) -
-                 Case<Real>::place_of(down, b, head, q, c.true_keys(b))) /
+                (Case<Real>::position_of(up, b, head, q, c.true_keys(b)) -
+                 Case<Real>::position_of(down, b, head, q, c.true_keys(b))) /
                 (2 * h);
       }
     }
     const double eps = std::numeric_limits<Real>::epsilon();
-    const double tolerance = size * (20 * score_error(c, v) + 50 * eps) + (g.place != nullptr ? 1e-8 * size : 0);
+    const double tolerance = size * (20 * score_error(c, v) + 50 * eps) + (g.position != nullptr ? 1e-8 * size : 0);
     EXPECT_NEAR(ours, expected, tolerance) << "gradient by " << name;
   }
 
@@ -465,7 +465,7 @@ TEST(Fused, PassesOnNaNFromAnyPartOfTheKeys) {
     for (const std::string align : {"softmax", "straight_through", "hard"}) {
       Case<Real> c("dot + " + align, {1, 1, 1, 1, 5000, 16, 16}, {});
       for (Real& x : c.query) x = std::numeric_limits<Real>::quiet_NaN();
-      c.p.mask.first_place = 4999;
+      c.p.mask.first_position = 4999;
       c.p.mask.left = 1000;
       forward(c.p);
       Real lse = 0;
@@ -645,15 +645,15 @@ TEST(Fused, MeasuresDistancesOfFarVectors) {
                          std::to_string(queries) + " queries");
             const Shape n{1, 2, 1, queries, 150, 12, 16};
             Case<Real> c(score + " + softmax", n, {.mask = "key_count", .scale = 0.5});
-            const auto place = [&](std::vector<Real>& x, std::vector<double>& defined) {
+            const auto position = [&](std::vector<Real>& x, std::vector<double>& defined) {
               for (size_t i = 0; i < defined.size(); ++i) {
                 const double cluster = clusters ? (i / 12 % 2 == 0 ? 1000 : -1000) : 0;
                 x[i + 1] = static_cast<Real>(static_cast<float>(defined[i] + offset + cluster));
                 defined[i] = static_cast<double>(x[i + 1]);
               }
             };
-            place(c.query, c.definition.query.data);
-            place(c.keys, c.definition.keys.data);
+            position(c.query, c.definition.query.data);
+            position(c.keys, c.definition.keys.data);
             std::fill(c.keys.begin() + 1 + 100 * 12, c.keys.end(), Real(0));  // padding, which nobody looks at
             const auto answer = reference::attend(c.definition);
             forward(c.p);

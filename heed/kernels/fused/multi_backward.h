@@ -188,9 +188,9 @@ struct MultiBackward : Multi<V> {
     const Work& w = call.w;
     const auto& p = w.p;
     const int64_t from = p.keys * chunk / call.chunks, to = p.keys * (chunk + 1) / call.chunks;
-    const int64_t place = (b * p.key_heads + kh) * p.keys, first = kh * p.group(), last = first + p.group();
-    Base::clear(call.g.keys + (place + from) * p.width, (to - from) * p.width);
-    Base::clear(call.g.values + (place + from) * p.channels, (to - from) * p.channels);
+    const int64_t position = (b * p.key_heads + kh) * p.keys, first = kh * p.group(), last = first + p.group();
+    Base::clear(call.g.keys + (position + from) * p.width, (to - from) * p.width);
+    Base::clear(call.g.values + (position + from) * p.channels, (to - from) * p.channels);
     Base::clear(call.query_gradients(chunk, p.row_index(b, first, 0)), (last - first) * p.queries * p.width);
 
     Real* hidden = Base::tile_buffer(kMultiTile * (2 * w.row() + 2 * w.channel_row() + V::kLanes));
@@ -203,8 +203,8 @@ struct MultiBackward : Multi<V> {
       for (int64_t h = first; h < last; ++h) {
         Real* shared = call.head(part, h);
         GradientSums s{nullptr,
-                       call.g.keys + (place + key) * p.width,
-                       call.g.values + (place + key) * p.channels,
+                       call.g.keys + (position + key) * p.width,
+                       call.g.values + (position + key) * p.channels,
                        call.g.to_scores == nullptr ? nullptr : shared,
                        call.g.relative == nullptr ? nullptr : shared + call.of_matrix(),
                        call.g.alibi == nullptr ? nullptr : shared + call.of_matrix() + call.of_relative()};

@@ -108,10 +108,10 @@ class MultiPairs {
   }
 
  private:
-  int64_t place() const { return i_ + p_.mask.first_place; }
-  int64_t apart(int64_t j) const { return j < place() ? place() - j : j - place(); }
+  int64_t position() const { return i_ + p_.mask.first_position; }
+  int64_t apart(int64_t j) const { return j < position() ? position() - j : j - position(); }
   int64_t clipped(int64_t j) const {
-    const int64_t reach = p_.bias.relative_reach, ahead = j - place();
+    const int64_t reach = p_.bias.relative_reach, ahead = j - position();
     return (ahead < -reach ? -reach : ahead > reach ? reach : ahead) + reach;
   }
 
@@ -122,9 +122,9 @@ class MultiPairs {
       to = last < to ? last : to;
     };
     if (m.key_count != nullptr) within(0, m.key_count[b_]);
-    if (m.causal) within(0, place() + 1);
-    if (m.left >= 0) within(place() - m.left, to);
-    if (m.right >= 0) within(0, place() + m.right + 1);
+    if (m.causal) within(0, position() + 1);
+    if (m.left >= 0) within(position() - m.left, to);
+    if (m.right >= 0) within(0, position() + m.right + 1);
     if (m.center != nullptr) {
       const int64_t center = m.center[p_.row_index(b_, h_, i_)];
       within(center - m.reach, center + m.reach + 1);

@@ -109,7 +109,7 @@ class Call {
     p.scale = static_cast<Real>(d.scale), p.soft_cap = static_cast<Real>(d.soft_cap);
     p.mask.keep = grid_of<const uint8_t>(keep_.data(), d.keep);
     p.mask.key_count = d.key_count.empty() ? nullptr : key_count_.data();
-    p.mask.first_place = d.causal == reference::Causal::bottom_right ? p.keys - p.queries : d.first_query;
+    p.mask.first_position = d.causal == reference::Causal::bottom_right ? p.keys - p.queries : d.first_query;
     p.mask.causal = d.causal != reference::Causal::none;
     p.mask.left = d.left, p.mask.right = d.right;
     p.bias.full = grid_of<const Real>(bias_.data(), d.bias);

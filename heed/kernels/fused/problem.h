@@ -21,7 +21,7 @@ enum class ScoreKind {
   hidden,            // w . act(q + k)
   squared_distance,  // -|q - k|^2
   distance,          // -|q - k|
-  table,             // q_j: the query brings a score for each place, the key is not looked at
+  table,             // q_j: the query brings a score for each position, the key is not looked at
 };
 
 enum class Activation { identity, tanh, relu, sigmoid, elu, gelu, silu };
@@ -62,13 +62,13 @@ struct Row {
                           // of equals that stays
 };
 
-/// Which key each query may attend; all compose. The place of query i is i + first_place.
+/// Which key each query may attend; all compose. The position of query i is i + first_position.
 struct Keep {
   Grid<const uint8_t> keep;
   const int64_t* key_count = nullptr;  // [batch]
-  int64_t first_place = 0;
-  bool causal = false;              // key <= place
-  int64_t left = -1, right = -1;    // window around the place; -1: no limit
+  int64_t first_position = 0;
+  bool causal = false;              // key <= position
+  int64_t left = -1, right = -1;    // window around the position; -1: no limit
   const int64_t* center = nullptr;  // [batch][heads][queries]: keys within `reach` of it
   int64_t reach = 0;
   HEED_INLINE bool any() const { return keep || key_count || causal || left >= 0 || right >= 0 || center; }
@@ -78,9 +78,10 @@ struct Keep {
 template <typename Real>
 struct Biases {
   Grid<const Real> full, per_key;  // per_key: the query stride is 0
-  const Real* relative = nullptr;  // [heads or 1][2 relative_reach + 1], read at clip(j - place, -reach, reach) + reach
+  const Real* relative =
+      nullptr;  // [heads or 1][2 relative_reach + 1], read at clip(j - position, -reach, reach) + reach
   int64_t relative_reach = 0, relative_head = 0;
-  const Real* alibi = nullptr;  // [heads]: minus slope |j - place|
+  const Real* alibi = nullptr;  // [heads]: minus slope |j - position|
   HEED_INLINE bool any() const { return full || per_key || relative || alibi; }
 };
 
@@ -88,7 +89,7 @@ template <typename Real>
 struct Problem {
   int64_t batch = 1, heads = 1, key_heads = 1;  // head h reads key head h / (heads / key_heads)
   int64_t queries = 0, keys = 0;
-  int64_t width = 0;  // features of query and keys; table: places in the query
+  int64_t width = 0;  // features of query and keys; table: positions in the query
   int64_t value_width = 0;
 
   ScoreKind score = ScoreKind::dot;
@@ -105,7 +106,7 @@ struct Problem {
 
   AlignKind align = AlignKind::softmax;
   Gauss gauss = Gauss::none;
-  const Real* place = nullptr;  // gauss: p, [batch][heads][queries]
+  const Real* position = nullptr;  // gauss: p, [batch][heads][queries]
   Real sigma = 1;
   Real theta = 0, alpha = 2;  // threshold; entmax
   int64_t k = 0;              // top_k
@@ -154,7 +155,7 @@ struct Gradients {
 
   Real *query = nullptr, *keys = nullptr, *values = nullptr;
   Real* to_scores = nullptr;  // [heads][width], also where all heads share one
-  Real* place = nullptr;      // [batch][heads][queries]
+  Real* position = nullptr;   // [batch][heads][queries]
   Grid<Real> full, per_key;   // strides as the problem's; where one is 0, gradients add up
   Real* relative = nullptr;   // as the problem's
   Real* alibi = nullptr;

@@ -47,7 +47,7 @@ class RowState {
   /// their sums, [row][lane].
   virtual bool raised(Real& /*minus_top*/) const { return false; }
   virtual void take(int /*row*/, int /*rows*/, const Real* /*sums*/) {}
-  /// In this pass the state knows the weights without scores: recall() takes the place of both.
+  /// In this pass the state knows the weights without scores: recall() replaces both.
   virtual bool recalls() const { return false; }
   virtual void recall(int /*row*/, int /*rows*/, int64_t /*key*/, int /*columns*/, Real* /*s*/) {}
   /// After the last tile: another pass?
@@ -82,7 +82,7 @@ class RowState {
                          Real* dp) const = 0;
   /// delta is taken from `second`.
   virtual bool uses_second() const { return false; }
-  virtual Real grad_place() const { return 0; }
+  virtual Real grad_position() const { return 0; }
 
   Row<Real>* rows() { return rows_; }
 

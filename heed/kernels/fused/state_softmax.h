@@ -79,13 +79,13 @@ class SoftmaxState : public RowState<V> {
   Real log_weight(int row, const Row<Real>& known, int64_t key, Real score) const override {
     Real log = (std::fma(score, Real(kLog2E), -known.top) - std::log2(known.sum)) * Real(kLn2);
     if (State::p_.gauss == Gauss::weights) {
-      const Real off = Real(key) - State::p_.place[index(row)];
+      const Real off = Real(key) - State::p_.position[index(row)];
       log -= off * off / (2 * State::p_.sigma * State::p_.sigma);
     }
     return log;
   }
 
-  /// ds = P (g dP - delta + dlse);  the gradient of the place is summed over P g dP (j - p) / sigma^2
+  /// ds = P (g dP - delta + dlse);  the gradient of the position is summed over P g dP (j - p) / sigma^2
   void gradients(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
                  Real* dp) const override {
     const Reg all = V::set1(given.delta - given.lse);
@@ -106,19 +106,19 @@ class SoftmaxState : public RowState<V> {
       return;
     }
     const Real narrow = 1 / (State::p_.sigma * State::p_.sigma);
-    Reg place = V::zero();
+    Reg position = V::zero();
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg p = V::load(s + c), g = F::exp(State::steps_.log_gauss(index(row), key + c));
       const Reg part = V::mul(g, V::load(dp + c));
-      const Reg off = V::sub(V::iota(Real(key + c)), V::set1(State::p_.place[index(row)]));
-      place = V::fma(times(p, part), V::mul(off, V::set1(narrow)), place);
+      const Reg off = V::sub(V::iota(Real(key + c)), V::set1(State::p_.position[index(row)]));
+      position = V::fma(times(p, part), V::mul(off, V::set1(narrow)), position);
       V::store(dp + c, times(p, V::sub(part, all)));
       V::store(s + c, V::mul(p, g));
     }
-    grad_place_ = V::sum(place);
+    grad_position_ = V::sum(position);
   }
-  Real grad_place() const override {
-    return grad_place_;
+  Real grad_position() const override {
+    return grad_position_;
   }
 
  protected:
@@ -167,7 +167,7 @@ class SoftmaxState : public RowState<V> {
   }
 
   bool bounded_ = false;
-  mutable Real grad_place_ = 0;
+  mutable Real grad_position_ = 0;
 };
 
 /// The value of the best key; gradients as if it had been softmax.

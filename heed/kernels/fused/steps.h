@@ -44,11 +44,11 @@ class Steps {
   Range range(int64_t batch, int64_t head, int64_t query) const {
     const Keep& m = p_.mask;
     Range k{0, p_.score == ScoreKind::table && p_.width < p_.keys ? p_.width : p_.keys};
-    const int64_t place = query + m.first_place;
+    const int64_t position = query + m.first_position;
     if (m.key_count != nullptr) narrow(k, 0, m.key_count[batch]);
-    if (m.causal) narrow(k, 0, place + 1);
-    if (m.left >= 0) narrow(k, place - m.left, k.last);
-    if (m.right >= 0) narrow(k, 0, place + m.right + 1);
+    if (m.causal) narrow(k, 0, position + 1);
+    if (m.left >= 0) narrow(k, position - m.left, k.last);
+    if (m.right >= 0) narrow(k, 0, position + m.right + 1);
     if (m.center != nullptr) {
       const int64_t center = m.center[p_.row_index(batch, head, query)];
       narrow(k, center - m.reach, center + m.reach + 1);
@@ -138,7 +138,7 @@ class Steps {
 
   /// log g of keys key + c ...
   Reg log_gauss(int64_t row_index, int64_t key) const {
-    const Reg off = V::sub(V::iota(Real(key)), V::set1(p_.place[row_index]));
+    const Reg off = V::sub(V::iota(Real(key)), V::set1(p_.position[row_index]));
     return V::mul(V::mul(off, off), V::set1(-1 / (2 * p_.sigma * p_.sigma)));
   }
 
@@ -165,27 +165,27 @@ class Steps {
       }
     }
   }
-  /// ds by what went into disturb(); returns the gradient of the place p. e: what went in.
+  /// ds by what went into disturb(); returns the gradient of the position p. e: what went in.
   Real calm(const Block& at, int r, int64_t key, int columns, const Real* e, Real* ds) const {
     const int64_t index = p_.row_index(at.batch, at.head, at.query + r);
     const Reg cool = V::set1(1 / p_.temperature), narrow = V::set1(1 / (p_.sigma * p_.sigma));
-    Reg place = V::zero();
+    Reg position = V::zero();
     for (int c = 0; c < columns; c += V::kLanes) {
       Reg grad = V::mul(V::load(ds + c), cool);
       if (p_.gauss == Gauss::add || p_.gauss == Gauss::multiply) {
-        const Reg off = V::sub(V::iota(Real(key + c)), V::set1(p_.place[index]));
+        const Reg off = V::sub(V::iota(Real(key + c)), V::set1(p_.position[index]));
         if (p_.gauss == Gauss::multiply) {
           const Reg x = V::load(e + c), g = F::exp(log_gauss(index, key + c));
           grad = V::mul(grad, g);  // an absent score has gradient 0, but is -inf: 0 times it must not count
           const Reg known = V::pick(V::equal(x, V::set1(kNone)), V::zero(), x);
-          place = V::fma(V::mul(grad, known), V::mul(off, narrow), place);
+          position = V::fma(V::mul(grad, known), V::mul(off, narrow), position);
         } else {
-          place = V::fma(grad, V::mul(off, narrow), place);
+          position = V::fma(grad, V::mul(off, narrow), position);
         }
       }
       V::store(ds + c, grad);
     }
-    return V::sum(place);
+    return V::sum(position);
   }
 
   // ---- noise ----
@@ -246,7 +246,7 @@ class Steps {
     const int64_t left = p_.keys - key, n = columns < left ? columns : left, query = at.query + r;
     if (b.full) add(s, b.full.at(at.batch, at.head, query, key), b.full.key, n);
     if (b.per_key) add(s, b.per_key.at(at.batch, at.head, 0, key), b.per_key.key, n);
-    const int64_t ahead = key - query - p_.mask.first_place;
+    const int64_t ahead = key - query - p_.mask.first_position;
     if (b.relative != nullptr) {
       const Real* row = b.relative + at.head * b.relative_head + b.relative_reach;
       for (int64_t c = 0; c < n; ++c) {

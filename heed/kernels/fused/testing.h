@@ -57,7 +57,7 @@ template <typename Real>
 struct Case {
   reference::Problem<double> definition;
   Problem<Real> p;
-  std::vector<Real> query, keys, values, to_scores, full, per_key, relative, alibi, place;
+  std::vector<Real> query, keys, values, to_scores, full, per_key, relative, alibi, position;
   std::vector<uint8_t> keep;
   std::vector<int64_t> key_count, center;
   Fenced<Real> context, second;
@@ -99,7 +99,7 @@ struct Case {
     }
     if (parts.align.name == "local_p") {
       definition.parameters["align.from_query"] = filled({4, width}, 5, 1);
-      definition.parameters["align.to_place"] = filled({1, 4}, 6, 1);
+      definition.parameters["align.to_position"] = filled({1, 4}, 6, 1);
     }
     set_mask(n, v, seed);
     if (v.biased) {
@@ -118,10 +118,10 @@ struct Case {
     fill(n, v, parts);
   }
 
-  /// The place local_p looks at, from a (moved) query of the definition.
-  static double place_of(const reference::Problem<double>& d, int64_t b, int64_t h, int64_t i, double keys) {
+  /// The position local_p looks at, from a (moved) query of the definition.
+  static double position_of(const reference::Problem<double>& d, int64_t b, int64_t h, int64_t i, double keys) {
     const auto& matrix = d.parameters.at("align.from_query");
-    const auto& last = d.parameters.at("align.to_place");
+    const auto& last = d.parameters.at("align.to_position");
     const int64_t H = d.query.shape[1], Lq = d.query.shape[2], D = d.query.shape[3];
     double sum = 0;
     for (int64_t r = 0; r < 4; ++r) {
@@ -218,7 +218,7 @@ struct Case {
     }
     if (!d.key_count.empty()) p.mask.key_count = d.key_count.data.data();
     p.mask.causal = d.causal != reference::Causal::none;
-    p.mask.first_place = d.causal == reference::Causal::bottom_right ? n.keys - n.queries : d.first_query;
+    p.mask.first_position = d.causal == reference::Causal::bottom_right ? n.keys - n.queries : d.first_query;
     p.mask.left = d.left, p.mask.right = d.right;
     full = reals(d.bias), per_key = reals(d.per_key), relative = reals(d.relative), alibi = reals(d.alibi);
     if (v.biased) {
@@ -314,13 +314,13 @@ struct Case {
             center.push_back(i + first);
             continue;
           }
-          const double at = place_of(definition, b, h, i, true_keys(b));
-          place.push_back(static_cast<Real>(at));
+          const double at = position_of(definition, b, h, i, true_keys(b));
+          position.push_back(static_cast<Real>(at));
           center.push_back(std::min(static_cast<int64_t>(std::floor(at)), lengths_[static_cast<size_t>(b)] - 1));
         }
     p.mask.center = center.data();
     if (!predictive || p.mask.reach == 0) return;
-    p.place = place.data();
+    p.position = position.data();
     p.sigma = static_cast<Real>(p.mask.reach) / 2;
     p.gauss = form == "plain" ? Gauss::weights : form == "renorm" ? Gauss::add : Gauss::multiply;
   }

@@ -60,13 +60,13 @@ Edges sort_edges(const int64_t* from, const int64_t* to, int64_t edges, int64_t 
   }
   sorted.first_out = runs(edges, nodes, [&](int64_t e) { return sorted.from[at(e)]; });
   sorted.to.resize(at(edges));
-  sorted.place.resize(at(edges));
+  sorted.position.resize(at(edges));
   next = sorted.first_out;
   for (int32_t i = 0; i < sorted.nodes; ++i)
     for (int32_t e = sorted.first[at(i)]; e < sorted.first[at(i + 1)]; ++e) {
       const int32_t k = next[at(sorted.from[at(e)])]++;
       sorted.to[at(k)] = i;
-      sorted.place[at(k)] = e;
+      sorted.position[at(k)] = e;
     }
   sorted.cuts = cut(sorted.first);
   sorted.cuts_out = cut(sorted.first_out);

@@ -19,7 +19,7 @@ struct Edges {
   // By sender, of equals by receiver.
   std::vector<int32_t> first_out;  // [N + 1]: first_out[j] ... first_out[j + 1] - 1 leave j
   std::vector<int32_t> to;         // [E]: i
-  std::vector<int32_t> place;      // [E]: where the edge stands in the order by receiver
+  std::vector<int32_t> position;   // [E]: where the edge stands in the order by receiver
   // Borders of tasks, nodes 0 = cuts[0] < cuts[1] < ... <= N, of about the same work. They depend on the graph alone.
   std::vector<int32_t> cuts, cuts_out;
 

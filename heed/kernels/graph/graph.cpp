@@ -37,7 +37,7 @@ template <typename Real>
 Work<Real> work_on(const Edges& edges, const Score<Real>& score, const Values<Real>& values) {
   Work<Real> work;
   work.in = {edges.first.data(), edges.from.data(), nullptr, edges.size()};
-  work.out = {edges.first_out.data(), edges.to.data(), edges.place.data(), edges.size()};
+  work.out = {edges.first_out.data(), edges.to.data(), edges.position.data(), edges.size()};
   work.score = score;
   work.values = values;
   return work;

@@ -336,7 +336,7 @@ TEST(Edges, AreSortedByReceiverAndBySender) {
   EXPECT_EQ(edges.given, (std::vector<int32_t>{2, 0, 1, 3}));
   EXPECT_EQ(edges.first_out, (std::vector<int32_t>{0, 1, 2, 4}));
   EXPECT_EQ(edges.to, (std::vector<int32_t>{1, 1, 0, 1}));
-  EXPECT_EQ(edges.place, (std::vector<int32_t>{2, 3, 0, 1}));
+  EXPECT_EQ(edges.position, (std::vector<int32_t>{2, 3, 0, 1}));
 }
 
 TEST(Edges, AreCutIntoTasksThatCoverEveryNodeOnce) {

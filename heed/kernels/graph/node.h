@@ -92,12 +92,12 @@ struct Node {
 
   /// The edges of one node.
   struct Run {
-    const int32_t *other, *place;
+    const int32_t *other, *position;
     int64_t first, count, left;  // left: edges from the first of these to the last of all
   };
   static HEED_INLINE Run run_of(const Ends& ends, int64_t node) {
     const int64_t first = ends.first[node];
-    return {ends.other + first, ends.place == nullptr ? nullptr : ends.place + first, first,
+    return {ends.other + first, ends.position == nullptr ? nullptr : ends.position + first, first,
             ends.first[node + 1] - first, ends.edges - first};
   }
   /// Calls rows [n] of the edges that come kAhead after a block, of this node or later ones.
@@ -286,11 +286,11 @@ struct Node {
   // ---- a node that sends
 
   /// Rows [H] of the edges of a block, side by side; times factor, if there is one.
-  static HEED_INLINE void gather(int64_t H, const int32_t* place, int64_t n, const Real* rows, const Real* factor,
+  static HEED_INLINE void gather(int64_t H, const int32_t* position, int64_t n, const Real* rows, const Real* factor,
                                  Real* __restrict to) {
     for (int64_t q = 0; q < n; ++q)
       for (int64_t h = 0; h < H; ++h) {
-        const int64_t at = place[q] * H + h;
+        const int64_t at = position[q] * H + h;
         to[q * H + h] = factor == nullptr ? rows[at] : rows[at] * factor[at];
       }
   }
@@ -309,14 +309,14 @@ struct Node {
       const int64_t n = block_of(run, k);
       if (by_values) {
         fetch(run.other, run.left, k, n, w.grad_context, value_row);
-        fetch(run.place, run.left, k, n, w.weights, H);
-        gather(H, run.place + k, n, w.weights, w.factor, weights);
+        fetch(run.position, run.left, k, n, w.weights, H);
+        gather(H, run.position + k, n, w.weights, w.factor, weights);
         add_rows(H, width(w.values.width), w.grad_context, run.other + k, n, weights, k == 0,
                  w.grad_values + j * value_row);
       }
       if (!by_scores) continue;
-      fetch(run.place, run.left, k, n, w.grad_edge, H);
-      gather(H, run.place + k, n, w.grad_edge, nullptr, grads);
+      fetch(run.position, run.left, k, n, w.grad_edge, H);
+      gather(H, run.position + k, n, w.grad_edge, nullptr, grads);
       if (w.score.to_scores == nullptr) {
         Real* __restrict dt = w.grads.sender + j * H;
         for (int64_t q = 0; q < n; ++q)

@@ -8,9 +8,9 @@ namespace heed::kernels::graph {
 
 /// Edges of consecutive nodes and the nodes at their other ends.
 struct Ends {
-  const int32_t* first = nullptr;  // [N + 1]
-  const int32_t* other = nullptr;  // [E]
-  const int32_t* place = nullptr;  // [E]: of the edge in the order by receiver; null: this is that order
+  const int32_t* first = nullptr;     // [N + 1]
+  const int32_t* other = nullptr;     // [E]
+  const int32_t* position = nullptr;  // [E]: of the edge in the order by receiver; null: this is that order
   int64_t edges = 0;
 };
 

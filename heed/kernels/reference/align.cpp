@@ -267,8 +267,8 @@ int64_t read_window(const Options& options) {
   return reach;
 }
 
-/// Local, monotonic (Luong et al., 2015): softmax within `window` of the query's own place.
-/// A place beyond the keys may see nothing; clamp: it looks from the last key.
+/// Local, monotonic (Luong et al., 2015): softmax within `window` of the query's own position.
+/// A position beyond the keys may see nothing; clamp: it looks from the last key.
 template <typename Real>
 class LocalM final : public Alignment<Real> {
  public:
@@ -276,7 +276,7 @@ class LocalM final : public Alignment<Real> {
   typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true}; }
 
   Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
-    const int64_t center = clamp_ ? std::min(row.place, row.key_count - 1) : row.place;
+    const int64_t center = clamp_ ? std::min(row.position, row.key_count - 1) : row.position;
     return soft_answer(softmax_inside(row.scores, window(row, center, window_)));
   }
 
@@ -300,11 +300,11 @@ class LocalP final : public Alignment<Real> {
   typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true}; }
 
   std::vector<Declared> parameters(const Sizes& s) const override {
-    return {{"from_query", {kHidden, s.query}}, {"to_place", {1, kHidden}}};
+    return {{"from_query", {kHidden, s.query}}, {"to_position", {1, kHidden}}};
   }
 
   Aligned<Real> align(const HeadParameters<Real>& p, const Row<Real>& row) const override {
-    const Real at = place(p, row);
+    const Real at = position(p, row);
     if (std::isnan(re(at))) return unknown<Real>(row.scores.size());
     const auto center = std::min(static_cast<int64_t>(std::floor(re(at))), row.key_count - 1);
     const auto inside = window(row, center, window_);
@@ -325,8 +325,8 @@ class LocalP final : public Alignment<Real> {
   }
 
  private:
-  static Real place(const HeadParameters<Real>& p, const Row<Real>& row) {
-    const auto matrix = p["from_query"], last = p["to_place"];  // [Dh, Dq], [1, Dh]
+  static Real position(const HeadParameters<Real>& p, const Row<Real>& row) {
+    const auto matrix = p["from_query"], last = p["to_position"];  // [Dh, Dq], [1, Dh]
     Real sum(0);
     for (size_t d = 0; d < last.size(); ++d) {
       Real x(0);

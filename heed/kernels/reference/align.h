@@ -22,7 +22,7 @@ struct Row {
   std::vector<Real> scores;           // [n], none is -inf
   std::vector<double> draws;          // [n] in (0, 1), or empty: decide
   std::span<const Real> query;        // [Dq]
-  int64_t place = 0;                  // of the query
+  int64_t position = 0;               // of the query
   int64_t key_count = 0;              // S, the true length
   std::span<const uint8_t> selected;  // [Lk], what the policy chose, or empty
 };

@@ -194,7 +194,7 @@ std::vector<std::vector<Real>> Call<Real>::scores_of(const Head& head, int64_t i
 /// Everything that is added to the score of a pair, whatever the channel.
 template <typename Real>
 Real Call<Real>::biases(int64_t b, int64_t h, int64_t i, int64_t j) const {
-  const int64_t ahead = j - Mask(p_).place(i);
+  const int64_t ahead = j - Mask(p_).position(i);
   Real sum(0);
   if (!p_.bias.empty()) sum += spread(p_.bias, b, h, i, j);
   if (!p_.per_key.empty()) {
@@ -238,7 +238,7 @@ void Call<Real>::attend_query(const Head& head, int64_t i, Answer<Real>& answer)
     }
     if (row.keys.empty()) continue;  // dead: the answer already says so
     row.query = entry(p_.query, at, sizes_.query);
-    row.place = Mask(p_).place(i);
+    row.position = Mask(p_).position(i);
     row.key_count = true_length_[static_cast<size_t>(head.b)];
     row.selected = head.chosen.selected;
     const Aligned<Real> aligned = align_->align(head.align, row);

@@ -1,4 +1,4 @@
-// What stands around score and alignment: masks, places, biases, heads, dropout. Numbers to check in the head.
+// What stands around score and alignment: masks, positions, biases, heads, dropout. Numbers to check in the head.
 
 #include <algorithm>
 #include <cmath>
@@ -40,11 +40,11 @@ TEST(Mask, CausalCornersDifferWhenThereAreMoreKeys) {
 
 TEST(Mask, CausalCornersDifferWhenThereAreMoreQueries) {
   auto problem = flat(3, 2);
-  problem.causal = Causal::bottom_right;  // the first query stands at place -1 and is dead
+  problem.causal = Causal::bottom_right;  // the first query stands at position -1 and is dead
   EXPECT_EQ(kept(problem), "00 10 11");
 }
 
-TEST(Mask, FirstQueryMovesThePlace) {
+TEST(Mask, FirstQueryMovesThePosition) {
   auto problem = flat(2, 5);
   problem.causal = Causal::top_left;
   problem.first_query = 2;
@@ -53,7 +53,7 @@ TEST(Mask, FirstQueryMovesThePlace) {
   EXPECT_EQ(kept(problem), "01100 00110");
 }
 
-TEST(Mask, WindowCountsFromThePlaceOnBothSides) {
+TEST(Mask, WindowCountsFromThePositionOnBothSides) {
   auto problem = flat(3, 5);
   problem.left = 0, problem.right = 2;
   EXPECT_EQ(kept(problem), "11100 01110 00111");
@@ -81,7 +81,7 @@ TEST(Location, MasksKeysBeyondItsTable) {
   EXPECT_EQ(kept(problem_of("location(3) + softmax", {1, 1, 1, 2, 5, {2, 2, 1, 1}})), "11100 11100");
 }
 
-// place of query 0 is 1: ahead = -1, 0, 1, 2.
+// position of query 0 is 1: ahead = -1, 0, 1, 2.
 TEST(Bias, EachKindIsAddedToTheScores) {
   auto problem = flat(1, 4, "identity");
   problem.first_query = 1;
@@ -195,8 +195,8 @@ TEST(Dropout, ActsOnTheContextAndNotOnTheReportedWeights) {
   }
 }
 
-// logit_j = k_j - mean. The mean of 3 and 5 is 4 (the masked 100 is not in it, nor is its place counted): logits -1 and
-// 1, so that 5 alone is selected. log p = log(1 - sigmoid(-1)) + log sigmoid(1) = -2 log(1 + 1 / e).
+// logit_j = k_j - mean. The mean of 3 and 5 is 4 (the masked 100 is not in it, nor is its position counted): logits -1
+// and 1, so that 5 alone is selected. log p = log(1 - sigmoid(-1)) + log sigmoid(1) = -2 log(1 + 1 / e).
 TEST(Reinforced, PolicyTakesTheMeanOfTheKeysThatMayBeAttended) {
   auto problem = problem_of("dot + reinforced(identity)", {1, 1, 1, 1, 3, {1, 1, 1, 1}});
   problem.keys.data = {3, 100, 5};

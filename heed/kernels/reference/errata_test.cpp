@@ -22,13 +22,13 @@ Problem<double> over(const std::string& align, const Numbers& scores) {
   return problem;
 }
 
-/// local_p over equal scores, at a given place p of S keys: sigmoid(to_place tanh(1 q)) = p / S.
-Problem<double> local_p(const std::string& options, int64_t keys, double place) {
+/// local_p over equal scores, at a given position p of S keys: sigmoid(to_position tanh(1 q)) = p / S.
+Problem<double> local_p(const std::string& options, int64_t keys, double position) {
   auto problem = over("local_p(" + options + ")", Numbers(static_cast<size_t>(keys), 0));
   problem.keep = {{1, 1, 1, keys}, std::vector<uint8_t>(static_cast<size_t>(keys), 1)};
-  const double part = place / static_cast<double>(keys);
+  const double part = position / static_cast<double>(keys);
   problem.parameters["align.from_query"] = {{1, 1}, {1}};
-  problem.parameters["align.to_place"] = {{1, 1}, {std::log(part / (1 - part)) / std::tanh(1.)}};
+  problem.parameters["align.to_position"] = {{1, 1}, {std::log(part / (1 - part)) / std::tanh(1.)}};
   return problem;
 }
 
@@ -37,7 +37,7 @@ double gauss(double x, double sigma) {
 }
 
 // p = 3.9 of 10 keys, D = 2: the window stands around floor(p) = 3 and is 1..5, not 2..6; the Gaussian around 3.9.
-TEST(LocalP, WindowIsAroundTheFloorAndGaussianAroundTheRealPlace) {
+TEST(LocalP, WindowIsAroundTheFloorAndGaussianAroundTheRealPosition) {
   const auto a = attend(local_p("2", 10, 3.9)).weights.data;
   for (int j = 0; j < 10; ++j) {
     EXPECT_NEAR(a[static_cast<size_t>(j)], j >= 1 && j <= 5 ? gauss(j - 3.9, 1) / 5 : 0, 1e-15) << j;
@@ -61,7 +61,7 @@ TEST(LocalP, SigmaIsHalfTheWindow) {
   EXPECT_NEAR(a[11] / a[9], std::exp(-.5), 1e-12);
 }
 
-// The first key has place 0: p = .25 is nearer to it than to the second.
+// The first key has position 0: p = .25 is nearer to it than to the second.
 TEST(LocalP, PlacesCountFromZero) {
   const auto a = attend(local_p("2", 4, .25)).weights.data;
   EXPECT_NEAR(a[0] / a[1], gauss(.25, 1) / gauss(.75, 1), 1e-12);
@@ -98,13 +98,13 @@ TEST(LocalP, WindowOfZeroIsOneKeyWithoutAGaussianOrAGradient) {
   const auto problem = local_p("0", 10, 3.9);
   const auto a = attend(problem).weights.data;
   for (size_t j = 0; j < 10; ++j) EXPECT_EQ(a[j], j == 3 ? 1 : 0) << j;
-  EXPECT_EQ(gradients(problem, "align.to_place", pulled_by({1}))[0], 0);
+  EXPECT_EQ(gradients(problem, "align.to_position", pulled_by({1}))[0], 0);
 }
 
 // In double sigmoid(50) is 1 and p = S: the last key is the center.
 TEST(LocalP, PlaceAtTheVeryEndLooksFromTheLastKey) {
   auto problem = local_p("1", 5, 2.5);
-  problem.parameters["align.to_place"].data[0] = 100;
+  problem.parameters["align.to_position"].data[0] = 100;
   const auto a = attend(problem).weights.data;
   EXPECT_EQ(a[2], 0);
   EXPECT_GT(a[3], 0);

@@ -227,7 +227,7 @@ inline const Numbers kLocalValues{1, -2, .5, 3, -1, 2};
 
 /// local_p with W_p = ((.3, -.4), (.2, .1)), w_p = (.8, -.5) and q = (1, .5): p = 2.93592234, center 2.
 /// The scores are those of the general score with W = (1, 0), keys of one feature. by_place is dc / dp.
-inline Golden local_p(const std::string& form, Numbers weights, double context, double by_place, Numbers by_scores) {
+inline Golden local_p(const std::string& form, Numbers weights, double context, double by_position, Numbers by_scores) {
   Golden one;
   one.name = "local_p/" + form;
   one.problem = over_scores("local_p(2, " + form + ")", kLocalScores, kLocalValues);
@@ -235,17 +235,17 @@ inline Golden local_p(const std::string& form, Numbers weights, double context, 
   one.problem.query = {{1, 1, 1, 2}, {1, .5}};
   one.problem.parameters = {{"score.from_query", {{1, 2}, {1, 0}}},
                             {"align.from_query", {{2, 2}, {.3, -.4, .2, .1}}},
-                            {"align.to_place", {{1, 2}, {.8, -.5}}}};
+                            {"align.to_position", {{1, 2}, {.8, -.5}}}};
   one.expected = {{"scores", kLocalScores}, {"weights", std::move(weights)}, {"context", {context}}};
   one.upstream = {1};
 
   // dp/dx = p (1 - p/S), x = w_p . h, h = tanh(W_p q) = tanh(.1, .25); the scores reach q through its first feature.
-  const double place = 2.93592234, by_x = by_place * place * (1 - place / 6);
+  const double position = 2.93592234, by_x = by_position * position * (1 - position / 6);
   const double h[] = {std::tanh(.1), std::tanh(.25)};
   const double inner[] = {by_x * .8 * (1 - h[0] * h[0]), by_x * -.5 * (1 - h[1] * h[1])};
   double through_scores = 0;
   for (size_t j = 0; j < kLocalScores.size(); ++j) through_scores += by_scores[j] * kLocalScores[j];
-  one.grads = {{"align.to_place", {by_x * h[0], by_x * h[1]}},
+  one.grads = {{"align.to_position", {by_x * h[0], by_x * h[1]}},
                {"query", {.3 * inner[0] + .2 * inner[1] + through_scores, -.4 * inner[0] + .1 * inner[1]}},
                {"bias", std::move(by_scores)}};
   return one;
@@ -258,9 +258,9 @@ inline void add_local(Cases& cases) {
                           {.00095816, -.08476999, -.06894195, .75053340, -.59777962, 0}));
   cases.push_back(local_p("score_gauss", {.14716592, .14453491, .23058341, .21877704, .25893871, 0}, .37078023,
                           -.22322190, {.00124417, -.05260665, .01922856, .57403324, -.20151037, 0}));
-  const auto local_m = [&](const std::string& name, const std::string& align, int64_t place, Numbers weights) {
+  const auto local_m = [&](const std::string& name, const std::string& align, int64_t position, Numbers weights) {
     cases.push_back({name, over_scores(align, kLocalScores, kLocalValues), {{"weights", std::move(weights)}}});
-    cases.back().problem.first_query = place;
+    cases.back().problem.first_query = position;
   };
   local_m("local_m_t0", "local_m(2)", 0, {.29502533, .21856014, .48641453, 0, 0, 0});
   local_m("local_m_t9", "local_m(2)", 9, {0, 0, 0, 0, 0, 0});

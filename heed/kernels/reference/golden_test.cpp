@@ -94,8 +94,8 @@ TEST(Reinforced, LogProbabilityHasTheGoldenGradients) {
   }
 }
 
-// dq by the place alone is (-.03801977, .09631643); the scores of the case do not look at the second feature.
-TEST(LocalP, QueryIsPulledThroughThePlace) {
+// dq by the position alone is (-.03801977, .09631643); the scores of the case do not look at the second feature.
+TEST(LocalP, QueryIsPulledThroughThePosition) {
   EXPECT_NEAR(gradients(problem_named("local_p/plain"), "query", pulled_by({1}))[1], .09631643, kTolerance);
 }
 

@@ -1,7 +1,7 @@
 // Which key each query may attend, and where a query stands. A key is kept when every condition keeps it.
 //
-//   place(i) = i + first_query,   or i + Lk - Lq where the causal corner is bottom right (the last query sees all)
-//   keep[b, h, i, j],   j < key_count[b],   causal: j <= place(i),   place(i) - left <= j <= place(i) + right
+//   position(i) = i + first_query,   or i + Lk - Lq where the causal corner is bottom right (the last query sees all)
+//   keep[b, h, i, j],   j < key_count[b],   causal: j <= position(i),   position(i) - left <= j <= position(i) + right
 
 #pragma once
 
@@ -33,12 +33,12 @@ class Mask {
         heads_(p.query.shape[1]),
         queries_(p.query.shape[2]),
         keys_(p.keys.shape[2]),
-        first_place_(p.causal == Causal::bottom_right ? keys_ - queries_ : p.first_query) {}
+        first_position_(p.causal == Causal::bottom_right ? keys_ - queries_ : p.first_query) {}
 
-  int64_t place(int64_t i) const { return i + first_place_; }
+  int64_t position(int64_t i) const { return i + first_position_; }
 
   bool keeps(int64_t b, int64_t h, int64_t i, int64_t j) const {
-    const int64_t ahead = j - place(i);
+    const int64_t ahead = j - position(i);
     if (!key_count_.empty() && j >= key_count_.data[static_cast<size_t>(b)]) return false;
     if (causal_ != Causal::none && ahead > 0) return false;
     if (left_ >= 0 && -ahead > left_) return false;
@@ -70,7 +70,7 @@ class Mask {
   const Array<uint8_t>& keep_;
   const Array<int64_t>& key_count_;
   Causal causal_;
-  int64_t left_, right_, heads_, queries_, keys_, first_place_;
+  int64_t left_, right_, heads_, queries_, keys_, first_position_;
 };
 
 }  // namespace heed::kernels::reference

@@ -168,7 +168,7 @@ TEST(EveryMechanism, GivesAllWeightToAnOnlyKey) {
 // D2 for the unnormalized local alignment: the Gaussian is what is left. p = 3 sigmoid(0) = 1.5, sigma = 1, j = 1.
 TEST(LocalP, GivesAnOnlyKeyItsGaussian) {
   auto problem = problem_of("dot + local_p(2)", {1, 1, 1, 1, 3, {2, 2, 1, 1}});
-  problem.parameters["align.to_place"] = {{1, 1}, {0}};
+  problem.parameters["align.to_position"] = {{1, 1}, {0}};
   problem.keep = {{1, 1, 1, 3}, {0, 1, 0}};
   problem.key_count = {{1}, {3}};
   EXPECT_NEAR(attend(problem).weights.data[1], std::exp(-.5 * .5 / 2), 1e-15);
@@ -211,7 +211,7 @@ TEST(EveryMechanism, DoesNotReadWhatOnlyAnotherQueryMayAttend) {
     }
     const auto with_nan = attend(problem);
     for (int64_t row = 0; row < 12; ++row) {
-      if (row % 3 == 2) continue;  // the query at place 2 sees the key at place 2
+      if (row % 3 == 2) continue;  // the query at position 2 sees the key at position 2
       EXPECT_EQ(row_of(with_nan.context, row, 2), row_of(clean.context, row, 2));
     }
   });

@@ -32,7 +32,7 @@ enum class Causal { none, top_left, bottom_right };
 template <typename Real>
 struct Problem {
   MechanismSpec mechanism;
-  /// "score.from_query", "align.to_place", ...: shapes as the parts declare them, or with a leading axis H, one per
+  /// "score.from_query", "align.to_position", ...: shapes as the parts declare them, or with a leading axis H, one per
   /// head.
   std::map<std::string, Array<Real>> parameters;
 
@@ -43,14 +43,15 @@ struct Problem {
   Array<uint8_t> keep;       // [B|1, H|1, Lq|1, Lk|1], or empty
   Array<int64_t> key_count;  // [B], or empty
   Causal causal = Causal::none;
-  int64_t left = -1, right = -1;  // window around the query's place; -1: no limit
-  int64_t first_query = 0;  // place of query 0; the place of query i is i + first_query, bottom_right: i + Lk - Lq
+  int64_t left = -1, right = -1;  // window around the query's position; -1: no limit
+  int64_t first_query =
+      0;  // position of query 0; the position of query i is i + first_query, bottom_right: i + Lk - Lq
 
   // Added to the scores; empty: nothing.
   Array<Real> bias;      // [B|1, H|1, Lq|1, Lk|1]
   Array<Real> per_key;   // [B|1, H|1, Lk]
-  Array<Real> relative;  // [H|1, 2R + 1], read at clip(j - place(i), -R, R) + R
-  Array<Real> alibi;     // [H]: minus slope |j - place(i)|
+  Array<Real> relative;  // [H|1, 2R + 1], read at clip(j - position(i), -R, R) + R
+  Array<Real> alibi;     // [H]: minus slope |j - position(i)|
   double scale = 1;      // multiplies the scores
   double soft_cap = 0;   // c > 0: e <- c tanh(e / c), after scale, before the biases
 

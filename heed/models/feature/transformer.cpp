@@ -15,7 +15,7 @@ class TransformerFeatures final : public FeatureModel {
     encoder_ = register_module("encoder", TransformerEncoder(read_transformer(s, in)));
   }
   Encoded encode(const Features& embedded, const Call& call) override {
-    Features out = encoder_->forward(with_places(embedded, 0, encoder_->options(), is_training()), call);
+    Features out = encoder_->forward(with_positions(embedded, 0, encoder_->options(), is_training()), call);
     Tensor summary = mean(out).squeeze(1);
     return {std::move(out), std::move(summary)};
   }

@@ -13,7 +13,7 @@ class TransformerAsking final : public Asking {
       : decoder_(std::move(decoder)), cache_(std::move(cache)) {}
   Answered step(const Tensor& embedded, const Call& call) override {
     const Features x =
-        with_places({embedded.unsqueeze(1), {}}, cache_.length(), decoder_->options(), decoder_->is_training());
+        with_positions({embedded.unsqueeze(1), {}}, cache_.length(), decoder_->options(), decoder_->is_training());
     auto next = decoder_->decode_next(x, cache_, call);
     return {std::move(next.features), std::move(next.steps)};
   }
@@ -42,7 +42,7 @@ class TransformerQuery final : public QueryModel {
     decoder_ = register_module("decoder", TransformerDecoder(o));
   }
   Answered answer(const Features& targets, const Features& seen, const Tensor&, const Call& call) override {
-    auto out = decoder_->decode(with_places(targets, 0, decoder_->options(), is_training()), seen, call);
+    auto out = decoder_->decode(with_positions(targets, 0, decoder_->options(), is_training()), seen, call);
     return {std::move(out.features), std::move(out.steps)};
   }
   std::unique_ptr<Asking> start(const Features& seen, const Tensor&) override {

@@ -191,7 +191,7 @@ class Search {
 std::vector<std::vector<Hypothesis>> search(TranslationModel& model, const Tensor& source, const Tensor& keep,
                                             const SearchOptions& options) {
   check(options.beam >= 1, "search: beam is ", options.beam, ", expected at least 1");
-  check(source.size(1) > 0, "search: the source has no places, expected at least the end marker");
+  check(source.size(1) > 0, "search: the source has no positions, expected at least the end marker");
   const at::NoGradGuard no_grad;
   return Search(model, source, keep, options).run();
 }

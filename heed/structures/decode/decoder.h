@@ -61,7 +61,7 @@ struct DecoderState {
   uint64_t seed = 0, stream = 0;
 
   /// These batch rows, int64 [n], in any order and as often as wanted: a beam search keeps some of its beams.
-  /// What a policy drew belongs to places in the batch: while it draws, chosen rows choose their keys anew.
+  /// What a policy drew belongs to positions in the batch: while it draws, chosen rows choose their keys anew.
   DecoderState select(const Tensor& rows) const;
   /// A tensor of the source, with a batch axis; undefined: the state is empty.
   const Tensor& source_rows() const { return source.rows.defined() ? source.rows : memory.values.rows(); }

@@ -73,11 +73,11 @@ Transformed DecoderLayerImpl::pass(const Features& given, const Self& self, cons
 }
 
 Transformed DecoderLayerImpl::forward(const Features& x, const Features& source, const Call& call) {
-  check_places("transformer_decoder: targets", x, options_.width, self_norm_->weight);
+  check_positions("transformer_decoder: targets", x, options_.width, self_norm_->weight);
   Call own = over(call, x);
   own.mask.causal = Causal::top_left;
   if (options_.alibi) own.bias.alibi = alibi_slopes(options_.heads, x.rows.options());
-  if (cross_) check_places("transformer_decoder: source", source, options_.source, cross_norm_->weight);
+  if (cross_) check_positions("transformer_decoder: source", source, options_.source, cross_norm_->weight);
   return pass(
       x, [&](const Tensor& h) { return self_->forward(h, h, h, own); },
       [&](const Tensor& h) { return cross_->forward(h, source.rows, source.rows, over(for_source(call, 0), source)); });
@@ -86,13 +86,13 @@ Transformed DecoderLayerImpl::forward(const Features& x, const Features& source,
 LayerCache DecoderLayerImpl::start(const Features& source) {
   LayerCache cache;
   if (!cross_) return cache;
-  check_places("transformer_decoder: source", source, options_.source, cross_norm_->weight);
+  check_positions("transformer_decoder: source", source, options_.source, cross_norm_->weight);
   cache.cross = cross_->prepare(source.rows, source.rows, mask_of(source));
   return cache;
 }
 
 Transformed DecoderLayerImpl::step(const Features& x, LayerCache& cache, const Call& call) {
-  check_places("transformer_decoder: targets", x, options_.width, self_norm_->weight);
+  check_positions("transformer_decoder: targets", x, options_.width, self_norm_->weight);
   const int64_t first = cache.self.length();
   Call own = call;
   // A single target sees everything that is remembered: without a mask nothing of it has to be looked at twice.

@@ -3,7 +3,7 @@
 //   x_t <- x_t + Att(x_t, x_1 ... x_t)        x_t <- x_t + Att(x_t, source)        x_t <- x_t + W_out act(W_in x_t)
 //
 // forward() takes whole targets, for training. start() and step() take them as they come: keys and values of the source
-// are projected once, those of the targets are kept in a cache, so that a step costs O(places so far), not their
+// are projected once, those of the targets are kept in a cache, so that a step costs O(positions so far), not their
 // square. Both give the same numbers. Without a source (cross = false) it is a language model.
 
 #pragma once

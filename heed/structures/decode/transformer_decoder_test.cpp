@@ -117,11 +117,11 @@ class EveryDecoder : public ::testing::TestWithParam<Kind> {
   Tensor in_steps(const std::vector<int64_t>& lengths) {
     auto cache = decoder_->start(source_);
     std::vector<Tensor> parts;
-    int64_t place = 0;
+    int64_t position = 0;
     for (const int64_t n : lengths) {
-      parts.push_back(decoder_->step(x_.narrow(1, place, n), cache));
-      place += n;
-      EXPECT_EQ(cache.length(), place);
+      parts.push_back(decoder_->step(x_.narrow(1, position, n), cache));
+      position += n;
+      EXPECT_EQ(cache.length(), position);
     }
     return at::cat(parts, 1);
   }
@@ -169,8 +169,9 @@ TEST_P(EveryDecoder, SkipsPaddingAmongItsTargetsStepByStep) {
   EXPECT_TRUE(whole.isfinite().all().item<bool>());
   auto cache = decoder_->start(source_);
   std::vector<Tensor> parts;
-  for (const auto& [place, n] : {std::pair{0, 3}, {3, 1}, {4, 1}, {5, 2}})
-    parts.push_back(decoder_->decode_next({x_.narrow(1, place, n), keep.narrow(1, place, n)}, cache).features.rows);
+  for (const auto& [position, n] : {std::pair{0, 3}, {3, 1}, {4, 1}, {5, 2}})
+    parts.push_back(
+        decoder_->decode_next({x_.narrow(1, position, n), keep.narrow(1, position, n)}, cache).features.rows);
   EXPECT_TRUE(close(at::cat(parts, 1), whole, 1e-10));
 }
 

@@ -105,9 +105,9 @@ TEST_P(EveryCell, CanBeDifferentiatedTwice) {
 // Only the last hidden state, or only the last memory of an LSTM, is asked about.
 TEST_P(EveryCell, TakesGradientsThatArriveByOneWayOnly) {
   const auto c = make();
-  for (const int64_t place : {0, -1}) {
-    const auto found = gradients(cell_loss(c.ours().select(0, place)), c.leaves());
-    const auto expected = gradients(cell_loss(c.torchs().select(0, place)), c.leaves());
+  for (const int64_t position : {0, -1}) {
+    const auto found = gradients(cell_loss(c.ours().select(0, position)), c.leaves());
+    const auto expected = gradients(cell_loss(c.torchs().select(0, position)), c.leaves());
     for (size_t i = 0; i < found.size(); ++i) {
       if (!expected[i].defined()) continue;
       EXPECT_TRUE(close(found[i], expected[i], 1e-11)) << i;

@@ -19,7 +19,7 @@ namespace heed {
 
 using at::Tensor;
 
-/// What the steps of one pass hand in. A step has a place of its own: a backward that is run again replaces what the
+/// What the steps of one pass hand in. A step has a position of its own: a backward that is run again replaces what the
 /// one before left there.
 struct Collected : torch::CustomClassHolder {
   std::vector<Tensor> inputs, grads;  // [B, in], [B, out]; undefined: no gradient arrived

@@ -109,7 +109,7 @@ class Transliteration : public ::testing::Test {
     return all;
   }
 
-  /// [1, L, 32]: letters and the places of the first of them and those after it.
+  /// [1, L, 32]: letters and the positions of the first of them and those after it.
   Tensor embedded(const std::string& side, const std::vector<int64_t>& letters, int64_t first = 0) const {
     const auto rows = weights_.at(side + ".embeddings.weight").index_select(0, at::tensor(letters));
     return (rows * std::sqrt(static_cast<double>(kLetterWidth)) +

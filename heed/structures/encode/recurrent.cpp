@@ -17,11 +17,11 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Where each place goes when real features move to the front, in order: order[i] is the place that comes to i.
+/// Where each position goes when real features move to the front, in order: order[i] is the position that comes to i.
 Tensor real_first(const Tensor& keep) {
   const int64_t length = keep.size(1);
-  const auto places = at::arange(length, keep.options().dtype(at::kLong)).expand(keep.sizes());
-  return at::where(keep, places, places + length).argsort(int64_t{1});  // [N, L]
+  const auto positions = at::arange(length, keep.options().dtype(at::kLong)).expand(keep.sizes());
+  return at::where(keep, positions, positions + length).argsort(int64_t{1});  // [N, L]
 }
 
 /// rows [N, L, D] in another order.
@@ -46,7 +46,7 @@ struct Moved : torch::autograd::Function<Moved> {
 /// The order in which a direction reads: real features first, from the front or from the back.
 struct Order {
   int64_t N, L;
-  Tensor to, back;  // int64 [L N]: the place n L + l that stands at t N + n, and the way back
+  Tensor to, back;  // int64 [L N]: the position n L + l that stands at t N + n, and the way back
 
   Order(const Tensor& order, const Tensor& counts, bool backward) : N(order.size(0)), L(order.size(1)) {
     const auto steps = at::arange(L, order.options());
@@ -85,7 +85,7 @@ struct LayerPass {
   bool bidirectional;
   std::vector<Tensor> weights;
 
-  /// The states of all places, and the last of each direction [directions, N, width].
+  /// The states of all positions, and the last of each direction [directions, N, width].
   std::tuple<Tensor, Tensor> operator()(const Tensor& rows, const Tensor& start) const {
     if (cell == Cell::gru) return at::gru(rows, start, weights, true, 1, 0.0, true, bidirectional, true);
     const auto [states, last, end] =
@@ -221,12 +221,12 @@ CellWeights RecurrentImpl::weights(int64_t layer, bool backward) const {
 
 RecurrentImpl::Passed RecurrentImpl::step_by_step(const Tensor& given, const Tensor& keep) const {
   const int64_t N = given.size(0), L = given.size(1);
-  const auto places = given.options().dtype(at::kLong);
-  const auto order = keep.defined() ? real_first(keep) : at::arange(L, places).expand({N, L});
-  const auto counts = keep.defined() ? keep.sum(1) : at::full({N}, L, places);
+  const auto positions = given.options().dtype(at::kLong);
+  const auto order = keep.defined() ? real_first(keep) : at::arange(L, positions).expand({N, L});
+  const auto counts = keep.defined() ? keep.sum(1) : at::full({N}, L, positions);
   std::vector<Order> ways{{order, counts, false}};
   if (options_.bidirectional) ways.emplace_back(order, counts, true);
-  const auto ends = (counts - 1).clamp_min(0) * N + at::arange(N, places);  // where the last state of a row stands
+  const auto ends = (counts - 1).clamp_min(0) * N + at::arange(N, positions);  // where the last state of a row stands
   Tensor rows = given;
   std::vector<Tensor> last;
   for (int64_t layer = 0; layer < options_.layers; ++layer) {
@@ -252,9 +252,9 @@ Encoded RecurrentImpl::encode(const Features& given) {
         ", expected [B, L, ", o.in, "]");
   check_type("recurrent: features", rows, parameters().front());
   check_keep("recurrent: features", features);
-  auto places = rows.sizes().vec();  // [B, ..., L]
-  places.pop_back();
-  auto wide = places;
+  auto positions = rows.sizes().vec();  // [B, ..., L]
+  positions.pop_back();
+  auto wide = positions;
   wide.push_back(o.out);
   auto ends = wide;
   ends.erase(ends.end() - 2);

@@ -48,7 +48,7 @@ Attention transformer_attention(const TransformerOptions& o, int64_t keys, const
                                     .dropout = o.dropout});
 }
 
-void check_places(const std::string& what, const Features& x, int64_t width, const Tensor& own) {
+void check_positions(const std::string& what, const Features& x, int64_t width, const Tensor& own) {
   check(x.rows.defined() && x.rows.dim() == 3 && x.rows.size(2) == width, what, " is ", shape_of(x.rows),
         ", expected [B, L, ", width, "]");
   check_attendable(what, x.rows);

@@ -70,7 +70,7 @@ Attention transformer_attention(const TransformerOptions& options, int64_t keys,
                                 const Rotary& rotary);
 
 /// Checks x [B, L, width], its type and its keep; own: a parameter of the layer.
-void check_places(const std::string& what, const Features& x, int64_t width, const Tensor& own);
+void check_positions(const std::string& what, const Features& x, int64_t width, const Tensor& own);
 
 class FeedForwardImpl : public torch::nn::Cloneable<FeedForwardImpl> {
  public:

@@ -17,7 +17,7 @@ void EncoderLayerImpl::reset() {
 }
 
 Transformed EncoderLayerImpl::forward(const Features& given, const Call& call) {
-  check_places("transformer_encoder: features", given, options_.width, self_norm_->weight);
+  check_positions("transformer_encoder: features", given, options_.width, self_norm_->weight);
   Call own = over(call, given);
   if (options_.alibi) own.bias.alibi = alibi_slopes(options_.heads, given.rows.options());
   Transformed out;

@@ -130,7 +130,7 @@ TEST(TransformerEncoder, TellsItsLayersWeightsHeadByHead) {
   EXPECT_THROW(encoded.step("layers.2.self"), Error);
 }
 
-TEST(TransformerEncoder, DependsOnPlacesOnlyWhereItIsTold) {
+TEST(TransformerEncoder, DependsOnPositionsOnlyWhereItIsTold) {
   const auto turn = at::tensor(std::vector<int64_t>{4, 0, 2, 1, 3});
   for (const std::string positions : {"none", "rotary", "alibi"}) {
     at::manual_seed(4);

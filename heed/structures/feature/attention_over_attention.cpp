@@ -7,8 +7,8 @@
 //   out = sum_i s_i d_i = mean_i sum_j beta_ij (sum_k alpha_kj d_k)
 //
 // The paper has no use for out and goes on with s, also["distribution"] [B, n]: the score of a candidate answer is the
-// sum of s over the places where it stands, which is left to the caller. s is made of the weights of both steps, which
-// are therefore there, wanted or not, without dropout; out is the right-hand form, on which dropout acts.
+// sum of s over the positions where it stands, which is left to the caller. s is made of the weights of both steps,
+// which are therefore there, wanted or not, without dropout; out is the right-hand form, on which dropout acts.
 
 #include "heed/structures/feature/affinity.h"
 

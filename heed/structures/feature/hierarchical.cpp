@@ -55,17 +55,17 @@ class Hierarchical final : public Structure {
 
   /// [..., L, D] -> [..., D], real where anything was.
   static Features pooled(Arranged& out, const Slot& pool, const Features& level, const Call& call) {
-    auto places = level.rows.sizes().vec();
-    places.erase(places.end() - 2);  // [..., D]
+    auto positions = level.rows.sizes().vec();
+    positions.erase(positions.end() - 2);  // [..., D]
     const int64_t L = level.length(), D = level.width(), B = level.batch();
     int64_t rows = 1;
-    for (size_t axis = 0; axis + 1 < places.size(); ++axis) rows *= places[axis];
+    for (size_t axis = 0; axis + 1 < positions.size(); ++axis) rows *= positions[axis];
     Features flat{level.rows.reshape({rows, L, D}), {}};
     if (level.keep.defined()) flat.keep = level.keep.reshape({rows, L});
-    Features next{pool(out, {}, flat, B > 0 ? with_rows_split(call, rows / B) : call).view(places), {}};
+    Features next{pool(out, {}, flat, B > 0 ? with_rows_split(call, rows / B) : call).view(positions), {}};
     if (level.keep.defined()) next.keep = level.keep.any(-1);
     if (L == 0)
-      next.keep = at::zeros(next.rows.sizes().slice(0, places.size() - 1), level.rows.options().dtype(at::kBool));
+      next.keep = at::zeros(next.rows.sizes().slice(0, positions.size() - 1), level.rows.options().dtype(at::kBool));
     return next;
   }
 

@@ -48,8 +48,8 @@ class PositionalCoAttention final : public Structure {
 
   Features read(size_t input, const Given& in, Arranged& out) const {
     const Features& f = in.features[input];
-    const auto places = sinusoidal_positions(f.length(), f.width(), Layout::interleaved, 0, f.rows.options());
-    const Arranged read = read_[input](out, {.features = {f.with_rows(f.rows + places)}, .call = in.call});
+    const auto positions = sinusoidal_positions(f.length(), f.width(), Layout::interleaved, 0, f.rows.options());
+    const Arranged read = read_[input](out, {.features = {f.with_rows(f.rows + positions)}, .call = in.call});
     return f.with_rows(read.context);
   }
 

@@ -11,11 +11,11 @@ std::shared_ptr<Structure> positional(int64_t heads = 1) {
 
 /// LayerNorm(F + Att(F, F)), F = f + positions.
 Tensor plain_reading(const Plain& p, const Tensor& f, int64_t heads) {
-  const auto places = f + plain_positions(f.size(0), f.size(1));
-  const auto by = [&](const std::string& name) { return p.linear(places, name, ""); };
-  const auto read = heads > 1 ? p.under("attend").heads(heads, places, places)
+  const auto positions = f + plain_positions(f.size(0), f.size(1));
+  const auto by = [&](const std::string& name) { return p.linear(positions, name, ""); };
+  const auto read = heads > 1 ? p.under("attend").heads(heads, positions, positions)
                               : plain_read(by("to_query").matmul(by("to_keys").t()) / 2, by("to_values"));  // sqrt(4)
-  return p.norm(places + read, "norm_scale", "norm_shift");
+  return p.norm(positions + read, "norm_scale", "norm_shift");
 }
 
 TEST(PositionalCoAttention, IsItsFormula) {

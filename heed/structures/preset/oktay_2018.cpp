@@ -1,11 +1,11 @@
-// Attention gates (Oktay et al., 2018, Attention U-Net): every place of a skip connection is let through or not.
+// Attention gates (Oktay et al., 2018, Attention U-Net): every position of a skip connection is let through or not.
 //
 //   a_i = sigmoid(W_d relu(W_q g_i + W_k x_i + b) + b'),   y_i = a_i x_i,   a weight for each channel
 //
-// g_i is the coarser gating signal, brought to the grid of x by the caller. A place competes with no other: to the core
-// it is a query g_i that may attend the one key x_i. b' (`bias`) is one number, which opens or closes the gate as a
-// whole: a sigmoid does not cancel it. The survey files the alignment under global; the paper gates with a sigmoid, and
-// mentions softmax as what gave sparser maps.
+// g_i is the coarser gating signal, brought to the grid of x by the caller. A position competes with no other: to the
+// core it is a query g_i that may attend the one key x_i. b' (`bias`) is one number, which opens or closes the gate as
+// a whole: a sigmoid does not cancel it. The survey files the alignment under global; the paper gates with a sigmoid,
+// and mentions softmax as what gave sparser maps.
 
 #include "heed/structures/preset.h"
 
@@ -23,7 +23,7 @@ class AttentionGate final : public Structure {
   int64_t width() const override { return width_of(0); }
 
  private:
-  /// Each place as a batch row of its own: [B, L, D] -> [B * L, 1, D].
+  /// Each position as a batch row of its own: [B, L, D] -> [B * L, 1, D].
   static Tensor apart(const Tensor& x) { return x.flatten(0, 1).unsqueeze(1); }
 
   Arranged arrange(const Given& in) override {
@@ -47,7 +47,7 @@ const Structure::Parts::Entry attention_gate_entry{"attention_gate",
                                                    {.formula = "y_i = a_i x_i, a_i = sigmoid(score(g_i, x_i))",
                                                     .paper = "Oktay et al., 2018",
                                                     .cost = "one score for each place",
-                                                    .choose = "a coarse signal says which places of a map to keep",
+                                                    .choose = "a coarse signal says which positions of a map to keep",
                                                     .axis = "query"}};
 
 const Preset::Entry oktay_2018{"oktay_2018",

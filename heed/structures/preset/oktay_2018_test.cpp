@@ -23,7 +23,7 @@ TEST(AttentionGate, IsItsFormula) {
   }
 }
 
-TEST(AttentionGate, LooksAtEachPlaceAlone) {
+TEST(AttentionGate, LooksAtEachPositionAlone) {
   const auto made = gate_of();
   const Features x = random_features(4, 3), g = random_features(4, 5);
   const auto before = made->forward({.features = {x, g}}).context[0];
@@ -31,7 +31,7 @@ TEST(AttentionGate, LooksAtEachPlaceAlone) {
   other[0][2] += 1;
   const auto after = made->forward({.features = {{other}, g}}).context[0];
   EXPECT_FALSE(close(after[2], before[2], 1e-3));
-  for (const int64_t place : {0, 1, 3}) EXPECT_TRUE(close(after[place], before[place], 1e-14)) << place;
+  for (const int64_t position : {0, 1, 3}) EXPECT_TRUE(close(after[position], before[position], 1e-14)) << position;
 }
 
 TEST(AttentionGate, OpensAndClosesWithItsBias) {
@@ -43,14 +43,14 @@ TEST(AttentionGate, OpensAndClosesWithItsBias) {
   EXPECT_LT(largest(made->forward({.features = {x, g}}).context), 1e-10);
 }
 
-// A place without rivals has all the weight, which is why the paper gates with a sigmoid.
+// A position without rivals has all the weight, which is why the paper gates with a sigmoid.
 TEST(AttentionGate, LetsEverythingThroughWhereWeightsSumToOne) {
   const Features x = random_features(4, 3), g = random_features(4, 5);
   for (const std::string alignment : {"softmax", "sparsemax"})
     EXPECT_TRUE(close(gate_of("additive + " + alignment)->forward({.features = {x, g}}).context, x.rows)) << alignment;
 }
 
-TEST(AttentionGate, GivesNothingAtPlacesThatAreNotReal) {
+TEST(AttentionGate, GivesNothingAtPositionsThatAreNotReal) {
   Features x = random_features(3, 3);
   x.keep = at::tensor({1, 0, 1}).to(at::kBool).view({1, 3});
   const auto out = gate_of()->forward({.features = {x, random_features(3, 5)}});
@@ -59,7 +59,7 @@ TEST(AttentionGate, GivesNothingAtPlacesThatAreNotReal) {
   EXPECT_TRUE(same_bits(out.keep, x.keep));
 }
 
-// Places are batch rows to the core, and batch row 1 begins with place 6 of all.
+// Places are batch rows to the core, and batch row 1 begins with position 6 of all.
 TEST(AttentionGate, DrawsTheSameForABatchRowAloneAsTogether) {
   const auto made = gate_of();
   const auto x = at::randn({2, 6, 3}, kDouble), g = at::randn({2, 6, 5}, kDouble);
@@ -74,7 +74,7 @@ TEST(AttentionGate, DrawsTheSameForABatchRowAloneAsTogether) {
   EXPECT_LT(dropped, together.numel());
 }
 
-TEST(AttentionGate, WantsASignalForEachPlace) {
+TEST(AttentionGate, WantsASignalForEachPosition) {
   EXPECT_THROW(gate_of()->forward({.features = {random_features(4, 3), random_features(2, 5)}}), Error);
   EXPECT_THROW(structure("attention_gate(open)", {.features = {3}}), Error);
   EXPECT_THROW(structure("attention_gate", {.features = {3}, .mechanism = "sigmoid"}), Error);

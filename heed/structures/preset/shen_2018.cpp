@@ -5,8 +5,8 @@
 //   context = sum_i a_i [u_i forward; u_i backward], a = align(W_2 elu(W_1 [u; u] + b)), a weight for each channel
 //
 // The first feature of the forward direction sees nothing, nor does the last of the backward one: their s is 0. The
-// others ask from one place before or after their own, so that "strictly before" is causal and no mask is stored: the
-// steps have L - 1 queries. The paper's layer f = elu(W x + b) before all this is left to the caller.
+// others ask from one position before or after their own, so that "strictly before" is causal and no mask is stored:
+// the steps have L - 1 queries. The paper's layer f = elu(W x + b) before all this is left to the caller.
 
 #include "heed/structures/preset.h"
 

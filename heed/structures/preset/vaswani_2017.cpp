@@ -11,9 +11,9 @@
 namespace heed {
 namespace {
 
-Features with_places(const Features& f) {
-  const auto places = sinusoidal_positions(f.length(), f.width(), Layout::interleaved, 0, f.rows.options());
-  return f.with_rows(f.rows + places).without_padding();
+Features with_positions(const Features& f) {
+  const auto positions = sinusoidal_positions(f.length(), f.width(), Layout::interleaved, 0, f.rows.options());
+  return f.with_rows(f.rows + positions).without_padding();
 }
 
 class Transformer final : public Structure {
@@ -36,9 +36,9 @@ class Transformer final : public Structure {
  private:
   Arranged arrange(const Given& in) override {
     Arranged out;
-    const Arranged source = encoder_(out, {.features = {with_places(in.features[0])}, .call = in.call});
+    const Arranged source = encoder_(out, {.features = {with_positions(in.features[0])}, .call = in.call});
     const Features read{source.context, in.features[0].keep};
-    const Arranged target = decoder_(out, {.features = {read, with_places(in.features[1])}, .call = in.call});
+    const Arranged target = decoder_(out, {.features = {read, with_positions(in.features[1])}, .call = in.call});
     out.context = target.context;  // [B, T, D]
     out.keep = target.keep;
     return out;

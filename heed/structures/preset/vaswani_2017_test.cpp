@@ -68,7 +68,7 @@ TEST(Transformer, LooksAtTheWholeSourceFromEveryTarget) {
   for (int64_t t = 0; t < 4; ++t) EXPECT_FALSE(close(two[t], one[t], 1e-4)) << t;
 }
 
-TEST(Transformer, TellsEqualWordsApartByTheirPlaces) {
+TEST(Transformer, TellsEqualWordsApartByTheirPositions) {
   const auto made = transformer("transformer");
   const Features source = random_features(5, 6);
   const auto same = at::randn({1, 1, 4}, kDouble).expand({1, 3, 4});

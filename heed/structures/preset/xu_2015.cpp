@@ -1,5 +1,5 @@
-// Captions: a decoder looks at the places of a picture, softly or at one of them. The penalty that makes it look at
-// every place is doubly_stochastic_penalty; hard attention learns by Reinforce.
+// Captions: a decoder looks at the positions of a picture, softly or at one of them. The penalty that makes it look at
+// every position is doubly_stochastic_penalty; hard attention learns by Reinforce.
 
 #include "heed/structures/preset.h"
 

@@ -1,4 +1,4 @@
-// SAGAN (Zhang et al., 2019): self-attention over the places of a feature map.
+// SAGAN (Zhang et al., 2019): self-attention over the positions of a feature map.
 //
 //   e_ij = (W_g x_i) . (W_f x_j),   o_i = W_v sum_j a_ij W_h x_j,   y_i = gamma o_i + x_i,   gamma starts at 0
 //
@@ -47,7 +47,7 @@ const Structure::Parts::Entry feature_map_entry{"feature_map",
                                                 {.formula = "y_i = gamma W_v Att(W_g x_i, W_f X, W_h X) + x_i",
                                                  .paper = "Zhang et al., 2019",
                                                  .cost = "one mechanism of width D / 8 over L x L",
-                                                 .choose = "distant places of a picture depend on each other",
+                                                 .choose = "distant positions of a picture depend on each other",
                                                  .axis = "query",
                                                  .variants = {"feature_map(reduce=1)"}}};
 

@@ -44,7 +44,7 @@ TEST(FeatureMap, KeepsToTheMaskOfTheCall) {
   EXPECT_TRUE(close(made->forward(given).context[0][0], first + p["gamma"] * seen));
 }
 
-TEST(FeatureMap, GivesNothingAtPlacesThatAreNotReal) {
+TEST(FeatureMap, GivesNothingAtPositionsThatAreNotReal) {
   const auto made = stirred("feature_map(reduce=2)", {.features = {4}});
   Features map = random_features(3, 4);
   map.keep = at::tensor({1, 0, 1}).to(at::kBool).view({1, 3});

@@ -1,4 +1,4 @@
-// What a memory network needs besides its structure, memory_network: its linear start, and weights for the places of
+// What a memory network needs besides its structure, memory_network: its linear start, and weights for the positions of
 // words.
 
 #pragma once
@@ -17,7 +17,7 @@ bool is_linear(const Structure& memory_network);
 ///
 ///   paper   (1 - j / words) - (k / width) (1 - 2 j / words)
 ///   code    1 + 4 (k - (width + 1) / 2) (j - (words + 1) / 2) / (width words)      (the authors' MATLAB code)
-enum class PlaceWeights { paper, code };
-Tensor position_weights(int64_t width, int64_t spec, PlaceWeights form = PlaceWeights::paper);  // [words, width]
+enum class PositionWeights { paper, code };
+Tensor position_weights(int64_t width, int64_t spec, PositionWeights form = PositionWeights::paper);  // [words, width]
 
 }  // namespace heed

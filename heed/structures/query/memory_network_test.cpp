@@ -122,7 +122,7 @@ TEST(PositionWeights, AreThoseOfThePaper) {
 
 // width 3, 2 words: 1 + 4 (k - 2) (j - 1.5) / 6 = 1 + (k - 2) (2 j - 3) / 3.
 TEST(PositionWeights, AreThoseOfTheCodeIfTold) {
-  const auto code = position_weights(3, 2, PlaceWeights::code);
+  const auto code = position_weights(3, 2, PositionWeights::code);
   EXPECT_TRUE(close(code, numbers({4. / 3, 1, 2. / 3, 2. / 3, 1, 4. / 3}, {2, 3}), 1e-12));
 }
 

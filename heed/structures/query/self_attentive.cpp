@@ -7,8 +7,8 @@
 //                 also "penalty" [B]:               || A A^T - I ||_F^2
 //
 // The penalty is the SQUARED Frobenius norm, as in the paper; a widely used port takes the root. The alignment runs
-// over places, not over the r queries. With several heads, or a weight for every channel, the penalty is the mean over
-// them; where nothing is real it is 0. It needs the weights, so they are always among the steps. With learned and
+// over positions, not over the r queries. With several heads, or a weight for every channel, the penalty is the mean
+// over them; where nothing is real it is 0. It needs the weights, so they are always among the steps. With learned and
 // structured, the score of the mechanism is self_attentive, whatever else it names.
 
 #include "heed/structures/structure.h"

@@ -72,7 +72,7 @@ std::shared_ptr<Structure> structured(const std::string& mechanism = "") {
 TEST(SelfAttentive, HasTheGoldenNumbersOfLin2017) {
   const auto out = structured()->forward({.features = {one_row(kF1, 2)}});
   EXPECT_TRUE(is_golden(out.context, {.76735655, .57167391, .53600945, .79759838}));
-  EXPECT_TRUE(is_golden(out.step("attend").weights,  // each row of A sums to 1: over places, not over queries
+  EXPECT_TRUE(is_golden(out.step("attend").weights,  // each row of A sums to 1: over positions, not over queries
                         {.42832609, .23264345, .33903045, .20240162, .46399055, .33360784}));
   EXPECT_TRUE(is_golden(out.also.at("penalty"), {1.00862554}));
 }

@@ -55,7 +55,7 @@ class RunFolder {
 
   /// Where the files of the run are now.
   const std::string& path() const { return path_; }
-  /// The prepared run takes its place under the name that was given.
+  /// The prepared run replaces it under the name that was given.
   void publish();
 
   /// Ends a replacement that a kill stopped between two renames, so that the folder is there again. Does nothing where

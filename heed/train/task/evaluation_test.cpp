@@ -30,7 +30,7 @@ class Evaluation : public ::testing::Test {
     const Settings recipe = parse_recipe(text, "small", overrides);
     read_train_options(recipe);
     auto made = Task::Parts::make(recipe.choice("task", Task::Parts::names()), recipe,
-                                  TaskPlace{folder_.path(), at::kCPU, false});
+                                  TaskEnvironment{folder_.path(), at::kCPU, false});
     made->model().eval();
     return made;
   }

@@ -97,10 +97,10 @@ TranslateSettings read_settings(const Settings& recipe) {
 }
 
 /// Those of the run folder, or new ones learnt from the training text.
-Languages languages_for(const TranslateSettings& s, const TextPairs& train, const TaskPlace& place) {
+Languages languages_for(const TranslateSettings& s, const TextPairs& train, const TaskEnvironment& environment) {
   Languages languages;
-  if (place.resumed) {
-    languages = Languages::load(place.folder);
+  if (environment.resumed) {
+    languages = Languages::load(environment.folder);
   } else if (s.joint) {
     std::vector<std::string> lines = train.source;
     lines.insert(lines.end(), train.target.begin(), train.target.end());
@@ -145,14 +145,14 @@ void add_hashes(Json& hashes, const std::string& key, const std::vector<std::str
 
 class Translate final : public Task {
  public:
-  Translate(const Settings& recipe, const TaskPlace& place)
-      : settings_(read_settings(recipe)), device_(place.device), model_settings_(recipe.at("model")) {
+  Translate(const Settings& recipe, const TaskEnvironment& environment)
+      : settings_(read_settings(recipe)), device_(environment.device), model_settings_(recipe.at("model")) {
     // A small one first: whatever is wrong with the recipe is said before any file is read.
     TranslationModel(model_settings_, {.source = 8, .target = 8, .joint = settings_.joint});
     recipe.refuse_unread();
     corpus_ = read_corpus(settings_.corpus);
     hash_data();
-    Languages languages = languages_for(settings_, corpus_.train, place);
+    Languages languages = languages_for(settings_, corpus_.train, environment);
     pairs_ = encoded_pairs(languages, corpus_.train);
     check_longest(recipe.at("data"));
     check_lengths(languages, corpus_.dev);
@@ -162,7 +162,7 @@ class Translate final : public Task {
     model_ = std::make_shared<TranslationModel>(model_settings_, languages.vocabularies());
     model_->to(device_);
     translator_ = std::make_unique<Translator>(model_, std::move(languages));
-    if (place.resumed) check_same_model(place.folder);
+    if (environment.resumed) check_same_model(environment.folder);
     reward_ = RewardLoss::for_model(*model_, settings_.reward);
   }
 
@@ -371,8 +371,8 @@ class Translate final : public Task {
   std::unique_ptr<RewardLoss> reward_;
 };
 
-std::shared_ptr<Task> make_translate(const Options&, const Settings& recipe, const TaskPlace& place) {
-  return std::make_shared<Translate>(recipe, place);
+std::shared_ptr<Task> make_translate(const Options&, const Settings& recipe, const TaskEnvironment& environment) {
+  return std::make_shared<Translate>(recipe, environment);
 }
 
 const Task::Parts::Entry translate_entry{"translate",

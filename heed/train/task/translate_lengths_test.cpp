@@ -22,7 +22,7 @@ class TranslateLengths : public FolderTest {
                          "}, model: {words: {width: 8}, features: {width: 8}, query: {state: 8}}}",
                      "toy.yaml", more);
     recipe.choice("task", {"translate"});
-    return Task::Parts::make("translate", recipe, TaskPlace{folder_, at::kCPU, false});
+    return Task::Parts::make("translate", recipe, TaskEnvironment{folder_, at::kCPU, false});
   }
 };
 

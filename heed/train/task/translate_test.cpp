@@ -22,7 +22,7 @@ Settings translate_recipe(const std::string& first_lines, const std::vector<std:
 }
 
 std::shared_ptr<Task> translate_task(const std::vector<std::string>& settings) {
-  return Task::Parts::make("translate", translate_recipe("", settings), TaskPlace{});
+  return Task::Parts::make("translate", translate_recipe("", settings), TaskEnvironment{});
 }
 
 double worth(const std::string& watch, double loss, double bleu) {

@@ -1,4 +1,4 @@
-#include "heed/train/place.h"
+#include "heed/train/process_rank.h"
 
 #include <cstdint>
 #include <cstdlib>
@@ -60,7 +60,7 @@ std::string shown(const Reader& reader, const std::string& name) {
 }
 
 /// Rank and size by these names, or nothing where this launcher was not at work.
-std::optional<ProcessPlace> numbers(const Reader& reader, const Names& names) {
+std::optional<ProcessRank> numbers(const Reader& reader, const Names& names) {
   const std::string size = reader.first_set(names.world);
   const auto rank = reader.number(names.rank), world = reader.number(size);
   // An allocation of Slurm has a number of tasks also where srun started none: the shell of salloc, say.
@@ -69,14 +69,14 @@ std::optional<ProcessPlace> numbers(const Reader& reader, const Names& names) {
         shown(reader, world ? size : names.world.back()), "; set both, or neither for a single process");
   check(*world >= 1 && *rank < *world, "train/place: ", names.rank, "=", *rank, " with ", size, "=", *world,
         "; expected a rank from 0 to ", size, " - 1");
-  ProcessPlace place;
-  place.rank = *rank;
-  place.world = *world;
-  place.local_rank = reader.number(names.local_rank).value_or(*rank);
-  check(place.local_rank < *world, "train/place: ", names.local_rank, "=", place.local_rank, " with ", size, "=",
+  ProcessRank process;
+  process.rank = *rank;
+  process.world = *world;
+  process.local_rank = reader.number(names.local_rank).value_or(*rank);
+  check(process.local_rank < *world, "train/place: ", names.local_rank, "=", process.local_rank, " with ", size, "=",
         *world, "; expected a smaller number");
-  place.launcher = names.launcher;
-  return place;
+  process.launcher = names.launcher;
+  return process;
 }
 
 /// One job meets at one port, and two jobs on a machine at two, most likely. Below the ports that systems hand out.
@@ -88,32 +88,32 @@ int port_of(const std::string& job) {
 }
 
 /// Where the processes of a launcher meet that does not say so itself.
-std::string meeting_host(const Reader& reader, const Names& names, const ProcessPlace& place) {
+std::string meeting_host(const Reader& reader, const Names& names, const ProcessRank& process) {
   const auto local = reader.number(names.local_world);
   const auto nodes = reader.number(reader.first_set({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"}));
-  if (local == place.world || (&names == &kSlurm && nodes == 1)) return "127.0.0.1";
+  if (local == process.world || (&names == &kSlurm && nodes == 1)) return "127.0.0.1";
   const std::string hosts = reader.text(reader.first_set({"SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"}));
-  check(!hosts.empty(), "train/place: ", place.launcher, " started ", place.world,
+  check(!hosts.empty(), "train/place: ", process.launcher, " started ", process.world,
         " processes, and nothing says where rank 0 is; set MASTER_ADDR to its host (mpirun -x MASTER_ADDR=host)");
   return first_host(hosts);
 }
 
-void find_master(const Reader& reader, const Names& names, ProcessPlace& place) {
-  place.master = reader.text("MASTER_ADDR");
+void find_master(const Reader& reader, const Names& names, ProcessRank& process) {
+  process.master = reader.text("MASTER_ADDR");
   const auto port = reader.number("MASTER_PORT");
   if (&names == &kByHand)
-    check(!place.master.empty() && port, "train/place: WORLD_SIZE=", place.world, ", but ",
-          shown(reader, place.master.empty() ? "MASTER_ADDR" : "MASTER_PORT"),
+    check(!process.master.empty() && port, "train/place: WORLD_SIZE=", process.world, ", but ",
+          shown(reader, process.master.empty() ? "MASTER_ADDR" : "MASTER_PORT"),
           "; set MASTER_ADDR to the host of rank 0 and MASTER_PORT to a free port there");
-  if (place.master.empty()) place.master = meeting_host(reader, names, place);
-  place.port = port ? *port : port_of(reader.text(names.job));
-  check(place.port >= 1 && place.port <= 65535, "train/place: MASTER_PORT=", place.port, ", expected 1 to 65535");
+  if (process.master.empty()) process.master = meeting_host(reader, names, process);
+  process.port = port ? *port : port_of(reader.text(names.job));
+  check(process.port >= 1 && process.port <= 65535, "train/place: MASTER_PORT=", process.port, ", expected 1 to 65535");
   // torchrun itself listens at MASTER_PORT, in the language of its own version of torch. Rank 0 takes the next port.
-  if (reader.text("TORCHELASTIC_USE_AGENT_STORE") == "True") place.port += place.port < 65535 ? 1 : -1;
+  if (reader.text("TORCHELASTIC_USE_AGENT_STORE") == "True") process.port += process.port < 65535 ? 1 : -1;
 }
 
 /// RANK and WORLD_SIZE left over in a shell must not split a job of mpirun.
-void check_agreement(const Reader& reader, const ProcessPlace& by_hand, const Names& names) {
+void check_agreement(const Reader& reader, const ProcessRank& by_hand, const Names& names) {
   const auto other = numbers(reader, names);
   check(!other || (other->rank == by_hand.rank && other->world == by_hand.world), "train/place: RANK=", by_hand.rank,
         " and WORLD_SIZE=", by_hand.world, " contradict ", shown(reader, names.rank), " and ",
@@ -138,23 +138,23 @@ std::string first_host(const std::string& hosts) {
   return host;
 }
 
-ProcessPlace place_from(const Environment& environment) {
+ProcessRank rank_from(const Environment& environment) {
   const Reader reader(environment);
   for (const Names* names : {&kByHand, &kOpenMpi, &kPmi, &kSlurm}) {
-    auto place = numbers(reader, *names);
-    if (!place) continue;
+    auto process = numbers(reader, *names);
+    if (!process) continue;
     const bool torchrun = names == &kByHand && !reader.text("TORCHELASTIC_RUN_ID").empty();
-    if (torchrun) place->launcher = "torchrun";
+    if (torchrun) process->launcher = "torchrun";
     if (names == &kByHand && !torchrun)  // torchrun may itself be started by mpirun, once for each machine
-      for (const Names* other : {&kOpenMpi, &kPmi}) check_agreement(reader, *place, *other);
-    if (place->world > 1) find_master(reader, *names, *place);
-    return *place;
+      for (const Names* other : {&kOpenMpi, &kPmi}) check_agreement(reader, *process, *other);
+    if (process->world > 1) find_master(reader, *names, *process);
+    return *process;
   }
   return {};
 }
 
-ProcessPlace place_from_environment() {
-  return place_from([](const std::string& name) -> std::optional<std::string> {
+ProcessRank rank_from_environment() {
+  return rank_from([](const std::string& name) -> std::optional<std::string> {
     const char* value = std::getenv(name.c_str());
     return value == nullptr ? std::nullopt : std::optional<std::string>(value);
   });

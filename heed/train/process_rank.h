@@ -16,7 +16,7 @@
 
 namespace heed {
 
-struct ProcessPlace {
+struct ProcessRank {
   int rank = 0, world = 1, local_rank = 0;  // among all processes; how many; among those of this machine
   std::string master;                       // where rank 0 waits for the others; "" if there are none
   int port = 0;
@@ -26,8 +26,8 @@ struct ProcessPlace {
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
 /// Throws where variables are half set, contradict each other or are not numbers.
-ProcessPlace place_from(const Environment& environment);
-ProcessPlace place_from_environment();
+ProcessRank rank_from(const Environment& environment);
+ProcessRank rank_from_environment();
 
 /// "node03" of Slurm's "node[03-07,9],login": the first host of a list.
 std::string first_host(const std::string& hosts);

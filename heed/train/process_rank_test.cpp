@@ -1,6 +1,6 @@
 // What launchers leave in the environment, as they leave it.
 
-#include "heed/train/place.h"
+#include "heed/train/process_rank.h"
 
 #include <map>
 
@@ -13,8 +13,8 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-ProcessPlace place(const Variables& variables) {
-  return place_from([&](const std::string& name) -> std::optional<std::string> {
+ProcessRank process(const Variables& variables) {
+  return rank_from([&](const std::string& name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional<std::string>(found->second);
   });
@@ -22,7 +22,7 @@ ProcessPlace place(const Variables& variables) {
 
 std::string refusal(const Variables& variables) {
   try {
-    place(variables);
+    process(variables);
   } catch (const Error& error) {
     return error.what();
   }
@@ -55,18 +55,18 @@ Variables with(Variables variables, const Variables& more) {
   return variables;
 }
 
-TEST(ProcessPlace, IsASingleProcessWhereNothingIsSaid) {
-  const ProcessPlace alone = place({});
+TEST(ProcessRank, IsASingleProcessWhereNothingIsSaid) {
+  const ProcessRank alone = process({});
   EXPECT_EQ(alone.rank, 0);
   EXPECT_EQ(alone.world, 1);
   EXPECT_EQ(alone.launcher, "");
-  EXPECT_EQ(place({{"MASTER_ADDR", "node7"}, {"MASTER_PORT", "29500"}}).world, 1);
-  EXPECT_EQ(place({{"RANK", ""}, {"WORLD_SIZE", ""}}).world, 1);
+  EXPECT_EQ(process({{"MASTER_ADDR", "node7"}, {"MASTER_PORT", "29500"}}).world, 1);
+  EXPECT_EQ(process({{"RANK", ""}, {"WORLD_SIZE", ""}}).world, 1);
 }
 
-TEST(ProcessPlace, ReadsTheFourVariablesOfAPersonAndTakesTheRankForTheLocalOne) {
-  const ProcessPlace by_hand =
-      place({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "12345"}});
+TEST(ProcessRank, ReadsTheFourVariablesOfAPersonAndTakesTheRankForTheLocalOne) {
+  const ProcessRank by_hand =
+      process({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "12345"}});
   EXPECT_EQ(by_hand.rank, 1);
   EXPECT_EQ(by_hand.world, 2);
   EXPECT_EQ(by_hand.local_rank, 1);
@@ -75,19 +75,19 @@ TEST(ProcessPlace, ReadsTheFourVariablesOfAPersonAndTakesTheRankForTheLocalOne) 
   EXPECT_EQ(by_hand.launcher, "environment");
 }
 
-TEST(ProcessPlace, ReadsTorchrunAndLeavesItsPortToIt) {
-  const ProcessPlace torchrun = place(kTorchrun);
+TEST(ProcessRank, ReadsTorchrunAndLeavesItsPortToIt) {
+  const ProcessRank torchrun = process(kTorchrun);
   EXPECT_EQ(torchrun.rank, 3);
   EXPECT_EQ(torchrun.local_rank, 1);
   EXPECT_EQ(torchrun.master, "node7");
   EXPECT_EQ(torchrun.port, 29401);
   EXPECT_EQ(torchrun.launcher, "torchrun");
-  EXPECT_EQ(place(with(kTorchrun, {{"TORCHELASTIC_USE_AGENT_STORE", "False"}})).port, 29400);
-  EXPECT_EQ(place(with(kTorchrun, {{"MASTER_PORT", "65535"}})).port, 65534);
+  EXPECT_EQ(process(with(kTorchrun, {{"TORCHELASTIC_USE_AGENT_STORE", "False"}})).port, 29400);
+  EXPECT_EQ(process(with(kTorchrun, {{"MASTER_PORT", "65535"}})).port, 65534);
 }
 
-TEST(ProcessPlace, ReadsMpirunOnOneMachine) {
-  const ProcessPlace mpi = place(kOpenMpi);
+TEST(ProcessRank, ReadsMpirunOnOneMachine) {
+  const ProcessRank mpi = process(kOpenMpi);
   EXPECT_EQ(mpi.rank, 1);
   EXPECT_EQ(mpi.world, 2);
   EXPECT_EQ(mpi.local_rank, 1);
@@ -95,49 +95,49 @@ TEST(ProcessPlace, ReadsMpirunOnOneMachine) {
   EXPECT_EQ(mpi.launcher, "mpirun");
   EXPECT_GE(mpi.port, 20000);
   EXPECT_LT(mpi.port, 30000);
-  EXPECT_NE(mpi.port, place(with(kOpenMpi, {{"PMIX_NAMESPACE", "1234568"}})).port);
-  const ProcessPlace pmi =
-      place({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}, {"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "3"}});
+  EXPECT_NE(mpi.port, process(with(kOpenMpi, {{"PMIX_NAMESPACE", "1234568"}})).port);
+  const ProcessRank pmi =
+      process({{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}, {"MPI_LOCALRANKID", "2"}, {"MPI_LOCALNRANKS", "3"}});
   EXPECT_EQ(pmi.rank, 2);
   EXPECT_EQ(pmi.master, "127.0.0.1");
   EXPECT_EQ(pmi.port, 29500);
 }
 
-TEST(ProcessPlace, AsksForTheMasterWhereMpirunUsesSeveralMachines) {
+TEST(ProcessRank, AsksForTheMasterWhereMpirunUsesSeveralMachines) {
   const auto two_machines = with(kOpenMpi, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "0"}});
   expect_named(two_machines, {"MASTER_ADDR", "mpirun", "2 processes"});
-  const ProcessPlace told = place(with(two_machines, {{"MASTER_ADDR", "node1"}, {"MASTER_PORT", "4000"}}));
+  const ProcessRank told = process(with(two_machines, {{"MASTER_ADDR", "node1"}, {"MASTER_PORT", "4000"}}));
   EXPECT_EQ(told.master, "node1");
   EXPECT_EQ(told.port, 4000);
 }
 
-TEST(ProcessPlace, ReadsSlurmAndMeetsAtTheFirstHost) {
-  const ProcessPlace slurm = place(kSlurm);
+TEST(ProcessRank, ReadsSlurmAndMeetsAtTheFirstHost) {
+  const ProcessRank slurm = process(kSlurm);
   EXPECT_EQ(slurm.rank, 5);
   EXPECT_EQ(slurm.world, 8);
   EXPECT_EQ(slurm.local_rank, 1);
   EXPECT_EQ(slurm.master, "gpu07");
   EXPECT_EQ(slurm.launcher, "Slurm");
-  EXPECT_EQ(place(with(kSlurm, {{"SLURM_NNODES", "1"}})).master, "127.0.0.1");
-  EXPECT_EQ(place(with(kSlurm, {{"MASTER_ADDR", "head"}, {"MASTER_PORT", "777"}})).master, "head");
-  EXPECT_EQ(place(with(kSlurm, {{"SLURM_JOB_ID", "4711"}})).port, slurm.port);
+  EXPECT_EQ(process(with(kSlurm, {{"SLURM_NNODES", "1"}})).master, "127.0.0.1");
+  EXPECT_EQ(process(with(kSlurm, {{"MASTER_ADDR", "head"}, {"MASTER_PORT", "777"}})).master, "head");
+  EXPECT_EQ(process(with(kSlurm, {{"SLURM_JOB_ID", "4711"}})).port, slurm.port);
 }
 
-TEST(ProcessPlace, CountsTheTasksOfTheStepNotThoseOfTheAllocation) {
-  EXPECT_EQ(place({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "1"}}).world, 1);
+TEST(ProcessRank, CountsTheTasksOfTheStepNotThoseOfTheAllocation) {
+  EXPECT_EQ(process({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "8"}, {"SLURM_STEP_NUM_TASKS", "1"}}).world, 1);
 }
 
-TEST(ProcessPlace, IsASingleProcessInAnAllocationWithOneTaskOrWithoutSrun) {
-  EXPECT_EQ(place({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_NODELIST", "gpu07"}}).world, 1);
-  EXPECT_EQ(place({{"SLURM_NTASKS", "8"}, {"SLURM_JOB_NODELIST", "gpu07"}}).world, 1);
+TEST(ProcessRank, IsASingleProcessInAnAllocationWithOneTaskOrWithoutSrun) {
+  EXPECT_EQ(process({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"SLURM_JOB_NODELIST", "gpu07"}}).world, 1);
+  EXPECT_EQ(process({{"SLURM_NTASKS", "8"}, {"SLURM_JOB_NODELIST", "gpu07"}}).world, 1);
 }
 
-TEST(ProcessPlace, BelievesTorchrunInsideSlurmAndMpirun) {
-  EXPECT_EQ(place(with(kTorchrun, kSlurm)).rank, 3);
-  EXPECT_EQ(place(with(kTorchrun, kOpenMpi)).rank, 3);
+TEST(ProcessRank, BelievesTorchrunInsideSlurmAndMpirun) {
+  EXPECT_EQ(process(with(kTorchrun, kSlurm)).rank, 3);
+  EXPECT_EQ(process(with(kTorchrun, kOpenMpi)).rank, 3);
 }
 
-TEST(ProcessPlace, RefusesHalfOfThem) {
+TEST(ProcessRank, RefusesHalfOfThem) {
   expect_named({{"RANK", "0"}}, {"RANK=0", "WORLD_SIZE is not set"});
   expect_named({{"WORLD_SIZE", "2"}}, {"RANK is not set", "WORLD_SIZE=2"});
   expect_named({{"RANK", "0"}, {"WORLD_SIZE", "2"}}, {"MASTER_ADDR is not set", "WORLD_SIZE=2"});
@@ -147,7 +147,7 @@ TEST(ProcessPlace, RefusesHalfOfThem) {
   expect_named({{"SLURM_PROCID", "0"}}, {"SLURM_NTASKS is not set"});
 }
 
-TEST(ProcessPlace, RefusesWhatContradictsItself) {
+TEST(ProcessRank, RefusesWhatContradictsItself) {
   expect_named({{"RANK", "2"}, {"WORLD_SIZE", "2"}}, {"RANK=2", "WORLD_SIZE=2"});
   expect_named({{"RANK", "0"}, {"WORLD_SIZE", "0"}}, {"WORLD_SIZE=0"});
   expect_named(with(kOpenMpi, {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}}),
@@ -155,13 +155,13 @@ TEST(ProcessPlace, RefusesWhatContradictsItself) {
   expect_named(with(kTorchrun, {{"LOCAL_RANK", "4"}}), {"LOCAL_RANK=4", "WORLD_SIZE=4"});
 }
 
-TEST(ProcessPlace, RefusesWhatIsNoNumber) {
+TEST(ProcessRank, RefusesWhatIsNoNumber) {
   expect_named({{"RANK", "first"}, {"WORLD_SIZE", "2"}}, {"RANK='first'", "whole number"});
   expect_named({{"RANK", "-1"}, {"WORLD_SIZE", "2"}}, {"RANK='-1'"});
   expect_named(with(kTorchrun, {{"MASTER_PORT", "70000"}}), {"MASTER_PORT=70000"});
 }
 
-TEST(ProcessPlace, FindsTheFirstHostOfAList) {
+TEST(ProcessRank, FindsTheFirstHostOfAList) {
   EXPECT_EQ(first_host("login"), "login");
   EXPECT_EQ(first_host("a,b,c"), "a");
   EXPECT_EQ(first_host("node[03-07,9],login"), "node03");
