@@ -39,7 +39,7 @@ struct Sizes {
 struct Inputs {
   Tensor query, keys, values;  // [B, H, L, D]
   Tensor to_scores;            // [D]; multi-dimensional: [W, D]
-  Tensor pull;                 // the gradient of the context, [B, H, Lq, Dv]
+  Tensor upstream;             // the gradient of the context, [B, H, Lq, Dv]
 
   /// Query and keys N(0, sigma^2), values and gradients N(0, 1), to_scores N(0, 1 / D).
   static Inputs normal(const Sizes& n, double sigma = 1, bool matrix = false) {
@@ -52,12 +52,12 @@ struct Inputs {
   Inputs first_queries(int64_t count) const {
     Inputs some = *this;
     some.query = query.narrow(2, 0, count);
-    some.pull = pull.narrow(2, 0, count);
+    some.upstream = upstream.narrow(2, 0, count);
     return some;
   }
   Inputs in_double() const {
     const auto twin = [](const Tensor& x) { return x.defined() ? x.to(at::kDouble).contiguous() : x; };
-    return {twin(query), twin(keys), twin(values), twin(to_scores), twin(pull)};
+    return {twin(query), twin(keys), twin(values), twin(to_scores), twin(upstream)};
   }
   /// Without the head axis, one batch row for each head, as the formulas in plain libtorch take them.
   std::vector<Tensor> flat() const {
@@ -66,7 +66,7 @@ struct Inputs {
     return all;
   }
   /// For scores without parameters.
-  Inputs bare() const { return {query, keys, values, {}, pull}; }
+  Inputs bare() const { return {query, keys, values, {}, upstream}; }
 };
 
 struct Setting {
@@ -102,7 +102,7 @@ class Bound {
       exp_keys_ = (2 * in.keys).exp();
       p.exp_keys = rows_of<Real>(exp_keys_);
     }
-    context = at::empty_like(in.pull);
+    context = at::empty_like(in.upstream);
     rows.resize(static_cast<size_t>(p.batch * p.heads * p.queries));
     p.context = context.template data_ptr<Real>(), p.rows = rows.data();
   }
@@ -125,7 +125,7 @@ class Bound {
     const auto type = in_.query.scalar_type();
     grads = {at::zeros(in_.query.sizes(), type), at::zeros_like(in_.keys), at::zeros_like(in_.values)};
     if (p.to_scores) grads.push_back(at::zeros({p.heads, p.width}, type));
-    g_.context = in_.pull.template data_ptr<Real>();
+    g_.context = in_.upstream.template data_ptr<Real>();
     g_.query = grads[0].template data_ptr<Real>();
     g_.keys = grads[1].template data_ptr<Real>();
     g_.values = grads[2].template data_ptr<Real>();
@@ -195,13 +195,13 @@ class MultiCase {
   explicit MultiCase(Inputs inputs) : in_(std::move(inputs)) {}
 
   std::function<void()> forward() {
-    context_ = at::empty_like(in_.pull), top_ = at::empty_like(in_.pull), sum_ = at::empty_like(in_.pull);
+    context_ = at::empty_like(in_.upstream), top_ = at::empty_like(in_.upstream), sum_ = at::empty_like(in_.upstream);
     return [this, p = problem<float>(in_, context_, top_, sum_)] { fused::multi_forward(p); };
   }
   std::function<Error()> error() {
     return [this] {
       const auto in = in_.in_double();
-      auto context = at::empty_like(in.pull), top = at::empty_like(in.pull), sum = at::empty_like(in.pull);
+      auto context = at::empty_like(in.upstream), top = at::empty_like(in.upstream), sum = at::empty_like(in.upstream);
       fused::multi_forward(problem<double>(in, context, top, sum));
       return error_of({context_}, {context});
     };

@@ -34,10 +34,10 @@ void measure_memory(int64_t length, const std::string& setting) {
     std::vector<Tensor> leaves;
     for (int i = 0; i < 3; ++i) leaves.push_back(at::randn({1, L, D}).requires_grad_());
     for (const auto& tensor : parameters.values()) leaves.push_back(tensor.requires_grad_());
-    return [&plan, &mechanism, &parameters, leaves, pull = at::randn({1, L, D})] {
+    return [&plan, &mechanism, &parameters, leaves, upstream = at::randn({1, L, D})] {
       const auto attended = attend(leaves[0], leaves[1], leaves[2], mechanism, parameters);
       plan = attended.plan.to_string();
-      auto results = torch::autograd::grad({attended.context}, leaves, {pull});
+      auto results = torch::autograd::grad({attended.context}, leaves, {upstream});
       results.push_back(attended.context);
       return results;
     };

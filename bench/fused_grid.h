@@ -30,12 +30,12 @@ inline Race grid_race(const std::string& name, const std::string& title, const I
   Race race(name, title);
   Case c(in, setting);
   const auto x = in.flat();
-  const auto pull = in.pull.flatten(0, 1);
+  const auto upstream = in.upstream.flatten(0, 1);
   const int64_t N = x[0].size(1);
   race.add("forward", c.forward(), c.context_error());
   race.add("libtorch forward", [&] { run_plain(formula, x, N); });
   race.add("forward + backward", c.both());
-  race.add("libtorch forward + backward", [&] { plain_gradients(formula, x, pull, N); });
+  race.add("libtorch forward + backward", [&] { plain_gradients(formula, x, upstream, N); });
   race.run({.rounds = 5, .enough = 0.1, .slow_rounds = 2});
   race.add(times("forward", "libtorch forward"));
   race.add(times("forward + backward", "libtorch forward + backward"));

@@ -76,7 +76,7 @@ inline void dot(Bench& bench, const std::string& name, double forward_bar, doubl
   race.add("causal backward", causal.backward(), causal.gradients_error());
   race.add("libtorch forward", [&] { run_plain(plain_dot(false), in.flat(), N); });
   race.add("libtorch forward + backward",
-           [&] { plain_gradients(plain_dot(false), in.flat(), in.pull.flatten(0, 1), N); });
+           [&] { plain_gradients(plain_dot(false), in.flat(), in.upstream.flatten(0, 1), N); });
   race.run(bench.pace());
   race.add(of_peak("forward", flops, ruler, forward_bar, needs));
   race.add(of_peak("backward", 2.5 * flops, ruler, backward_bar, needs));
@@ -121,11 +121,11 @@ inline void additive(Bench& bench) {
   constexpr int64_t N = 1024, D = 128;
   const auto in = Inputs::normal({1, 1, N, N, D, D});
   const auto x = in.flat();
-  const auto pull = in.pull.flatten(0, 1);
+  const auto upstream = in.upstream.flatten(0, 1);
   const std::vector<int64_t> chunks =
       bench.full ? std::vector<int64_t>{1, 2, 4, 8, 16, 32, 64, 128, 256} : std::vector<int64_t>{2, 8, 32};
   const int64_t forward_chunk = best_chunk(chunks, [&](int64_t n) { run_plain(frugal_additive, x, n); });
-  const int64_t both_chunk = best_chunk(chunks, [&](int64_t n) { plain_gradients(frugal_additive, x, pull, n); });
+  const int64_t both_chunk = best_chunk(chunks, [&](int64_t n) { plain_gradients(frugal_additive, x, upstream, n); });
   Case c(in, kAdditive), wide(Inputs::normal({1, 1, N, N, D, D}, 8), kAdditive);
   Tensor context;
   std::vector<Tensor> grads;
@@ -155,9 +155,9 @@ inline void additive(Bench& bench) {
   race.add(
       chunked, [&] { context = run_plain(frugal_additive, x, forward_chunk); }, context_error);
   race.add(
-      naive_both, [&] { grads = plain_gradients(plain_additive, x, pull, N); }, gradients_error);
+      naive_both, [&] { grads = plain_gradients(plain_additive, x, upstream, N); }, gradients_error);
   race.add(
-      chunked_both, [&] { grads = plain_gradients(frugal_additive, x, pull, both_chunk); }, gradients_error);
+      chunked_both, [&] { grads = plain_gradients(frugal_additive, x, upstream, both_chunk); }, gradients_error);
   race.run(bench.pace());
   const double pairs = product({N, N, D});
   race.add({"forward", 1e-9 * pairs, {}, {"forward"}, "G pair-features/s", 12, true, kAvx512});
@@ -176,14 +176,14 @@ inline void step(Bench& bench) {
   constexpr int64_t B = 64, Lk = 20, Dh = 256, Dv = 512;
   const auto in = Inputs::normal({B, 1, 1, Lk, Dh, Dv});
   const auto x = in.flat();
-  const auto pull = in.pull.flatten(0, 1);
+  const auto upstream = in.upstream.flatten(0, 1);
   Case c(in, {.score = ScoreKind::additive, .exp_keys = true}), plain(in, kAdditive);
   const auto of_keys = at::empty_like(in.keys), of_values = at::empty_like(in.values);
   Race race("step", "additive + softmax, one decoder step on prepared keys: B 64, Lq 1, Lk 20, Dh 256, Dv 512");
   race.add("forward", c.forward(), c.context_error());
   race.add("forward + backward", c.both(), c.gradients_error());
   race.add("the same without exp of keys", plain.both(), plain.gradients_error());
-  race.add("composed forward + backward", [&] { plain_gradients(plain_additive, x, pull, 1); });
+  race.add("composed forward + backward", [&] { plain_gradients(plain_additive, x, upstream, 1); });
   race.add("bare traffic", [&] {
     const auto read = [](const Tensor& t) { read_all(t.data_ptr<float>(), static_cast<size_t>(t.numel())); };
     const auto copy = [](const Tensor& t, const Tensor& to) {

@@ -101,12 +101,12 @@ struct Setup {
   GraphAttention layer{GraphAttentionOptions{
       .in = kIn, .out = kOut, .heads = kHeads, .version = version, .self_loops = false, .bias = false}};
   Leaves leaves = Leaves::of(layer, at::randn({kNodes, kIn}).requires_grad_());
-  Tensor pull = at::randn({kNodes, kHeads* kOut});
+  Tensor upstream = at::randn({kNodes, kHeads* kOut});
 
   explicit Setup(GatVersion which) : version(which) {}
 
   std::vector<Tensor> with_gradients(const Tensor& context, const Leaves& p) const {
-    auto found = torch::autograd::grad({context}, p.all(), {pull.to(context.scalar_type())});
+    auto found = torch::autograd::grad({context}, p.all(), {upstream.to(context.scalar_type())});
     found.push_back(context.detach());
     return found;
   }

@@ -64,7 +64,7 @@ inline Tensor run_plain(const Formula& formula, const std::vector<Tensor>& x, in
 
 /// Forward and backward through autograd, each chunk at once, so that only its own graph is alive: gradients of query,
 /// keys, values (, to_scores) for that of the context.
-inline std::vector<Tensor> plain_gradients(const Formula& formula, const std::vector<Tensor>& x, const Tensor& pull,
+inline std::vector<Tensor> plain_gradients(const Formula& formula, const std::vector<Tensor>& x, const Tensor& upstream,
                                            int64_t chunk) {
   const int64_t queries = x[0].size(1);
   std::vector<Tensor> leaves, all;
@@ -74,7 +74,7 @@ inline std::vector<Tensor> plain_gradients(const Formula& formula, const std::ve
     const int64_t count = std::min(chunk, queries - i);
     auto inputs = leaves;
     inputs[0] = x[0].narrow(1, i, count).detach().requires_grad_();
-    const auto grads = torch::autograd::grad({formula(inputs)}, inputs, {pull.narrow(1, i, count)});
+    const auto grads = torch::autograd::grad({formula(inputs)}, inputs, {upstream.narrow(1, i, count)});
     of_query.push_back(grads[0]);
     if (all.empty()) {
       all = grads;

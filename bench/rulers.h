@@ -262,23 +262,23 @@ class Pool {
 #endif
   }
   void wake() {
-    ++turn_;
-    turn_.notify_all();
+    ++round_;
+    round_.notify_all();
   }
   void take() {
     for (int64_t i = next_++; i < tasks_; i = next_++) (*body_)(i);
   }
   void serve() {
     for (uint64_t seen = 0;; ++seen) {
-      for (int i = 0; i < kLooks && turn_.load() == seen; ++i) relax();
-      turn_.wait(seen);
+      for (int i = 0; i < kLooks && round_.load() == seen; ++i) relax();
+      round_.wait(seen);
       if (stop_) return;
       take();
       ++finished_;
     }
   }
 
-  std::atomic<uint64_t> turn_{0};
+  std::atomic<uint64_t> round_{0};
   std::atomic<int64_t> next_{0};
   std::atomic<int> finished_{0};
   std::atomic<bool> stop_{false};

@@ -158,7 +158,7 @@ class Looking {
     source_ = at::randn({kBatch, batch.source.size(1), kSource}).requires_grad_();
     for (int64_t t = 0; t < batch.target.size(1); ++t) {
       queries_.push_back(at::randn({kBatch, 1, kState}).requires_grad_());
-      pulls_.push_back(at::randn({kBatch, 1, kSource}));
+      upstreams_.push_back(at::randn({kBatch, 1, kSource}));
     }
   }
   void run() {
@@ -170,27 +170,28 @@ class Looking {
       memory.values = Growing(values.for_step());
       contexts.push_back(attention_->forward(query, memory, call_).context);
     }
-    grads(contexts, pulls_);
+    grads(contexts, upstreams_);
   }
   /// Only W_q q and W_k k.
   void run_products() {
     const auto p = attention_->named();
-    std::vector<Tensor> made, pulls;
+    std::vector<Tensor> made, upstreams;
     for (const auto& query : queries_) {
       made.push_back(at::linear(query, p["score.from_query"], p["score.bias"]));
-      pulls.push_back(at::ones_like(made.back()));
+      upstreams.push_back(at::ones_like(made.back()));
     }
     made.push_back(at::linear(source_, p["score.from_keys"]));
-    pulls.push_back(at::ones_like(made.back()));
-    grads(made, pulls);
+    upstreams.push_back(at::ones_like(made.back()));
+    grads(made, upstreams);
   }
 
  private:
-  void grads(const std::vector<Tensor>& outputs, const std::vector<Tensor>& pulls) {
+  void grads(const std::vector<Tensor>& outputs, const std::vector<Tensor>& upstreams) {
     auto of = attention_->parameters();
     of.insert(of.end(), queries_.begin(), queries_.end());
     of.push_back(source_);
-    torch::autograd::grad(outputs, of, pulls, /*retain_graph=*/false, /*create_graph=*/false, /*allow_unused=*/true);
+    torch::autograd::grad(outputs, of, upstreams, /*retain_graph=*/false, /*create_graph=*/false,
+                          /*allow_unused=*/true);
   }
 
   Call call_;
@@ -201,7 +202,7 @@ class Looking {
                                         .hidden = kHidden,
                                         .mechanism = Mechanism::parse("additive + softmax")}};
   Tensor source_;
-  std::vector<Tensor> queries_, pulls_;
+  std::vector<Tensor> queries_, upstreams_;
 };
 
 // ---- the race ------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ std::vector<ParameterSpec> declared(const Part& part) {
 
 /// The part with one number of its options raised by 1, or null where it refuses that.
 template <typename Part>
-std::shared_ptr<const Part> raised(const std::string& name, const Options::Known& option) {
+std::shared_ptr<const Part> with_changed_option(const std::string& name, const Options::Known& option) {
   const double value = std::stod(option.default_value) + 1;
   try {
     return Catalogue<Part>::make(PartSpec{name, Options(name, {{option.name, fixed(value, 3)}})});
@@ -64,7 +64,7 @@ std::vector<CardParameter> parameters(const std::string& name, const Part& part,
     for (const int64_t size : spec.shape) all.back().shape.push_back(symbols(size));
   }
   for (const auto& option : options) {
-    const auto other = option.kind == "number" ? raised<Part>(name, option) : nullptr;
+    const auto other = option.kind == "number" ? with_changed_option<Part>(name, option) : nullptr;
     const auto changed = other ? declared(*other) : specs;
     for (size_t i = 0; i < std::min(specs.size(), changed.size()); ++i)
       for (size_t axis = 0; axis < specs[i].shape.size(); ++axis)

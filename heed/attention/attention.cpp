@@ -147,7 +147,7 @@ Tensor AttentionImpl::split(const Tensor& x, const std::string& weight, int64_t 
 }
 
 /// Queries or keys [B, H, L, D] of which the first stands at position `first`.
-Tensor AttentionImpl::turned(const Tensor& heads, int64_t first) const {
+Tensor AttentionImpl::with_rotary(const Tensor& heads, int64_t first) const {
   const Rotary& r = options_.rotary;
   return r.base == 0 || !heads.defined() || heads.size(-1) == 0 ? heads : rotated(heads, first, r.layout, r.base);
 }
@@ -170,8 +170,8 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   if (query.defined() && o.query > 0) check_width("query", query, o.query);
   const auto first_query = [&](int64_t Lq) { return first_position(call.mask, {0, 0, Lq, keys.size(1)}); };
   if (!o.projects())
-    return attend(turned(query, query.defined() ? first_query(query.size(1)) : 0), turned(keys, 0), values, mechanism(),
-                  own(head_), call);
+    return attend(with_rotary(query, query.defined() ? first_query(query.size(1)) : 0), with_rotary(keys, 0), values,
+                  mechanism(), own(head_), call);
 
   // Padding is zeroed before the heads' projections, so that a NaN there cannot reach their gradients.
   call.mask.keep = with_head_axis(call.mask.keep);
@@ -193,7 +193,7 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   }
   const Tensor heads =
       q.defined() ? split(q, "query", o.heads) : at::empty({keys.size(0), o.heads, Lq, 0}, keys.options());
-  return finish(attend(turned(heads, first_query(Lq)), turned(split(k, "keys", o.key_heads), 0),
+  return finish(attend(with_rotary(heads, first_query(Lq)), with_rotary(split(k, "keys", o.key_heads), 0),
                        split(v, "values", o.key_heads), mechanism(), own(head_), call));
 }
 
@@ -226,7 +226,7 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
     side.keys = split(side.keys.squeeze(1), "keys", o.key_heads);
     side.values = split(side.values.squeeze(1), "values", o.key_heads);
   }
-  side.keys = turned(side.keys, first_key);
+  side.keys = with_rotary(side.keys, first_key);
   return side;
 }
 
@@ -323,7 +323,7 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   if (o.projects())
     heads =
         query.defined() && o.query > 0 ? split(heads.squeeze(1), "query", o.heads) : heads.expand({B, o.heads, Lq, 0});
-  heads = turned(heads, first_position(call.mask, whole));
+  heads = with_rotary(heads, first_position(call.mask, whole));
   const auto parameters = own(head_);
   prepared.query = mechanism().score().prepare_query(parameters.of("score"), heads);
   prepared.align_query = mechanism().align().prepare_query(parameters.of("align"), heads);

@@ -67,7 +67,7 @@ class AttentionImpl : public torch::nn::Cloneable<AttentionImpl> {
   struct KeySide;  // keys and values as the parts get them
   KeySide key_side(const Tensor& keys, const Tensor& values, const Mask& mask, int64_t first_key) const;
   Memory prepare_from(int64_t first_key, const Tensor& keys, const Tensor& values, const Mask& mask);
-  Tensor turned(const Tensor& heads, int64_t first) const;
+  Tensor with_rotary(const Tensor& heads, int64_t first) const;
   Parameters own(const Sizes& sizes) const;
   Call with_noise(const Call& call);
   Tensor projected(const Tensor& x, const std::string& weight) const;

@@ -203,7 +203,7 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, con
     const auto passed = factor.defined() ? weights * factor : weights;
     result.context = fused ? kernel_sum(graph, passed, values) : composed_sum(graph, passed, values);
   }
-  if (call.weights) result.weights = picked(weights, graph.position(), graph.order());
+  if (call.weights) result.weights = selected(weights, graph.position(), graph.order());
   return result;
 }
 

@@ -250,9 +250,9 @@ class Softly final : public ByKernel {
   Tensor weights_;
 };
 
-class Picked final : public OwnBackward {
+class Selection final : public OwnBackward {
  public:
-  Picked(Tensor rows, Tensor back, Tensor empty)
+  Selection(Tensor rows, Tensor back, Tensor empty)
       : rows_(std::move(rows)), back_(std::move(back)), empty_(std::move(empty)) {}
   Tensors forward(const Tensors& in) override { return {in[0].index_select(0, rows_)}; }
   Tensors backward(const Tensors&, const Tensors& grads, const std::vector<bool>&) override {
@@ -293,16 +293,16 @@ Tensors kernel_attend(const Graph& graph, const EdgeScore& score, const Tensor& 
   return run(c10::make_intrusive<Softly>(graph, score.negative_slope, want_weights, learns(in)), in);
 }
 
-Tensor picked(const Tensor& x, const Tensor& rows, const Tensor& back, const Tensor& empty) {
+Tensor selected(const Tensor& x, const Tensor& rows, const Tensor& back, const Tensor& empty) {
   const auto here = [&](const Tensor& y) { return y.defined() ? y.to(x.device()) : y; };
-  return run(c10::make_intrusive<Picked>(here(rows), here(back), here(empty)), {x})[0];
+  return run(c10::make_intrusive<Selection>(here(rows), here(back), here(empty)), {x})[0];
 }
 
 EdgeWeights aligned(const Graph& graph, const Alignment& alignment, const Parameters& parameters, const Tensor& scores,
                     const Tensor& uniforms) {
   const DegreeBlocks& all = graph.blocks();
   const int64_t heads = scores.size(1);
-  const auto slots = picked(scores, all.edge, all.slot);  // [S, H]
+  const auto slots = selected(scores, all.edge, all.slot);  // [S, H]
   const auto draws = uniforms.defined() ? uniforms.index_select(0, all.edge.to(uniforms.device())) : Tensor();
   const auto as_block = [&](const Tensor& x, const DegreeBlocks::Block& b) {
     return x.narrow(0, b.first, b.keep.numel())
@@ -333,7 +333,7 @@ EdgeWeights aligned(const Graph& graph, const Alignment& alignment, const Parame
     nodes.push_back(b.nodes.to(e.device()));
   }
   if (weights.empty()) return {at::zeros_like(scores), Tensor()};
-  EdgeWeights result{picked(at::cat(weights), all.slot, all.edge, all.empty), Tensor()};
+  EdgeWeights result{selected(at::cat(weights), all.slot, all.edge, all.empty), Tensor()};
   if (!nodes.empty())
     result.log_probability =
         at::zeros({graph.nodes(), heads}, scores.options()).index_copy(0, at::cat(nodes), at::cat(log_probability));

@@ -47,7 +47,7 @@ Tensors kernel_attend(const Graph& graph, const EdgeScore& score, const Tensor& 
 
 /// x[rows], where no row is read twice: backward picks too, instead of adding. back: the row of the result that each
 /// row of x went to; empty: bool, broadcasts to x, rows that went nowhere (undefined: none).
-Tensor picked(const Tensor& x, const Tensor& rows, const Tensor& back, const Tensor& empty = {});
+Tensor selected(const Tensor& x, const Tensor& rows, const Tensor& back, const Tensor& empty = {});
 
 }  // namespace graph_steps
 }  // namespace heed

@@ -34,14 +34,14 @@ Tensor sinusoidal_positions(int64_t count, int64_t width, Layout layout, int64_t
   check(count >= 0 && width > 0, "positions: ", count, " positions of width ", width, "; expected a width above 0");
   const int64_t pairs = (width + 1) / 2;
   if (layout == Layout::interleaved) {
-    const auto turned = angles(count, first, rates(pairs, static_cast<double>(width) / 2, base, options.device()));
-    const auto both = at::stack({turned.sin(), turned.cos()}, -1).flatten(1);  // [count, 2 pairs]
+    const auto rotated = angles(count, first, rates(pairs, static_cast<double>(width) / 2, base, options.device()));
+    const auto both = at::stack({rotated.sin(), rotated.cos()}, -1).flatten(1);  // [count, 2 pairs]
     return both.narrow(1, 0, width).to(or_float(options));
   }
   check(width % 2 == 0, "positions: halves of a width of ", width, "; expected an even one");
   const double of = pairs > 1 ? static_cast<double>(pairs - 1) : 1;
-  const auto turned = angles(count, first, rates(pairs, of, base, options.device()));
-  return at::cat({turned.sin(), turned.cos()}, 1).to(or_float(options));
+  const auto rotated = angles(count, first, rates(pairs, of, base, options.device()));
+  return at::cat({rotated.sin(), rotated.cos()}, 1).to(or_float(options));
 }
 
 Tensor rotated(const Tensor& x, int64_t first, Layout layout, double base) {
@@ -49,9 +49,9 @@ Tensor rotated(const Tensor& x, int64_t first, Layout layout, double base) {
   const int64_t width = x.size(-1);
   check(width % 2 == 0, "positions: rotary turns pairs of features, but there are ", width,
         "; expected an even number");
-  const auto turned =
+  const auto rotated =
       angles(x.size(-2), first, rates(width / 2, static_cast<double>(width) / 2, base, x.device()));  // [L, D/2]
-  const auto cos = turned.cos().to(x.scalar_type()), sin = turned.sin().to(x.scalar_type());
+  const auto cos = rotated.cos().to(x.scalar_type()), sin = rotated.sin().to(x.scalar_type());
   if (layout == Layout::halves) {
     const auto a = x.narrow(-1, 0, width / 2), b = x.narrow(-1, width / 2, width / 2);
     return at::cat({a * cos - b * sin, a * sin + b * cos}, -1);

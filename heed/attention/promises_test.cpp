@@ -526,16 +526,16 @@ TEST_P(EveryFusion, KeepsItsDigitsFarFromTheOrigin) {
     c.call.path = Path::fused;
     const auto fused = c.run().context;
     // Rows that turn on the last digits of the input say nothing: a key more or less, another best key.
-    auto turns = at::zeros({2, 2, 9}, at::kBool);
+    auto switches = at::zeros({2, 2, 9}, at::kBool);
     for (int i = 0; i < 4; ++i) {
       auto moved = wide;
       for (Tensor* x : {&moved.query, &moved.keys})
         *x = *x * (1 + 4 * std::numeric_limits<float>::epsilon() * at::randn_like(*x));
-      turns = turns.logical_or(row_errors(moved.run().context, expected) > 0.01 * size);
+      switches = switches.logical_or(row_errors(moved.run().context, expected) > 0.01 * size);
     }
-    EXPECT_LT(turns.to(at::kDouble).mean().item<double>(), 0.5);
-    const double theirs = largest(row_errors(composed, expected).masked_fill(turns, 0.0));
-    const double ours = largest(row_errors(fused, expected).masked_fill(turns, 0.0));
+    EXPECT_LT(switches.to(at::kDouble).mean().item<double>(), 0.5);
+    const double theirs = largest(row_errors(composed, expected).masked_fill(switches, 0.0));
+    const double ours = largest(row_errors(fused, expected).masked_fill(switches, 0.0));
     EXPECT_LE(ours, 8 * theirs + 2e-6 * size) << "scale " << c.call.scale;
   }
 }

@@ -26,7 +26,7 @@ uint32_t word_at(const unsigned char* bytes) {
 /// Mixes 64 bytes into the state: four rounds of sixteen steps.
 void mix(Words& state, const unsigned char* block) {
   static const std::array<uint32_t, 64> sine = sines();
-  static constexpr int kTurn[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+  static constexpr int kRotation[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
   auto [a, b, c, d] = state;
   for (uint32_t i = 0; i < 64; ++i) {
     const uint32_t round = i / 16;
@@ -35,11 +35,11 @@ void mix(Words& state, const unsigned char* block) {
                        : round == 2 ? b ^ c ^ d
                                     : c ^ (b | ~d);
     const uint32_t from = (round == 0 ? i : round == 1 ? 5 * i + 1 : round == 2 ? 3 * i + 5 : 7 * i) % 16;
-    const uint32_t turned = std::rotl(a + f + sine[i] + word_at(block + 4 * from), kTurn[round][i % 4]);
+    const uint32_t rotated = std::rotl(a + f + sine[i] + word_at(block + 4 * from), kRotation[round][i % 4]);
     a = d;
     d = c;
     c = b;
-    b += turned;
+    b += rotated;
   }
   state = {state[0] + a, state[1] + b, state[2] + c, state[3] + d};
 }

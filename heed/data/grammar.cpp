@@ -34,7 +34,7 @@ class Random {
   bool chance(int64_t percent) { return below(100) < percent; }
 
   template <typename T, size_t n>
-  const T& pick(const std::array<T, n>& all) {
+  const T& choose(const std::array<T, n>& all) {
     return all[static_cast<size_t>(below(n))];
   }
 
@@ -89,7 +89,7 @@ class Writer {
     if (clauses == 1 && random_.chance(15)) return question();
     Chinese all = clause();
     for (int64_t i = 1; i < clauses; ++i) {
-      const auto joint = say(random_.pick(kJoints));
+      const auto joint = say(random_.choose(kJoints));
       all = in_order({all, joint, clause()});
     }
     return all;
@@ -119,7 +119,7 @@ class Writer {
 
   Chinese clause() {
     const bool timed = maybe(), early = timed && random_.chance(50);
-    const auto first = early ? say(random_.pick(kTimes)) : Chinese{};
+    const auto first = early ? say(random_.choose(kTimes)) : Chinese{};
     const auto who = subject();
     bool third = !who.plural;
     const auto before_verb = maybe() ? auxiliary(third) : Chinese{};
@@ -129,7 +129,7 @@ class Writer {
   /// does not, will, or an adverb; the verb after does and will has its plain form.
   Chinese auxiliary(bool& third) {
     const int64_t kind = random_.below(4);
-    if (kind >= 2) return say(random_.pick(kFrequencies));
+    if (kind >= 2) return say(random_.choose(kFrequencies));
     if (kind == 1) {
       third = false;
       return sure("会", write("will"));
@@ -140,7 +140,7 @@ class Writer {
   }
 
   const Verb& transitive(bool on_the_living) {
-    return on_the_living && random_.chance(40) ? random_.pick(kVerbsOnTheLiving) : random_.pick(kVerbsOnAnything);
+    return on_the_living && random_.chance(40) ? random_.choose(kVerbsOnTheLiving) : random_.choose(kVerbsOnAnything);
   }
 
   /// What stands around and after the verb, and with the subject and what precedes the verb the whole clause.
@@ -148,7 +148,7 @@ class Writer {
     const int64_t kind = random_.below(10);
     Chinese act;
     if (kind < 3) {
-      act = say(random_.pick(kIntransitive), third);
+      act = say(random_.choose(kIntransitive), third);
     } else if (kind < 9) {
       const bool alive = random_.chance(70);
       const auto verb = say(transitive(alive), third);
@@ -156,15 +156,15 @@ class Writer {
     } else {
       act = giving(third);
     }
-    const auto how = maybe() ? say(random_.pick(kManners)) : Chinese{};
+    const auto how = maybe() ? say(random_.choose(kManners)) : Chinese{};
     const auto where = maybe() ? location() : Chinese{};
-    const auto when = timed ? say(random_.pick(kTimes)) : Chinese{};
+    const auto when = timed ? say(random_.choose(kTimes)) : Chinese{};
     return in_order({who, when, before_verb, where, how, act});
   }
 
   /// gives the book to Mary: 把 书 送给 玛丽
   Chinese giving(bool third) {
-    auto verb = say(random_.pick(kGiving), third);
+    auto verb = say(random_.choose(kGiving), third);
     const auto what = noun_phrase(/*alive=*/false).chinese;
     const int64_t to = write("to");
     verb[0].from[1] = {to, false};
@@ -180,14 +180,14 @@ class Writer {
       in[0].from[1] = {origin(where[0]), false};
       return in_order({in, where});
     }
-    const auto side = say(random_.pick(kSides));
+    const auto side = say(random_.choose(kSides));
     write("the");
-    const auto noun = say(random_.pick(kLocations));
+    const auto noun = say(random_.choose(kLocations));
     return in_order({possible("在", origin(side[0]), origin(noun[0])), noun, side});
   }
 
   Chinese city() {
-    const auto& city = random_.pick(kCities);
+    const auto& city = random_.choose(kCities);
     const size_t blank = city.english.find(' ');
     const Origin first{write(city.english.substr(0, blank))};
     if (blank == std::string_view::npos) return {{city.chinese, {first}}};
@@ -197,9 +197,9 @@ class Writer {
   /// Uncle Sam: 山姆 叔叔
   Chinese name() {
     const bool man = random_.chance(60);
-    const auto title = !maybe() ? Chinese{} : say(random_.pick(man ? kTitlesOfMen : kTitlesOfWomen));
+    const auto title = !maybe() ? Chinese{} : say(random_.choose(man ? kTitlesOfMen : kTitlesOfWomen));
     const Word* who = last_name_;
-    while (who == last_name_) who = man ? &random_.pick(kMen) : &random_.pick(kWomen);  // not "Tom chases Tom"
+    while (who == last_name_) who = man ? &random_.choose(kMen) : &random_.choose(kWomen);  // not "Tom chases Tom"
     last_name_ = who;
     return in_order({say(*who), title});
   }
@@ -217,13 +217,13 @@ class Writer {
     const int64_t kind = random_.below(10);
     if (kind < 2) return {owned(alive)};
     if (kind < 5) return with_determiner({"the", "", false, false}, alive);
-    return with_determiner(random_.pick(kDeterminers), alive);
+    return with_determiner(random_.choose(kDeterminers), alive);
   }
 
   /// my cat: 我的 猫, Tom 's cat: 汤姆 的 猫
   Chinese owned(bool alive) {
     if (!maybe()) {
-      const auto who = say(random_.pick(kOwners));
+      const auto who = say(random_.choose(kOwners));
       return in_order({who, described(alive, /*plural=*/false).first});
     }
     const auto who = name();
@@ -249,14 +249,14 @@ class Writer {
   }
 
   const Word& long_adjective(bool alive) {
-    return alive ? random_.pick(kLivingAdjectives) : random_.pick(kThingAdjectives);
+    return alive ? random_.choose(kLivingAdjectives) : random_.choose(kThingAdjectives);
   }
 
   /// big cat: 大 猫, clever cat: 聪明 的 猫
   std::pair<Chinese, Noun> described(bool alive, bool plural) {
     const bool adjective = maybe(), brief = random_.chance(50);
-    auto like = adjective ? say(brief ? random_.pick(kShortAdjectives) : long_adjective(alive)) : Chinese{};
-    const Noun noun = alive ? random_.pick(kAnimate) : random_.pick(kThings);
+    auto like = adjective ? say(brief ? random_.choose(kShortAdjectives) : long_adjective(alive)) : Chinese{};
+    const Noun noun = alive ? random_.choose(kAnimate) : random_.choose(kThings);
     const int64_t at = write(plural ? noun.many : noun.one);
     if (adjective && !brief) like = in_order({like, possible("的", at - 1, at)});
     return {in_order({like, sure(noun.chinese, at)}), noun};

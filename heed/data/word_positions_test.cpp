@@ -44,7 +44,7 @@ Lines without(const std::set<char32_t>& characters, const Lines& lines) {
 }
 
 /// Special tokens, whitespace and characters that nobody has seen, in one line of ten.
-Lines disturbed(Lines lines) {
+Lines perturbed(Lines lines) {
   const Lines odd = {"</s>", "<unk>", " <pad> ", "  ", "\t", "\u00A0", "\u3000", "\U0001F996", " \u2581 ", "\u2581"};
   for (size_t i = 0; i < lines.size(); i += 10) {
     const size_t blank = lines[i].find(' ', lines[i].size() / 3);
@@ -84,7 +84,7 @@ class WordPositions : public FolderTest {
     if (!exists(files + "train.de.gz")) GTEST_SKIP() << files << " is not there; HEED_DATA names the folder of data";
     auto train = read_lines(files + "train.de.gz");
     train.resize(10'000);
-    const auto lines = disturbed(read_lines(files + "test_2016_flickr.de.gz"));
+    const auto lines = perturbed(read_lines(files + "test_2016_flickr.de.gz"));
     ASSERT_EQ(lines.size(), 1000U);
     compare(name, tokenizer_spec, without(left_out_characters(train), train), lines);
   }
@@ -109,7 +109,7 @@ TEST_F(WordPositions, AreThoseOfTheScriptInChinese) {
   const Lines train(chinese.begin(), chinese.begin() + 5000);
   Lines lines(chinese.end() - 1000, chinese.end());
   for (size_t i = 0; i < lines.size(); i += 50) lines[i] = " " + lines[i] + " ";
-  compare("characters_zh", "characters", without(left_out_characters(train), train), disturbed(lines));
+  compare("characters_zh", "characters", without(left_out_characters(train), train), perturbed(lines));
 }
 
 }  // namespace

@@ -83,9 +83,9 @@ TEST(AlignmentError, IsThatOfThirteenSystemsOnTheHansards) {
   if (gold.empty()) GTEST_SKIP() << "align-enfr-hansards is not there; HEED_DATA names the folder of data";
   for (const auto& expected : kExpected) {
     SCOPED_TRACE(expected.output);
-    const bool turned = std::string(expected.output).find("reverse") != std::string::npos;
+    const bool swapped = std::string(expected.output).find("reverse") != std::string::npos;
     const auto found =
-        alignment_error(hansards(std::string("outputs/enfr.") + expected.output, {.swapped = turned}), gold);
+        alignment_error(hansards(std::string("outputs/enfr.") + expected.output, {.swapped = swapped}), gold);
     const double scale = std::pow(10, expected.digits);
     const auto percent = [scale](double share) { return std::round(100 * share * scale) / scale; };
     EXPECT_DOUBLE_EQ(percent(found.error), expected.error);

@@ -152,11 +152,11 @@ class Backward : private Engine<V> {
                                w, ds);
         if (steps.drops()) steps.drop(at, i, key, n, w);
         if (position != nullptr && p_.gauss == Gauss::weights) position[index] += work.state().grad_position();
-        if (steps.disturbs() && p_.align != AlignKind::hard) {
-          const Real grad = steps.calm(at, i, key, n, t.before + i * kTile, ds);
+        if (steps.perturbs() && p_.align != AlignKind::hard) {
+          const Real grad = steps.perturb_backward(at, i, key, n, t.before + i * kTile, ds);
           if (position != nullptr && p_.gauss != Gauss::weights) position[index] += grad;
         }
-        if (to_score && steps.bends()) steps.unbend(n, t.raw + i * kTile, ds);
+        if (to_score && steps.has_activation()) steps.activation_backward(n, t.raw + i * kTile, ds);
       }
     }
   }

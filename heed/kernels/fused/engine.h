@@ -98,7 +98,7 @@ class Engine {
     for (int64_t c = 0; c < n; c += V::kLanes) {
       Reg sum = V::zero();
       for (int64_t f = 0; f < p_.width; ++f) sum = V::fma(V::load(panel + f * n + c), V::load(panel + f * n + c), sum);
-      const Real square = V::top(sum), non_finite = V::sum(V::mul(sum, V::zero()));
+      const Real square = V::reduce_max(sum), non_finite = V::sum(V::mul(sum, V::zero()));
       max = square > max ? square : max;
       if (non_finite != 0) max = non_finite;  // NaN or infinite
     }
@@ -133,11 +133,11 @@ class Engine {
           }
           V::store(block[i], x);
         }
-        Panels<V>::turn(block, min_of(V::kLanes, Panels<V>::by_four(p_.width) - f), to + f * n + j, n);
+        Panels<V>::transpose(block, min_of(V::kLanes, Panels<V>::by_four(p_.width) - f), to + f * n + j, n);
       }
       if (tops == nullptr) continue;
       V::store(tops + f, max);
-      const Real top = V::top(size);
+      const Real top = V::reduce_max(size);
       reach = top > reach || top != top ? top : reach;
     }
     if (tops != nullptr) tops[width] = reach;
@@ -171,7 +171,7 @@ class Engine {
     Real* also = s + group * kTile;
     Real factor[kRowsMax];
     Real minus_top = 0;
-    const bool raises = work.steps.silent() && work.tile().raises() && state.raised(minus_top);
+    const bool fuses_exp2 = work.steps.silent() && work.tile().fuses_exp2() && state.exp2_bound(minus_top);
     const Rows<const Real>& v = p_.values;
     const int64_t end = min_of(span.last, work.any.last), begin = max_of(span.first, work.any.first) / kPanel * kPanel;
     do {
@@ -187,10 +187,10 @@ class Engine {
           const bool inside = work.all_of[g].first <= key && key + n <= work.all_of[g].last;
           if (state.recalls()) {
             state.recall(r, at.rows, key, n, s);
-          } else if (inside && raises) {
+          } else if (inside && fuses_exp2) {
             alignas(64) Real sums[kGroup * V::kLanes];
             clear(sums, at.rows * V::kLanes);
-            work.tile().raise(r, at.rows, panel, count, minus_top, s, sums);
+            work.tile().exp2(r, at.rows, panel, count, minus_top, s, sums);
             state.take(r, at.rows, sums);
           } else {
             work.scores(r, panel, count, s);

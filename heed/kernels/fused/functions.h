@@ -30,7 +30,7 @@ struct Functions {
   /// With e = e^-|x|, which never overflows: (x > 0 ? 1 : e) / (1 + e), exactly 0 at -inf.
   static Reg sigmoid(Reg x) {
     const Reg one = V::set1(1), e = exp(V::min(negative(x), x));
-    return V::mul(V::pick(V::greater(x, V::zero()), one, e), V::reciprocal(V::add(one, e)));
+    return V::mul(V::select(V::greater(x, V::zero()), one, e), V::reciprocal(V::add(one, e)));
   }
 
   static Reg activate(Activation f, Reg x) {
@@ -38,7 +38,7 @@ struct Functions {
       case Activation::tanh:
         return tanh(x);
       case Activation::relu:
-        return V::pick(V::greater(V::zero(), x), V::zero(), x);
+        return V::select(V::greater(V::zero(), x), V::zero(), x);
       case Activation::sigmoid:
         return sigmoid(x);
       case Activation::elu:
@@ -62,13 +62,13 @@ struct Functions {
         return V::fnma(y, y, one);
       }
       case Activation::relu:
-        return V::pick(V::greater(x, V::zero()), one, V::zero());
+        return V::select(V::greater(x, V::zero()), one, V::zero());
       case Activation::sigmoid: {
         const Reg y = sigmoid(x);
         return V::fnma(y, y, y);
       }
       case Activation::elu:
-        return V::pick(V::greater(x, V::zero()), one, exp(V::min(x, V::zero())));
+        return V::select(V::greater(x, V::zero()), one, exp(V::min(x, V::zero())));
       case Activation::gelu:
         return V::each(x, [](Real y) { return below(y) + y * density(y); });
       case Activation::silu: {  // s + x s (1 - s)

@@ -57,11 +57,11 @@ struct MultiBackward : Multi<V> {
     int64_t rows = 0;
     int64_t batches = 1, heads = 1, chunks = 1;  // how often the batch, the key heads and the keys are cut
 
-    Real *pull = nullptr, *mean = nullptr;  // [rows][channels]: dO / sum, D / sum
-    Real* exp_query = nullptr;              // [rows][width]
-    uint8_t* tame = nullptr;                // [rows]
-    Real* later = nullptr;                  // [chunks - 1][rows][width]: gradients of the query
-    Real* partial = nullptr;                // [batches][chunks][heads][Wd, relative, alibi]
+    Real *scaled_grad = nullptr, *mean = nullptr;  // [rows][channels]: dO / sum, D / sum
+    Real* exp_query = nullptr;                     // [rows][width]
+    uint8_t* tame = nullptr;                       // [rows]
+    Real* later = nullptr;                         // [chunks - 1][rows][width]: gradients of the query
+    Real* partial = nullptr;                       // [batches][chunks][heads][Wd, relative, alibi]
 
     Buffer scratch = {};  // for all of these
 
@@ -112,12 +112,12 @@ struct MultiBackward : Multi<V> {
     const int64_t numbers = call.rows * (2 * p.channels + exp_width) + (call.chunks - 1) * call.rows * width +
                             parts * p.heads * call.of_head();
     const auto bytes = static_cast<size_t>(numbers) * sizeof(Real) + static_cast<size_t>(call.rows);
-    call.pull = static_cast<Real*>(call.scratch.reserve(bytes));
-    call.mean = call.pull + call.rows * p.channels;
+    call.scaled_grad = static_cast<Real*>(call.scratch.reserve(bytes));
+    call.mean = call.scaled_grad + call.rows * p.channels;
     call.exp_query = call.mean + call.rows * p.channels;
     call.later = call.exp_query + call.rows * exp_width;
     call.partial = call.later + (call.chunks - 1) * call.rows * width;
-    call.tame = reinterpret_cast<uint8_t*>(call.pull + numbers);
+    call.tame = reinterpret_cast<uint8_t*>(call.scaled_grad + numbers);
   }
 
   static void add_to(Real* to, Reg x) { V::store(to, V::add(V::load(to), x)); }
@@ -134,8 +134,8 @@ struct MultiBackward : Multi<V> {
         Reg d = V::mul(grad, V::load(p.context + c));
         if (call.g.lse != nullptr) d = V::sub(d, V::load(call.g.lse + c));
         const auto dead = V::equal(sum, V::zero());
-        V::store(call.pull + c, V::pick(dead, V::zero(), V::div(grad, sum)));
-        V::store(call.mean + c, V::pick(dead, V::zero(), V::div(d, sum)));
+        V::store(call.scaled_grad + c, V::select(dead, V::zero(), V::div(grad, sum)));
+        V::store(call.mean + c, V::select(dead, V::zero(), V::div(d, sum)));
       }
       if (!call.w.factored) continue;
       const Real* query = p.query.at(bh / p.heads, bh % p.heads, row % p.queries);
@@ -251,24 +251,25 @@ struct MultiBackward : Multi<V> {
                               const Real* added, const Scratch& scratch, const GradientSums& s) {
     const Work& w = call.w;
     const int64_t channels = w.p.channels, stride = w.channel_row();
-    const typename Base::Bend bend(w);
+    const typename Base::CapAndBias activation(w);
     const bool drops = w.p.dropout > 0, sums = call.biased();
     if (sums) Base::clear(scratch.sums, count * V::kLanes);
     for (int64_t c = 0; c < channels; c += V::kLanes) {
-      const Reg pull = V::load(call.pull + row * channels + c), mean = V::load(call.mean + row * channels + c);
+      const Reg scaled_grad = V::load(call.scaled_grad + row * channels + c),
+                mean = V::load(call.mean + row * channels + c);
       const Reg top = V::load(w.p.top + row * channels + c);
       for (int n = 0; n < count; ++n) {
         Real* score = scratch.scores + n * stride + c;
         Real* grad_value = s.values + key[n] * channels + c;
-        Reg bent;
-        const Reg known = bend(V::load(score), added == nullptr ? Real(0) : added[n], bent);
+        Reg derivative;
+        const Reg known = activation(V::load(score), added == nullptr ? Real(0) : added[n], derivative);
         const Reg weight = V::exp2_below(V::sub(known, top));
-        const Reg pulled = drops ? V::mul(pull, V::load(scratch.factors + n * stride + c)) : pull;
-        V::store(grad_value, V::fma(weight, pulled, V::load(grad_value)));
-        const Reg apart = V::sub(V::mul(pulled, V::load(t.values + key[n] * t.value_row + c)), mean);
+        const Reg scaled = drops ? V::mul(scaled_grad, V::load(scratch.factors + n * stride + c)) : scaled_grad;
+        V::store(grad_value, V::fma(weight, scaled, V::load(grad_value)));
+        const Reg apart = V::sub(V::mul(scaled, V::load(t.values + key[n] * t.value_row + c)), mean);
         const Reg grad = V::mul(weight, apart);
         if (sums) add_to(scratch.sums + n * V::kLanes, grad);
-        V::store(score, V::mul(grad, bent));
+        V::store(score, V::mul(grad, derivative));
       }
     }
   }
@@ -286,11 +287,11 @@ struct MultiBackward : Multi<V> {
       Reg query = V::zero();
       for (int n = 0; n < count; ++n) {
         const Reg hidden = V::load(scratch.hidden + n * w.row() + f);
-        const Reg bent =
+        const Reg derivative =
             from_hidden ? V::fnma(hidden, hidden, V::set1(1))
                         : F::activation_backward(w.p.activation,
                                                  V::add(V::load(q.row + f), V::load(t.keys + key[n] * t.key_row + f)));
-        const Reg grad = V::mul(bent, V::load(scratch.grads + n * w.row() + f));
+        const Reg grad = V::mul(derivative, V::load(scratch.grads + n * w.row() + f));
         query = V::add(query, grad);
         add_to(s.keys + key[n] * width + f, grad);
       }
@@ -304,8 +305,9 @@ struct MultiBackward : Multi<V> {
     for (int64_t f = 0; f < width; f += V::kLanes) {
       Reg query = V::zero();
       for (int n = 0; n < count; ++n) {
-        const Reg bent = F::activation_backward(w.p.activation, Base::soft(q.row + f, t.keys + key[n] * t.key_row + f));
-        const Reg grad = V::mul(bent, V::load(grads + n * w.channel_row() + f));
+        const Reg derivative =
+            F::activation_backward(w.p.activation, Base::soft(q.row + f, t.keys + key[n] * t.key_row + f));
+        const Reg grad = V::mul(derivative, V::load(grads + n * w.channel_row() + f));
         query = V::add(query, grad);
         add_to(s.keys + key[n] * width + f, grad);
       }
@@ -326,13 +328,13 @@ struct MultiBackward : Multi<V> {
     const int64_t channels = call.w.p.channels, exp_row = call.w.row();
     const Real curve = call.w.curve, steep = 4 * call.w.p.scale / (curve * curve);
     const Reg over = V::set1(1 / curve), first = V::set1(steep * curve), second = V::set1(steep);
-    Reg exp_query[N], query[N], pull[N], mean[N];
+    Reg exp_query[N], query[N], scaled_grad[N], mean[N];
 #pragma GCC unroll 8
     for (int k = 0; k < N; ++k) {
       const int64_t at = c + k * V::kLanes;
       exp_query[k] = V::load(q.exp_row + at);
       query[k] = V::zero();
-      pull[k] = V::load(call.pull + row * channels + at);
+      scaled_grad[k] = V::load(call.scaled_grad + row * channels + at);
       mean[k] = V::load(call.mean + row * channels + at);
     }
     for (int n = 0; n < count; ++n) {
@@ -343,8 +345,8 @@ struct MultiBackward : Multi<V> {
         const int64_t l = k * V::kLanes;
         const Reg x = V::reciprocal(V::fma(exp_query[k], V::load(t.exp_keys + key[n] * exp_row + c + l), over));
         const Reg weight = V::exp2_below(x);
-        V::store(s.values + at + l, V::fma(weight, pull[k], V::load(s.values + at + l)));
-        const Reg of_score = V::mul(weight, V::sub(V::mul(pull[k], V::load(value + l)), mean[k]));
+        V::store(s.values + at + l, V::fma(weight, scaled_grad[k], V::load(s.values + at + l)));
+        const Reg of_score = V::mul(weight, V::sub(V::mul(scaled_grad[k], V::load(value + l)), mean[k]));
         const Reg grad = V::mul(of_score, V::mul(x, V::fnma(second, x, first)));
         query[k] = V::add(query[k], grad);
         add_to(s.keys + at + l, grad);

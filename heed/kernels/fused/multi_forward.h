@@ -111,17 +111,17 @@ struct MultiForward : Multi<V> {
     }
     if (others == 0) return;
     Base::score(w, h, q, t, rest, others, scratch.hidden, scratch.scores);
-    if (w.p.soft_cap > 0 || w.p.bias.any()) bend_all(w, pairs.added(), others, scratch.scores);
+    if (w.p.soft_cap > 0 || w.p.bias.any()) activate_all(w, pairs.added(), others, scratch.scores);
     if (w.p.dropout > 0) pairs.draw(rest, others, scratch.factors, w.channel_row());
     weigh(w, t, rest, others, scratch, s);
   }
 
-  static void bend_all(const Work& w, const Real* added, int count, Real* scores) {
-    const typename Base::Bend bend(w);
+  static void activate_all(const Work& w, const Real* added, int count, Real* scores) {
+    const typename Base::CapAndBias activation(w);
     Reg grad;
     for (int n = 0; n < count; ++n, scores += w.channel_row())
       for (int64_t c = 0; c < w.p.channels; c += V::kLanes)
-        V::store(scores + c, bend(V::load(scores + c), added == nullptr ? Real(0) : added[n], grad));
+        V::store(scores + c, activation(V::load(scores + c), added == nullptr ? Real(0) : added[n], grad));
   }
 
   /// Softmax of each channel by itself.
@@ -204,11 +204,11 @@ struct MultiForward : Multi<V> {
       const auto dead = V::equal(sum, V::zero());
       V::store(p.top + n, top);
       V::store(p.sum + n, sum);
-      V::store(p.context + n, V::pick(dead, V::zero(), V::div(context, sum)));
+      V::store(p.context + n, V::select(dead, V::zero(), V::div(context, sum)));
       if (p.lse != nullptr) {
         const Reg lse = V::mul(V::set1(Real(kLn2)), V::add(top, V::log2(sum)));
-        const Reg known = V::pick(V::equal(sum, sum), lse, sum);  // NaN stays NaN
-        V::store(p.lse + n, V::pick(dead, V::set1(Base::kNone), known));
+        const Reg known = V::select(V::equal(sum, sum), lse, sum);  // NaN stays NaN
+        V::store(p.lse + n, V::select(dead, V::set1(Base::kNone), known));
       }
     }
   }

@@ -216,9 +216,9 @@ struct Multi {
   }
 
   /// Cap and bias: what is between e and what softmax gets.
-  struct Bend {
+  struct CapAndBias {
     Real scale, cap;
-    explicit Bend(const Work& w) : scale(w.p.scale), cap(w.p.soft_cap) {}
+    explicit CapAndBias(const Work& w) : scale(w.p.scale), cap(w.p.soft_cap) {}
     /// gradient: by the score before scale.
     Reg operator()(Reg score, Real added, Reg& grad) const {
       grad = V::set1(scale);

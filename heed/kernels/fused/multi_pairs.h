@@ -91,7 +91,7 @@ class MultiPairs {
           second = true;
         }
         for (int64_t l = 0; l < kPad; l += V::kLanes)
-          V::store(factors + c + l, V::pick(V::at_least(V::load(u + off + l), rate), share, V::zero()));
+          V::store(factors + c + l, V::select(V::at_least(V::load(u + off + l), rate), share, V::zero()));
       }
     }
   }

@@ -133,10 +133,10 @@ class Call {
     for (const auto* x : {&context, &top, &sum, &lse}) EXPECT_TRUE(x->intact()) << "written beside an output";
   }
 
-  /// Gradients of sum(pull * context) + sum(pull_lse * lse), by name.
-  void backward(const std::vector<double>& pull, const std::vector<double>& pull_lse, const Definition& d,
+  /// Gradients of sum(upstream * context) + sum(grad_lse * lse), by name.
+  void backward(const std::vector<double>& upstream, const std::vector<double>& grad_lse, const Definition& d,
                 const ParallelFor& parallel_for = in_order) {
-    const auto of_context = as<Real>(pull), of_lse = as<Real>(pull_lse);
+    const auto of_context = as<Real>(upstream), of_lse = as<Real>(grad_lse);
     const auto scratch = [&](const std::string& name, size_t size) {
       grads[name] = Fenced<Real>(static_cast<int64_t>(size));
       return grads[name].data();
@@ -301,7 +301,7 @@ struct Pull {
 
   reference::Loss loss() const {
     return [this](const reference::Answer<reference::Complex>& answer) {
-      reference::Complex sum = reference::pulled_by(context)(answer);
+      reference::Complex sum = reference::upstream_of(context)(answer);
       for (size_t i = 0; i < lse.size(); ++i)
         if (std::isfinite(answer.lse.data[i].real())) sum += lse[i] * answer.lse.data[i];
       return sum;
@@ -319,8 +319,8 @@ std::vector<double> as_given(const std::string& name, const std::vector<double>&
 
 /// In double, along three ways through each input.
 void compare_gradients(const Definition& d, Call<double>& call) {
-  const Pull pull(d);
-  call.backward(pull.context, pull.lse, d);
+  const Pull upstream(d);
+  call.backward(upstream.context, upstream.lse, d);
   const Scale s = scale_of(d);
   for (const auto& [name, grads] : call.grads) {
     const auto mine = as_given(name, doubles(grads), d);
@@ -334,7 +334,7 @@ void compare_gradients(const Definition& d, Call<double>& call) {
         along += direction[i] * mine[i];
         size += std::abs(direction[i] * mine[i]);
       }
-      const double expected = pull.loss()(reference::attend(moved)).imag() / reference::kStep;
+      const double expected = upstream.loss()(reference::attend(moved)).imag() / reference::kStep;
       ASSERT_NEAR(along, expected, std::numeric_limits<double>::epsilon() * (8 * s.score + 64) * (1 + size) * 4)
           << "gradient of " << name << ", way " << way;
     }
@@ -343,8 +343,8 @@ void compare_gradients(const Definition& d, Call<double>& call) {
 
 /// Float against double, number by number.
 void compare_gradients(const Definition& d, Call<float>& call, const Call<double>& exact) {
-  const Pull pull(d);
-  call.backward(pull.context, pull.lse, d);
+  const Pull upstream(d);
+  call.backward(upstream.context, upstream.lse, d);
   const Scale s = scale_of(d);
   const double share = d.dropout > 0 ? 1 / (1 - d.dropout) : 1;
   const double relative = std::numeric_limits<float>::epsilon() * (8 * s.score + 64), one = 2 * s.values * share + 1;
@@ -585,11 +585,11 @@ TEST(Multi, HasTheGradientsOfTheDefinition) {
     d.per_key = floats({1, 2, 4}, 62), d.dropout = 0.3, d.soft_cap = 2;
     Call<double> call(d);
     call.forward();
-    const Pull pull(d);
-    call.backward(pull.context, pull.lse, d);
+    const Pull upstream(d);
+    call.backward(upstream.context, upstream.lse, d);
     const double tolerance = std::numeric_limits<double>::epsilon() * 100 * scale_of(d).score;
     for (const auto& [name, got] : call.grads)
-      expect_near(got, reference::gradients(d, name, pull.loss()), tolerance, "gradient of " + name);
+      expect_near(got, reference::gradients(d, name, upstream.loss()), tolerance, "gradient of " + name);
   }
 }
 
@@ -667,10 +667,10 @@ TEST(Multi, DoesNotReadWhatNobodyMayAttend) {
               array->data[static_cast<size_t>((b * 60 + j) * width + f)] = f % 2 ? kNan : kInfinity;
           }
       }
-      const Pull pull(d);
+      const Pull upstream(d);
       on_every_set([&] {
         Call<float> clean(d), other(with_nan);
-        for (auto* call : {&clean, &other}) call->forward(), call->backward(pull.context, pull.lse, d);
+        for (auto* call : {&clean, &other}) call->forward(), call->backward(upstream.context, upstream.lse, d);
         expect_same_bits(clean, other, "NaN where nobody looks");
         for (int64_t i = 0; i < clean.context.size(); ++i) ASSERT_TRUE(std::isfinite(clean.context[i]));
       });
@@ -684,11 +684,11 @@ TEST(Multi, LeavesARowWithoutKeysAtZero) {
     kill_row(d.keep, 7);
     const int64_t width = d.query.shape[3];
     for (int64_t f = 0; f < width; ++f) d.query.data[static_cast<size_t>(7 * width + f)] = kNan;
-    const Pull pull(d);
+    const Pull upstream(d);
     on_every_set([&] {
       Call<float> call(d);
       call.forward();
-      call.backward(pull.context, pull.lse, d);
+      call.backward(upstream.context, upstream.lse, d);
       for (int64_t c = 0; c < 5; ++c) {
         EXPECT_EQ(call.context[7 * 5 + c], 0);
         EXPECT_EQ(call.lse[7 * 5 + c], -kInfinity);
@@ -772,10 +772,10 @@ TEST(Multi, WorksWhereThereIsNothing) {
   for (const auto& form : kForms)
     for (const auto& n : std::vector<Sizes>{{.batch = 0}, {.queries = 0}, {.keys = 0}}) {
       const auto d = definition_of(form, n);
-      const Pull pull(d);
+      const Pull upstream(d);
       Call<double> call(d);
       call.forward();
-      call.backward(pull.context, pull.lse, d);
+      call.backward(upstream.context, upstream.lse, d);
       for (int64_t i = 0; i < call.context.size(); ++i) {
         EXPECT_EQ(call.context[i], 0);
         EXPECT_EQ(call.lse[i], -kInfinity);
@@ -796,13 +796,13 @@ TEST(Multi, GivesTheSameBitsOnAnyNumberOfThreads) {
       d.causal = reference::Causal::bottom_right, d.dropout = 0.1;
       d.bias = floats({1, n.heads, n.queries, n.keys}, 61);
       d.relative = floats({1, 9}, 63), d.alibi = floats({n.heads}, 64);
-      const Pull pull(d);
+      const Pull upstream(d);
       on_every_set([&] {
         Call<float> alone(d), together(d);
         alone.forward();
-        alone.backward(pull.context, pull.lse, d);
+        alone.backward(upstream.context, upstream.lse, d);
         together.forward(two_threads);
-        together.backward(pull.context, pull.lse, d, two_threads);
+        together.backward(upstream.context, upstream.lse, d, two_threads);
         expect_same_bits(alone, together, "two threads");
       });
     }
@@ -813,14 +813,14 @@ TEST(Multi, BringsOnlyTheGradientsThatAreWanted) {
   for (const auto& form : kForms)
     for (const int64_t channels : {5, 16}) {
       const auto d = definition_of(form, {.width = channels, .channels = channels});
-      const Pull pull(d);
+      const Pull upstream(d);
       Call<double> call(d);
       call.forward();
-      call.backward(pull.context, pull.lse, d);
+      call.backward(upstream.context, upstream.lse, d);
       for (const auto& wanted : {"query", "keys", "values"}) {
         Fenced<double> only(call.grads[wanted].size());
         MultiGradients<double> g;
-        g.context = pull.context.data(), g.lse = pull.lse.data();
+        g.context = upstream.context.data(), g.lse = upstream.lse.data();
         (wanted == std::string("query") ? g.query : wanted == std::string("keys") ? g.keys : g.values) = only.data();
         multi_backward(call.p, g);
         EXPECT_TRUE(same_bits(only, call.grads[wanted])) << wanted;

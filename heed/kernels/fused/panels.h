@@ -38,12 +38,12 @@ struct Panels {
       for (int64_t f = 0; f < width; f += V::kLanes) {
         for (int64_t i = 0; i < kPad; ++i)
           V::store(block[i], j + i < count ? V::load(rows + (j + i) * row + f) : V::zero());
-        turn(block, V::kLanes, to + f * n + j, n);
+        transpose(block, V::kLanes, to + f * n + j, n);
       }
   }
 
   /// to[l n + i] = block[i][l], for `features` of the lanes.
-  static void turn(const Real (&block)[kPad][V::kLanes], int64_t features, Real* to, int64_t n) {
+  static void transpose(const Real (&block)[kPad][V::kLanes], int64_t features, Real* to, int64_t n) {
     if constexpr (requires { typename V::Int; }) {
       alignas(64) Real four[4 * V::kLanes];
       for (int64_t i = 0; i < kPad; i += 4) {

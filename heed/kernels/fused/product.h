@@ -21,7 +21,7 @@ struct Left {  // the broadcast operand: a[r][i] = at[r row + i step]
 };
 
 enum class Start { zero, add, scaled };  // from nothing; from c; from c[r] factor[r]
-enum class Last { as_is, raised };  // x;  2^(x log2(e) + factor[0]), and its sums of rows are added to sums[r][lane]
+enum class Last { as_is, exp2 };  // x;  2^(x log2(e) + factor[0]), and its sums of rows are added to sums[r][lane]
 
 template <class V, Start kStart, Last kLast = Last::as_is>
 struct Product {
@@ -108,7 +108,7 @@ struct Product {
         for (int n = 0; n < N; ++n) sum[r][n] = V::fma(y, x[n], sum[r][n]);
       }
     }
-    if constexpr (kLast == Last::raised) {
+    if constexpr (kLast == Last::exp2) {
       const Reg top = V::set1(*factor);
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) {

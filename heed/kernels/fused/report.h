@@ -146,8 +146,8 @@ class Report : private Engine<V> {
     const Reg one = V::set1(1), min = V::set1(std::numeric_limits<Real>::min());
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg x = V::load(a + c);
-      const Reg log = V::log2(V::pick(V::greater(min, x), one, x));  // 0 log 0 = 0
-      sum = V::fma(x, V::pick(V::equal(x, x), log, x), sum);
+      const Reg log = V::log2(V::select(V::greater(min, x), one, x));  // 0 log 0 = 0
+      sum = V::fma(x, V::select(V::equal(x, x), log, x), sum);
     }
     return -V::sum(sum) * Real(kLn2);
   }

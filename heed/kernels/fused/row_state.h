@@ -45,7 +45,7 @@ class RowState {
   virtual void absorb(int row, int rows, int64_t key, int columns, Real* s, Real* factor) = 0;
   /// Where weights are 2^(e log2(e) + minus_top) for all rows alike, a score tile may make them itself; take() gets
   /// their sums, [row][lane].
-  virtual bool raised(Real& /*minus_top*/) const { return false; }
+  virtual bool exp2_bound(Real& /*minus_top*/) const { return false; }
   virtual void take(int /*row*/, int /*rows*/, const Real* /*sums*/) {}
   /// In this pass the state knows the weights without scores: recall() replaces both.
   virtual bool recalls() const { return false; }
@@ -104,7 +104,7 @@ class RowState {
       n = V::max(n, V::load(s + c + V::kLanes));
     }
     if (c < columns) m = V::max(m, V::load(s + c));
-    return V::top(V::max(m, n));
+    return V::reduce_max(V::max(m, n));
   }
   // Softmax and its kin count their reference in powers of 2: e log2(e) - top is rounded once, whatever top is.
   static Reg exp_below(Reg s, Reg minus_top) { return V::exp2_below(V::fma(s, V::set1(Real(kLog2E)), minus_top)); }

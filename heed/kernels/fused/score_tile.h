@@ -50,10 +50,10 @@ class ScoreTile {
   virtual void scores(int row, int rows, int64_t panel, int count, Real* s) = 0;
 
   /// The same, and while they are still in registers each becomes 2^(e log2(e) + minus_top); the sums of rows are added
-  /// to sums[row][lane]. Only where raises() says so.
-  virtual bool raises() const { return false; }
-  virtual void raise(int /*row*/, int /*rows*/, int64_t /*panel*/, int /*count*/, Real /*minus_top*/, Real* /*s*/,
-                     Real* /*sums*/) {}
+  /// to sums[row][lane]. Only where fuses_exp2() says so.
+  virtual bool fuses_exp2() const { return false; }
+  virtual void exp2(int /*row*/, int /*rows*/, int64_t /*panel*/, int /*count*/, Real /*minus_top*/, Real* /*s*/,
+                    Real* /*sums*/) {}
 
   /// Backward: gradients of scores of the whole block, ds[row * ld + column] for keys key ... key + keys - 1, are
   /// carried over to the query [rows][padded width], the keys [keys][padded width] and w [padded width], and added
@@ -79,7 +79,7 @@ class ScoreTile {
       for (; f + V::kLanes <= p_.width; f += V::kLanes) V::store(to + f, map(V::load(from + f)));
       for (; f < width_; f += V::kLanes) {
         const int64_t left = p_.width > f ? p_.width - f : 0;
-        V::store(to + f, V::pick(V::lanes(0, left), map(V::load_some(from + f, left)), V::zero()));
+        V::store(to + f, V::select(V::lanes(0, left), map(V::load_some(from + f, left)), V::zero()));
       }
     }
   }

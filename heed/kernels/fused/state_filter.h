@@ -103,7 +103,7 @@ class ThresholdState final : public FilterState<V> {
     const bool unknown = known.sum != known.sum;
     for (int c = 0; c < columns && !unknown; c += V::kLanes) {
       const Reg p = V::load(s + c);
-      V::store(s + c, V::mul(V::pick(V::at_least(p, theta), p, V::zero()), share));
+      V::store(s + c, V::mul(V::select(V::at_least(p, theta), p, V::zero()), share));
     }
     if (known.key >= key && known.key < key + columns && !unknown) s[known.key - key] = best / known.kept;
   }

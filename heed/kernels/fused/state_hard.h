@@ -93,7 +93,7 @@ class HardState final : public SoftmaxState<V> {
       bad |= V::bits(V::non_finite(x));
     }
     if (bad != 0) known.kept = std::numeric_limits<Real>::quiet_NaN();
-    const Real top = V::top(m);
+    const Real top = V::reduce_max(m);
     constexpr Real kLargestNoise = Real(16.7);  // -log(-log(1 - 2^-24))
     if (!State::p_.perturb) {
       if (!(top > known.floor)) return;

@@ -40,7 +40,7 @@ class PointwiseState final : public RowState<V> {
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg e = V::load(s + c), a = weight(e);
       const Reg grad = sigmoid() ? V::mul(V::fnma(a, a, a), V::load(dp + c)) : V::load(dp + c);
-      V::store(dp + c, V::pick(V::equal(e, none), V::zero(), grad));
+      V::store(dp + c, V::select(V::equal(e, none), V::zero(), grad));
       V::store(s + c, a);
     }
   }
@@ -48,7 +48,7 @@ class PointwiseState final : public RowState<V> {
  private:
   bool sigmoid() const { return State::p_.align == AlignKind::sigmoid; }
   Reg weight(Reg e) const {
-    return sigmoid() ? F::sigmoid(e) : V::pick(V::equal(e, V::set1(State::kNone)), V::zero(), e);
+    return sigmoid() ? F::sigmoid(e) : V::select(V::equal(e, V::set1(State::kNone)), V::zero(), e);
   }
   void weights(int columns, Real* s) const {
     for (int c = 0; c < columns; c += V::kLanes) V::store(s + c, weight(V::load(s + c)));

@@ -44,7 +44,7 @@ class SoftmaxState : public RowState<V> {
     }
   }
 
-  bool raised(Real& minus_top) const override {
+  bool exp2_bound(Real& minus_top) const override {
     minus_top = -State::rows_[0].top;
     return bounded_ && State::p_.gauss == Gauss::none;
   }
@@ -150,12 +150,12 @@ class SoftmaxState : public RowState<V> {
     const Reg top = minus_top(known), share = V::set1(1 / known.sum), none = V::set1(State::kNone);
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg e = V::load(s + c);
-      V::store(s + c, V::pick(V::equal(e, none), V::zero(), V::mul(State::exp_below(e, top), share)));
+      V::store(s + c, V::select(V::equal(e, none), V::zero(), V::mul(State::exp_below(e, top), share)));
     }
   }
   /// 0 where there is no weight, even if x is NaN.
   static Reg times(Reg weight, Reg x) {
-    return V::pick(V::equal(weight, V::zero()), V::zero(), V::mul(weight, x));
+    return V::select(V::equal(weight, V::zero()), V::zero(), V::mul(weight, x));
   }
 
   int64_t index(int row) const {

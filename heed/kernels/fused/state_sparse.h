@@ -63,11 +63,11 @@ class SparseState final : public RowState<V> {
         const int i = own.next, left = own.size - i;
         if (left >= V::kLanes && number[i + V::kLanes - 1] == number[i] + V::kLanes - 1 &&
             number[i] + V::kLanes <= end) {
-          V::store(s + (number[i] - key), raise(excess(known, V::load(z + i))));  // neighbors all
+          V::store(s + (number[i] - key), to_power(excess(known, V::load(z + i))));  // neighbors all
           own.next += V::kLanes;
         } else {
           const Real x = by_ * (z[i] - known.top) - known.floor;
-          s[number[i] - key] = x > 0 ? raised(x) : Real(0);
+          s[number[i] - key] = x > 0 ? power_of(x) : Real(0);
           ++own.next;
         }
       }
@@ -140,7 +140,7 @@ class SparseState final : public RowState<V> {
       if (!(x > 0)) continue;
       const int32_t key = keys_[r * capacity_ + i];
       const Real* value = values.at(State::at_.batch, State::at_.head / State::p_.group(), key);
-      State::add_row(context, width, value, raised(x) * State::steps_.keeps_one(State::at_, r, key));
+      State::add_row(context, width, value, power_of(x) * State::steps_.keeps_one(State::at_, r, key));
       if (second == nullptr) continue;
       State::add_row(second, width, value, gradient_of(x) * State::steps_.keeps_one(State::at_, r, key));
       share += gradient_of(x);
@@ -170,7 +170,7 @@ class SparseState final : public RowState<V> {
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg share = gradient_of_weight(V::load(s + c));
       const Reg ds = V::mul(share, V::sub(V::load(dp + c), V::set1(given.delta)));
-      V::store(dp + c, V::pick(V::equal(share, V::zero()), V::zero(), ds));
+      V::store(dp + c, V::select(V::equal(share, V::zero()), V::zero(), ds));
     }
   }
 
@@ -185,20 +185,22 @@ class SparseState final : public RowState<V> {
     double sum = 0, derivative = 0, second = 0;
   };
 
-  Reg raise(Reg x) const {  // x >= 0
+  Reg to_power(Reg x) const {  // x >= 0
     if (kind_ == Kind::linear) return x;
     if (kind_ == Kind::square) return V::mul(x, x);
     const Real power = power_;
     return V::each(x, [power](Real y) { return y > 0 ? std::pow(y, power) : Real(0); });
   }
-  Real raised(Real x) const { return kind_ == Kind::linear ? x : kind_ == Kind::square ? x * x : std::pow(x, power_); }
+  Real power_of(Real x) const {
+    return kind_ == Kind::linear ? x : kind_ == Kind::square ? x * x : std::pow(x, power_);
+  }
   /// a^(2 - alpha) of a = x^power is x^(power - 1).
   Real gradient_of(Real x) const {
     return kind_ == Kind::linear ? Real(1) : kind_ == Kind::square ? x : std::pow(x, power_ - 1);
   }
   Reg gradient_of_weight(Reg a) const {
     if (kind_ == Kind::linear)
-      return V::pick(V::greater(a, V::zero()), V::set1(1), V::pick(V::equal(a, a), V::zero(), a));
+      return V::select(V::greater(a, V::zero()), V::set1(1), V::select(V::equal(a, a), V::zero(), a));
     if (kind_ == Kind::square) return V::sqrt(a);
     const Real power = 1 - by_;
     return V::each(a, [power](Real y) { return y == 0 ? y : std::pow(y, power); });
@@ -210,8 +212,8 @@ class SparseState final : public RowState<V> {
     const bool unknown = known.sum != known.sum;
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg e = V::load(s + c), none = V::set1(State::kNone);
-      const Reg a = unknown ? V::set1(known.sum) : known.top == State::kNone ? V::zero() : raise(excess(known, e));
-      V::store(s + c, V::pick(V::equal(e, none), V::zero(), a));
+      const Reg a = unknown ? V::set1(known.sum) : known.top == State::kNone ? V::zero() : to_power(excess(known, e));
+      V::store(s + c, V::select(V::equal(e, none), V::zero(), a));
     }
   }
 
@@ -227,7 +229,7 @@ class SparseState final : public RowState<V> {
     }
     own.unknown = own.unknown || bad != 0;
     if (own.unknown) return;
-    const Real tile = V::top(m);
+    const Real tile = V::reduce_max(m);
     if (tile > known.top) {
       const Real fallen = known.floor - by_ * (tile - known.top);
       known.floor = fallen > -1 ? fallen : Real(-1);
@@ -257,11 +259,12 @@ class SparseState final : public RowState<V> {
     for (int step = 0; step < steps && own.size > 0; ++step) {
       Reg sum = V::zero(), derivative = V::zero(), low = V::set1(z[0]);
       for (int i = 0; i < own.size; i += V::kLanes) {
-        const Reg e = V::pick(V::lanes(0, own.size - i), V::load(z + i), low);
+        const Reg e = V::select(V::lanes(0, own.size - i), V::load(z + i), low);
         low = V::min(low, e);
-        take_in(V::pick(V::lanes(0, own.size - i), excess(known, e), V::zero()), sum, derivative);
+        take_in(V::select(V::lanes(0, own.size - i), excess(known, e), V::zero()), sum, derivative);
       }
-      const Real all = V::sum(sum), by = V::sum(derivative), smallest = by_ * (-V::top(F::negative(low)) - known.top);
+      const Real all = V::sum(sum), by = V::sum(derivative),
+                 smallest = by_ * (-V::reduce_max(F::negative(low)) - known.top);
       const Real exact = at_once(all, by, own.size);
       Real move = (all - 1) / (power_ * by);
       const bool known_root = exact > move && known.floor + exact < smallest;
@@ -281,7 +284,7 @@ class SparseState final : public RowState<V> {
   }
   /// sum of x^power and of x^(power - 1)
   HEED_INLINE void take_in(Reg x, Reg& sum, Reg& derivative) const {
-    const Reg some = V::pick(V::greater(x, V::zero()), V::set1(1), V::zero());
+    const Reg some = V::select(V::greater(x, V::zero()), V::set1(1), V::zero());
     if (kind_ == Kind::linear) {
       sum = V::add(sum, x);
       derivative = V::add(derivative, some);
@@ -290,7 +293,7 @@ class SparseState final : public RowState<V> {
       derivative = V::add(derivative, x);
     } else {
       const Real power = power_;
-      sum = V::add(sum, raise(x));
+      sum = V::add(sum, to_power(x));
       derivative = V::add(derivative, V::each(x, [power](Real y) { return y > 0 ? std::pow(y, power - 1) : Real(0); }));
     }
   }

@@ -72,7 +72,7 @@ class Steps {
 
   // ---- activation, scale, soft cap ----
 
-  bool bends() const { return activation_ != Activation::identity || scale_ != 1 || p_.soft_cap > 0; }
+  bool has_activation() const { return activation_ != Activation::identity || scale_ != 1 || p_.soft_cap > 0; }
 
   /// |what comes out| where |what goes in| is at most `bound`.
   Real bound(Real bound) const {
@@ -82,7 +82,7 @@ class Steps {
     return plain() ? bound : std::numeric_limits<Real>::infinity();
   }
 
-  void bend(int rows, int columns, Real* s) const {
+  void activation(int rows, int columns, Real* s) const {
     const Reg scale = V::set1(scale_), cap = V::set1(p_.soft_cap), over = V::set1(1 / p_.soft_cap);
     for (int r = 0; r < rows; ++r, s += kTile)
       for (int c = 0; c < columns; c += V::kLanes) {
@@ -93,8 +93,8 @@ class Steps {
         V::store(s + c, x);
       }
   }
-  /// ds by what went into bend(), from ds by its result. x: what went in.
-  void unbend(int columns, const Real* x, Real* ds) const {
+  /// ds by what went into activation(), from ds by its result. x: what went in.
+  void activation_backward(int columns, const Real* x, Real* ds) const {
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg in = V::load(x + c);
       Reg grad = V::mul(V::load(ds + c), V::set1(scale_));
@@ -108,12 +108,12 @@ class Steps {
   }
 
   /// Nothing comes between a score and the alignment, but for ranges of keys.
-  bool silent() const { return !bends() && !p_.bias.any() && !p_.mask.keep && !disturbs(); }
+  bool silent() const { return !has_activation() && !p_.bias.any() && !p_.mask.keep && !perturbs(); }
 
   // ---- biases and mask ----
 
   /// s holds keys key ... key + columns - 1; `all`: keys that every row keeps.
-  void admit(const Block& at, const Range& all, int64_t key, int columns, Real* s) const {
+  void apply_mask(const Block& at, const Range& all, int64_t key, int columns, Real* s) const {
     if (p_.bias.any())
       for (int r = 0; r < at.rows; ++r) add_biases(at, r, key, columns, s + r * kTile);
     const bool inside = all.first <= key && key + columns <= all.last;
@@ -124,7 +124,7 @@ class Steps {
       const Range k = range(at.batch, at.head, at.query + r);
       for (int c = 0; c < columns; c += V::kLanes) {
         const int64_t first = k.first - key - c, last = k.last - key - c;
-        if (first > 0 || last < V::kLanes) V::store(row + c, V::pick(V::lanes(first, last), V::load(row + c), none));
+        if (first > 0 || last < V::kLanes) V::store(row + c, V::select(V::lanes(first, last), V::load(row + c), none));
       }
       if (p_.mask.keep) keep(at, r, key, columns, row);
     }
@@ -132,7 +132,7 @@ class Steps {
 
   // ---- local_p and Gumbel ----
 
-  bool disturbs() const {
+  bool perturbs() const {
     return p_.gauss == Gauss::add || p_.gauss == Gauss::multiply || p_.perturb || p_.temperature != 1;
   }
 
@@ -142,7 +142,7 @@ class Steps {
     return V::mul(V::mul(off, off), V::set1(-1 / (2 * p_.sigma * p_.sigma)));
   }
 
-  void disturb(const Block& at, int64_t key, int columns, Real* s) const {
+  void perturb(const Block& at, int64_t key, int columns, Real* s) const {
     const Reg none = V::set1(kNone), cool = V::set1(1 / p_.temperature);
     for (int r = 0; r < at.rows; ++r, s += kTile) {
       const int64_t index = p_.row_index(at.batch, at.head, at.query + r);
@@ -150,7 +150,7 @@ class Steps {
         Reg x = V::load(s + c);
         if (p_.gauss == Gauss::add) x = V::add(x, log_gauss(index, key + c));
         if (p_.gauss == Gauss::multiply)
-          x = V::pick(V::equal(x, none), none, V::mul(x, F::exp(log_gauss(index, key + c))));
+          x = V::select(V::equal(x, none), none, V::mul(x, F::exp(log_gauss(index, key + c))));
         V::store(s + c, x);
       }
       if (!p_.perturb && p_.temperature == 1) continue;
@@ -165,8 +165,8 @@ class Steps {
       }
     }
   }
-  /// ds by what went into disturb(); returns the gradient of the position p. e: what went in.
-  Real calm(const Block& at, int r, int64_t key, int columns, const Real* e, Real* ds) const {
+  /// ds by what went into perturb(); returns the gradient of the position p. e: what went in.
+  Real perturb_backward(const Block& at, int r, int64_t key, int columns, const Real* e, Real* ds) const {
     const int64_t index = p_.row_index(at.batch, at.head, at.query + r);
     const Reg cool = V::set1(1 / p_.temperature), narrow = V::set1(1 / (p_.sigma * p_.sigma));
     Reg position = V::zero();
@@ -177,7 +177,7 @@ class Steps {
         if (p_.gauss == Gauss::multiply) {
           const Reg x = V::load(e + c), g = F::exp(log_gauss(index, key + c));
           grad = V::mul(grad, g);  // an absent score has gradient 0, but is -inf: 0 times it must not count
-          const Reg known = V::pick(V::equal(x, V::set1(kNone)), V::zero(), x);
+          const Reg known = V::select(V::equal(x, V::set1(kNone)), V::zero(), x);
           position = V::fma(V::mul(grad, known), V::mul(off, narrow), position);
         } else {
           position = V::fma(grad, V::mul(off, narrow), position);
@@ -205,7 +205,7 @@ class Steps {
     uniforms(kDropout, at, r, key, z);
     const Reg rate = V::set1(p_.dropout), share = V::set1(1 / (1 - p_.dropout));
     for (int i = 0; i < kPanel; i += V::kLanes)
-      V::store(z + i, V::pick(V::at_least(V::load(z + i), rate), share, V::zero()));
+      V::store(z + i, V::select(V::at_least(V::load(z + i), rate), share, V::zero()));
   }
   /// The factor of one key.
   Real keeps_one(const Block& at, int r, int64_t key) const {
@@ -229,7 +229,7 @@ class Steps {
     k.last = last < k.last ? last : k.last;
   }
   /// Nothing between cap and alignment moves a score.
-  bool plain() const { return !p_.bias.any() && !disturbs(); }
+  bool plain() const { return !p_.bias.any() && !perturbs(); }
 
   static void add(Real* s, const Real* from, int64_t step, int64_t n) {
     if (step != 1) {
@@ -272,7 +272,7 @@ class Steps {
         for (int i = 0; i < V::kLanes; ++i) some[i] = key + c + i < p_.keys ? from[(c + i) * k.key] : uint8_t{0};
         bytes = some;
       }
-      V::store(s + c, V::pick(V::bytes(bytes), V::load(s + c), none));
+      V::store(s + c, V::select(V::bytes(bytes), V::load(s + c), none));
     }
   }
 

@@ -92,7 +92,7 @@ class AdditiveTile final : public ScoreTile<V> {
                                         : V::load_some(from + r * stride + f, left > 0 ? left : 0);
         max = V::max(V::abs(a), max);
       }
-      reach_[r] = V::top(max);
+      reach_[r] = V::reduce_max(max);
     }
   }
 
@@ -190,7 +190,7 @@ class AdditiveTile final : public ScoreTile<V> {
         min = V::min(e, min);
       }
     const Real far = std::exp(2 * kReach);
-    found.in_reach = V::top(max) <= far && -V::top(F::negative(min)) >= 1 / far;
+    found.in_reach = V::reduce_max(max) <= far && -V::reduce_max(F::negative(min)) >= 1 / far;
     return found;
   }
 

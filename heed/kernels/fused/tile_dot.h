@@ -61,14 +61,14 @@ class DotTile final : public ScoreTile<V> {
     }
   }
 
-  bool raises() const override { return V::kRaises && Tile::shared_.panels != nullptr; }
-  void raise(int row, int rows, int64_t panel, int count, Real minus_top, Real* s, Real* sums) override {
+  bool fuses_exp2() const override { return V::kFusesExp2 && Tile::shared_.panels != nullptr; }
+  void exp2(int row, int rows, int64_t panel, int count, Real minus_top, Real* s, Real* sums) override {
     const Panels<V> packed = Tile::panels();
     for (int i = 0; i < count; ++i) {
       const int n = packed.columns(panel + i);
-      Product<V, Start::zero, Last::raised>::run({query_rows_ + row * Tile::width_, Tile::width_, 1},
-                                                 packed.at(panel + i), n, Tile::p_.width, s + i * kPanel, kTile, rows,
-                                                 n, &minus_top, sums);
+      Product<V, Start::zero, Last::exp2>::run({query_rows_ + row * Tile::width_, Tile::width_, 1},
+                                               packed.at(panel + i), n, Tile::p_.width, s + i * kPanel, kTile, rows, n,
+                                               &minus_top, sums);
     }
   }
 

@@ -15,7 +15,7 @@ struct Avx2 {
   using Reg = __m256;
   using Mask = __m256;
   static constexpr int kLanes = 8, kAcross = 2;
-  static constexpr bool kRaises = false;
+  static constexpr bool kFusesExp2 = false;
   static constexpr auto kName = "avx2";
 
   static Reg load(const float* p) { return _mm256_loadu_ps(p); }
@@ -72,7 +72,7 @@ struct Avx2 {
     y = _mm_add_ps(y, _mm_movehl_ps(y, y));
     return _mm_cvtss_f32(_mm_add_ss(y, _mm_movehdup_ps(y)));
   }
-  static float top(Reg x) {
+  static float reduce_max(Reg x) {
     __m128 y = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
     y = _mm_max_ps(y, _mm_movehl_ps(y, y));
     return _mm_cvtss_f32(_mm_max_ss(y, _mm_movehdup_ps(y)));
@@ -83,7 +83,7 @@ struct Avx2 {
   static Mask equal(Reg a, Reg b) { return _mm256_cmp_ps(a, b, _CMP_EQ_OQ); }
   static Mask non_finite(Reg x) { return _mm256_cmp_ps(x, set1(std::numeric_limits<float>::max()), _CMP_NLE_UQ); }
   static Mask both(Mask a, Mask b) { return _mm256_and_ps(a, b); }
-  static Reg pick(Mask m, Reg yes, Reg no) { return _mm256_blendv_ps(no, yes, m); }
+  static Reg select(Mask m, Reg yes, Reg no) { return _mm256_blendv_ps(no, yes, m); }
   static uint32_t bits(Mask m) { return static_cast<uint32_t>(_mm256_movemask_ps(m)); }
   static Mask lanes(int64_t first, int64_t last) {
     const auto near = [](int64_t n) { return static_cast<int>(n < 0 ? 0 : n > kLanes ? kLanes : n); };

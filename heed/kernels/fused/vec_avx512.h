@@ -19,7 +19,7 @@ struct Avx512 {
   using Reg = __m512;
   using Mask = __mmask16;
   static constexpr int kLanes = 16, kAcross = 4;
-  static constexpr bool kRaises = true;
+  static constexpr bool kFusesExp2 = true;
   static constexpr auto kName = "avx512";
 
   static Reg load(const float* p) { return _mm512_loadu_ps(p); }
@@ -68,14 +68,14 @@ struct Avx512 {
     return fma(p, t, e);
   }
   static float sum(Reg x) { return _mm512_reduce_add_ps(x); }
-  static float top(Reg x) { return _mm512_reduce_max_ps(x); }
+  static float reduce_max(Reg x) { return _mm512_reduce_max_ps(x); }
 
   static Mask greater(Reg a, Reg b) { return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ); }
   static Mask at_least(Reg a, Reg b) { return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ); }
   static Mask equal(Reg a, Reg b) { return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ); }
   static Mask non_finite(Reg x) { return _mm512_cmp_ps_mask(x, set1(std::numeric_limits<float>::max()), _CMP_NLE_UQ); }
   static Mask both(Mask a, Mask b) { return static_cast<Mask>(a & b); }
-  static Reg pick(Mask m, Reg yes, Reg no) { return _mm512_mask_blend_ps(m, no, yes); }
+  static Reg select(Mask m, Reg yes, Reg no) { return _mm512_mask_blend_ps(m, no, yes); }
   static uint32_t bits(Mask m) { return m; }
   static Mask lanes(int64_t first, int64_t last) {
     const auto below = [](int64_t n) { return n <= 0 ? 0U : n >= kLanes ? 0xffffU : (1U << n) - 1; };

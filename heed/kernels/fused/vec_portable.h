@@ -22,7 +22,7 @@ struct Portable {
   using Real = R;
   using Bits = std::conditional_t<sizeof(R) == 4, int32_t, int64_t>;
   static constexpr int kLanes = 4, kAcross = 2;
-  static constexpr bool kRaises = true;
+  static constexpr bool kFusesExp2 = true;
   static constexpr auto kName = "portable";
   typedef R Reg __attribute__((vector_size(kLanes * sizeof(R))));
   typedef Bits Mask __attribute__((vector_size(kLanes * sizeof(R))));
@@ -67,7 +67,7 @@ struct Portable {
     return each(x, [](Real y) { return std::log2(y); });
   }
   static Real sum(Reg x) { return (x[0] + x[1]) + (x[2] + x[3]); }
-  static Real top(Reg x) {
+  static Real reduce_max(Reg x) {
     const Real a = x[0] > x[1] ? x[0] : x[1], b = x[2] > x[3] ? x[2] : x[3];
     return a > b ? a : b;
   }
@@ -78,7 +78,7 @@ struct Portable {
   /// Neither a finite number nor -inf.
   static Mask non_finite(Reg x) { return !(x <= std::numeric_limits<Real>::max()); }
   static Mask both(Mask a, Mask b) { return a & b; }
-  static Reg pick(Mask m, Reg yes, Reg no) { return m ? yes : no; }
+  static Reg select(Mask m, Reg yes, Reg no) { return m ? yes : no; }
   static uint32_t bits(Mask m) {
     uint32_t b = 0;
     for (int i = 0; i < kLanes; ++i) b |= static_cast<uint32_t>(m[i] != 0) << i;

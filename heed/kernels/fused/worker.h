@@ -115,20 +115,21 @@ class Worker {
     return (count - 1) * kPanel + (left >= kPanel ? kPanel : static_cast<int>(Panels<V>::padded(left)));
   }
 
-  /// Scores as the alignment sees them, of the group at row r. before_bend, before_disturb: copies, or null.
-  void scores(int r, int64_t panel, int count, Real* s, Real* before_bend = nullptr, Real* before_disturb = nullptr) {
+  /// Scores as the alignment sees them, of the group at row r. before_activation, before_perturb: copies, or null.
+  void scores(int r, int64_t panel, int count, Real* s, Real* before_activation = nullptr,
+              Real* before_perturb = nullptr) {
     const Block rows = rows_of(r);
     const int n = columns(panel, count);
     const int64_t key = panel * kPanel;
     (*tile_).scores(r, rows.rows, panel, count, s);
-    if (steps.bends()) {
-      if (before_bend != nullptr) copy(s, before_bend, rows.rows, n);
-      steps.bend(rows.rows, n, s);
+    if (steps.has_activation()) {
+      if (before_activation != nullptr) copy(s, before_activation, rows.rows, n);
+      steps.activation(rows.rows, n, s);
     }
-    steps.admit(rows, all_of[r / group], key, n, s);
-    if (!steps.disturbs()) return;
-    if (before_disturb != nullptr) copy(s, before_disturb, rows.rows, n);
-    if (p.align != AlignKind::hard) steps.disturb(rows, key, n, s);
+    steps.apply_mask(rows, all_of[r / group], key, n, s);
+    if (!steps.perturbs()) return;
+    if (before_perturb != nullptr) copy(s, before_perturb, rows.rows, n);
+    if (p.align != AlignKind::hard) steps.perturb(rows, key, n, s);
   }
 
   const Problem<Real>& p;

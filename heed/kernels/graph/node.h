@@ -60,14 +60,14 @@ struct Node {
   static HEED_INLINE Strip leaky(const Strip& x, Reg negative_slope) {
     Strip y;
     for (int64_t r = 0; r < kRegs; ++r)
-      y.reg[r] = Set::pick(Set::greater(x.reg[r], Set::zero()), x.reg[r], Set::mul(negative_slope, x.reg[r]));
+      y.reg[r] = Set::select(Set::greater(x.reg[r], Set::zero()), x.reg[r], Set::mul(negative_slope, x.reg[r]));
     return y;
   }
   /// y where x > 0, times the gradient elsewhere.
   static HEED_INLINE Strip leaky_backward(const Strip& x, const Strip& y, Reg negative_slope) {
     Strip z;
     for (int64_t r = 0; r < kRegs; ++r)
-      z.reg[r] = Set::pick(Set::greater(x.reg[r], Set::zero()), y.reg[r], Set::mul(negative_slope, y.reg[r]));
+      z.reg[r] = Set::select(Set::greater(x.reg[r], Set::zero()), y.reg[r], Set::mul(negative_slope, y.reg[r]));
     return z;
   }
   static HEED_INLINE Strip plus(const Strip& x, const Strip& y) {
@@ -142,7 +142,7 @@ struct Node {
       const Reg s = load_heads(p.receiver + i * H + h, H - h);
       for (int64_t k = 0; k < run.count; ++k) {
         const Reg x = Set::add(s, load_heads(p.sender + run.other[k] * H + h, H - h));
-        store_heads(e + k * H + h, Set::pick(Set::greater(x, Set::zero()), x, Set::mul(negative_slope, x)), H - h);
+        store_heads(e + k * H + h, Set::select(Set::greater(x, Set::zero()), x, Set::mul(negative_slope, x)), H - h);
       }
     }
   }
@@ -182,7 +182,7 @@ struct Node {
       for (int64_t k = 0; k < run.count; ++k) {
         const Reg x = Set::add(s, load_heads(p.sender + run.other[k] * H + h, H - h));
         const Reg d = load_heads(de + k * H + h, H - h);
-        const Reg below = Set::pick(Set::greater(x, Set::zero()), d, Set::mul(negative_slope, d));
+        const Reg below = Set::select(Set::greater(x, Set::zero()), d, Set::mul(negative_slope, d));
         store_heads(de + k * H + h, below, H - h);
         total = Set::add(total, below);
       }
@@ -195,7 +195,7 @@ struct Node {
   /// exp of x <= 0; NaN stays NaN.
   static HEED_INLINE Reg exp_below(Reg x) {
     const Reg y = Set::mul(x, Set::set1(static_cast<Real>(fused::kLog2E)));
-    return Set::pick(Set::equal(y, y), Set::exp2_below(y), y);
+    return Set::select(Set::equal(y, y), Set::exp2_below(y), y);
   }
 
   /// Scores e [count, H] become weights. A score of -inf counts as absent; where nothing else is there, all are 0.
@@ -204,13 +204,13 @@ struct Node {
     for (int64_t h = 0; h < H; h += kLanes) {
       Reg top = min, total = Set::zero();
       for (int64_t k = 0; k < count; ++k) top = Set::max(load_heads(e + k * H + h, H - h), top);
-      top = Set::pick(Set::equal(top, min), Set::zero(), top);
+      top = Set::select(Set::equal(top, min), Set::zero(), top);
       for (int64_t k = 0; k < count; ++k) {
         const Reg term = exp_below(Set::sub(load_heads(e + k * H + h, H - h), top));
         store_heads(e + k * H + h, term, H - h);
         total = Set::add(total, term);
       }
-      const Reg scale = Set::pick(Set::equal(total, Set::zero()), total, Set::div(Set::set1(1), total));
+      const Reg scale = Set::select(Set::equal(total, Set::zero()), total, Set::div(Set::set1(1), total));
       for (int64_t k = 0; k < count; ++k)
         store_heads(e + k * H + h, Set::mul(scale, load_heads(e + k * H + h, H - h)), H - h);
     }
@@ -223,12 +223,12 @@ struct Node {
       Reg mean = Set::zero();
       for (int64_t k = 0; k < count; ++k) {
         const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(negative_slope + k * H + h, H - h);
-        mean = Set::add(mean, Set::pick(Set::equal(a, Set::zero()), a, Set::mul(a, da)));
+        mean = Set::add(mean, Set::select(Set::equal(a, Set::zero()), a, Set::mul(a, da)));
       }
       for (int64_t k = 0; k < count; ++k) {
         const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(negative_slope + k * H + h, H - h);
         store_heads(negative_slope + k * H + h,
-                    Set::pick(Set::equal(a, Set::zero()), a, Set::mul(a, Set::sub(da, mean))), H - h);
+                    Set::select(Set::equal(a, Set::zero()), a, Set::mul(a, Set::sub(da, mean))), H - h);
       }
     }
   }

@@ -98,7 +98,7 @@ TEST(LocalP, WindowOfZeroIsOneKeyWithoutAGaussianOrAGradient) {
   const auto problem = local_p("0", 10, 3.9);
   const auto a = attend(problem).weights.data;
   for (size_t j = 0; j < 10; ++j) EXPECT_EQ(a[j], j == 3 ? 1 : 0) << j;
-  EXPECT_EQ(gradients(problem, "align.to_position", pulled_by({1}))[0], 0);
+  EXPECT_EQ(gradients(problem, "align.to_position", upstream_of({1}))[0], 0);
 }
 
 // In double sigmoid(50) is 1 and p = S: the last key is the center.
@@ -161,7 +161,7 @@ TEST(Euclidean, PrefersTheNearerKey) {
 TEST(Euclidean, RootHasNoGradientAtDistanceZero) {
   auto problem = problem_of("euclidean(root) + identity", {1, 1, 1, 1, 1, {2, 2, 1, 1}});
   problem.keys.data = problem.query.data;
-  EXPECT_EQ(gradients(problem, "query", pulled_by({1})), (Numbers{0, 0}));
+  EXPECT_EQ(gradients(problem, "query", upstream_of({1})), (Numbers{0, 0}));
 }
 
 TEST(Cosine, OfAZeroVectorIsZeroAndHasNoGradientThere) {
@@ -169,7 +169,7 @@ TEST(Cosine, OfAZeroVectorIsZeroAndHasNoGradientThere) {
   problem.keys.data = {0, 0, 3, 4};
   const auto answer = attend(problem);
   EXPECT_EQ(answer.scores.data[0], 0);
-  const auto by_keys = gradients(problem, "keys", pulled_by({1}));
+  const auto by_keys = gradients(problem, "keys", upstream_of({1}));
   EXPECT_EQ(by_keys[0], 0);
   EXPECT_EQ(by_keys[1], 0);
   EXPECT_NE(by_keys[2], 0);

@@ -46,7 +46,7 @@ class EveryGoldenGradient : public testing::TestWithParam<Golden> {};
 
 TEST_P(EveryGoldenGradient, IsThatOfTheContext) {
   for (const auto& [name, expected] : GetParam().grads) {
-    expect_near(gradients(GetParam().problem, name, pulled_by(GetParam().upstream)), expected, "gradient by " + name);
+    expect_near(gradients(GetParam().problem, name, upstream_of(GetParam().upstream)), expected, "gradient by " + name);
   }
 }
 
@@ -96,7 +96,7 @@ TEST(Reinforced, LogProbabilityHasTheGoldenGradients) {
 
 // dq by the position alone is (-.03801977, .09631643); the scores of the case do not look at the second feature.
 TEST(LocalP, QueryIsPulledThroughThePosition) {
-  EXPECT_NEAR(gradients(problem_named("local_p/plain"), "query", pulled_by({1}))[1], .09631643, kTolerance);
+  EXPECT_NEAR(gradients(problem_named("local_p/plain"), "query", upstream_of({1}))[1], .09631643, kTolerance);
 }
 
 // The squared penalty of two rows of weights against 1: lam = 1, dot and additive.

@@ -336,9 +336,9 @@ template <typename Real>
 Real summary(const Answer<Real>& answer) {
   Real sum(0);
   for (const auto& [name, array] : outputs(answer)) {
-    const auto pull = numbers({static_cast<int64_t>(array->data.size())}, 7);
+    const auto upstream = numbers({static_cast<int64_t>(array->data.size())}, 7);
     for (size_t n = 0; n < array->data.size(); ++n) {
-      if (std::isfinite(re(array->data[n]))) sum += pull.data[n] * array->data[n];
+      if (std::isfinite(re(array->data[n]))) sum += upstream.data[n] * array->data[n];
     }
   }
   return sum;
@@ -378,9 +378,9 @@ TEST(EveryMechanism, HasGradientsThatAgreeWithCentralDifferences) {
 TEST(StraightThrough, BorrowsTheGradientsOfGumbelSoftmax) {
   auto through = problem_of("additive + straight_through(.7)"), soft = problem_of("additive + gumbel_softmax(.7)");
   through.sample = soft.sample = true;
-  const auto pull = pulled_by(numbers({24}, 5).data);
+  const auto upstream = upstream_of(numbers({24}, 5).data);
   for (const std::string input : {"query", "keys", "score.from_query", "score.to_scores"}) {
-    const auto got = gradients(through, input, pull), expected = gradients(soft, input, pull);
+    const auto got = gradients(through, input, upstream), expected = gradients(soft, input, upstream);
     for (size_t n = 0; n < got.size(); ++n) EXPECT_NEAR(got[n], expected[n], 1e-14) << input;
   }
 }

@@ -99,7 +99,7 @@ inline std::vector<double> gradients(const Problem<double>& problem, const std::
 }
 
 /// sum(upstream * context)
-inline Loss pulled_by(const std::vector<double>& upstream) {
+inline Loss upstream_of(const std::vector<double>& upstream) {
   return [upstream](const Answer<Complex>& answer) {
     Complex sum = 0;
     for (size_t i = 0; i < upstream.size(); ++i) sum += upstream[i] * answer.context.data[i];

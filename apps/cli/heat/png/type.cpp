@@ -136,12 +136,12 @@ void draw_glyph(const FT_GlyphSlot glyph, int x, int y, const Type::Ink& ink) {
 void Type::draw(const std::string& text, int size, int x, int y, double degrees, const Ink& ink) {
   const double angle = degrees * std::numbers::pi / 180, cosine = std::cos(angle), sine = std::sin(angle);
   const auto fixed_point = [](double value) { return static_cast<FT_Fixed>(std::lround(value * kUnit)); };
-  FT_Matrix turn{fixed_point(cosine), fixed_point(-sine), fixed_point(sine), fixed_point(cosine)};
+  FT_Matrix rotation{fixed_point(cosine), fixed_point(-sine), fixed_point(sine), fixed_point(cosine)};
   double right = 0, up = 0;  // the pen, from (x, y)
   for (const char32_t character : decoded(text)) {
     const FT_Face face = fonts_->with(character, size);
     FT_Vector pen{static_cast<FT_Pos>(std::lround(right * kParts)), static_cast<FT_Pos>(std::lround(up * kParts))};
-    if (face) FT_Set_Transform(face, &turn, &pen);
+    if (face) FT_Set_Transform(face, &rotation, &pen);
     if (face && FT_Load_Char(face, character, FT_LOAD_RENDER | FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP) == 0) {
       draw_glyph(face->glyph, x, y, ink);
       right += static_cast<double>(face->glyph->advance.x) / kParts;
