@@ -117,7 +117,7 @@ class Bound {
 
   fused::Problem<Real> p;
   Tensor context;
-  std::vector<fused::Row<Real>> rows;
+  std::vector<fused::RowStats<Real>> rows;
   std::vector<Tensor> grads;  // of query, keys, values, to_scores
 
  private:

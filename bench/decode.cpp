@@ -55,7 +55,7 @@ Race race_of(const std::string& name, const TransformerOptions& options, int rou
     for (size_t i = 0; i < all.size(); ++i) {
       all[i].prepare();
       const double took = seconds([&] { all[i].run(); });
-      if (round >= 0) race.contestants[i].times.push_back(took);
+      if (round >= 0) race.baselines[i].times.push_back(took);
     }
   race.add({"after 1024 / after 64", 1, {"after 1024"}, {"after 64"}, "of the time", kBar, false});
   race.add({"a step after 64", 1e3 / static_cast<double>(kSteps), {"after 64"}, {}, "ms"});

@@ -40,8 +40,8 @@ inline Race grid_race(const std::string& name, const std::string& title, const I
   race.add(times("forward", "libtorch forward"));
   race.add(times("forward + backward", "libtorch forward + backward"));
   std::printf("  %-44s", title.c_str());
-  for (const auto& contestant : race.contestants) std::printf(" %11.3f", 1e3 * contestant.min());
-  std::printf(" %8.2f %8.2f  %8.1e\n", race.figures[0].value, race.figures[1].value, race.contestants[0].found.norm);
+  for (const auto& baseline : race.baselines) std::printf(" %11.3f", 1e3 * baseline.min());
+  std::printf(" %8.2f %8.2f  %8.1e\n", race.figures[0].value, race.figures[1].value, race.baselines[0].found.norm);
   std::fflush(stdout);
   return race;
 }

@@ -27,7 +27,7 @@ struct Bench {
   Pace pace() const { return full ? Pace{} : Pace{.rounds = 9, .slow_rounds = 2}; }
   void finish(Race race, bool print = true) {
     race.running_on = fused::instruction_set();
-    for (auto& contestant : race.contestants) contestant.run = {}, contestant.error = {};  // what they use is gone soon
+    for (auto& baseline : race.baselines) baseline.run = {}, baseline.error = {};  // what they use is gone soon
     if (print) race.print();
     races.push_back(std::move(race));
   }
@@ -39,7 +39,7 @@ inline double product(std::initializer_list<int64_t> sizes) {
   return all;
 }
 
-/// Multiply-adds of the instruction set in use, for about 10 ms, as a contestant called "multiply-adds".
+/// Multiply-adds of the instruction set in use, for about 10 ms, as a baseline called "multiply-adds".
 inline double add_ruler(Race& race) {
   const Fma fma(fused::instruction_set());
   const int64_t rounds = fma.rounds_for(0.01);
@@ -116,7 +116,7 @@ inline int64_t best_chunk(const std::vector<int64_t>& chunks, const std::functio
   return best;
 }
 
-/// Dh = Dv = 128, N = 1024. Query and keys are projected already, for every contestant.
+/// Dh = Dv = 128, N = 1024. Query and keys are projected already, for every baseline.
 inline void additive(Bench& bench) {
   constexpr int64_t N = 1024, D = 128;
   const auto in = Inputs::normal({1, 1, N, N, D, D});
@@ -171,7 +171,7 @@ inline void additive(Bench& bench) {
 }
 
 /// One decoder step on prepared keys. Bound by traffic with the cache beyond the core's own: keys and values are read
-/// forward and again backward, and their gradients are written; a loop that does nothing else is a contestant.
+/// forward and again backward, and their gradients are written; a loop that does nothing else is a baseline.
 inline void step(Bench& bench) {
   constexpr int64_t B = 64, Lk = 20, Dh = 256, Dv = 512;
   const auto in = Inputs::normal({B, 1, 1, Lk, Dh, Dv});
@@ -269,7 +269,7 @@ inline void weights(Bench& bench) {
   Case c(in, kDot);
   const auto chosen = at::arange(kRows, at::kLong) * (N / kRows);
   auto some = at::empty({1, 1, kRows, N});
-  fused::Wanted<float> wanted;
+  fused::RequestedOutputs<float> wanted;
   wanted.weights = some.data_ptr<float>();
   wanted.some_queries = chosen.data_ptr<int64_t>(), wanted.query_count = kRows;
   const auto error = [&] {

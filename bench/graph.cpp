@@ -165,7 +165,7 @@ Race run_race(GatVersion version, bool full) {
   for (const auto& rows : kRows)
     race.add(Figure{"heed, times " + rows.name, 1, {rows.name}, {"heed"}, "x", rows.name == faster ? kBar : kAbsent});
   race.add(Figure{"heed / bytes, streamed", 1, {"heed"}, {"bytes, streamed"}, "of the time"});
-  for (auto& contestant : race.contestants) contestant.run = {}, contestant.error = {};
+  for (auto& baseline : race.baselines) baseline.run = {}, baseline.error = {};
   race.print();
   return race;
 }

@@ -115,13 +115,13 @@ class Report:
         self.rows = []
         self.ours = {}
         for race in ours.get("races", []):
-            for contestant in race["contestants"]:
+            for baseline in race["baselines"]:
                 title = race["title"] + ": " if race["name"].startswith("grid") else ""
-                self.ours[race["name"], title + contestant["name"]] = contestant["least_ms"]
+                self.ours[race["name"], title + baseline["name"]] = baseline["least_ms"]
 
-    def add(self, race, contestant, peer, make, expected=None):
+    def add(self, race, baseline, peer, make, expected=None):
         """make() gives what to time; expected() what it should have returned."""
-        row = {"race": race, "contestant": contestant, "peer": peer, "ours_ms": self.ours.get((race, contestant))}
+        row = {"race": race, "baseline": baseline, "peer": peer, "ours_ms": self.ours.get((race, baseline))}
         try:
             run = make()
             if expected is not None:
@@ -133,7 +133,7 @@ class Report:
         self.print_row(row)
 
     def print_row(self, row):
-        what = f"  {row['race']:<9} {row['contestant']:<50} {row['peer']:<23}"
+        what = f"  {row['race']:<9} {row['baseline']:<50} {row['peer']:<23}"
         if "failed" in row:
             print(f"{what} could not run: got {row['failed']}", flush=True)
             return
@@ -183,13 +183,13 @@ def multi_rows(report):
     length, width = 512, 64
     inputs = [torch.randn(1, length, width) for _ in range(3)]
     to_scores = torch.randn(width, width) / math.sqrt(width)
-    for contestant, formula, given in (
+    for baseline, formula, given in (
         ("matrix", multi_matrix, [*inputs, to_scores]),
         ("elementwise", multi_elementwise, inputs),
     ):
         truth = forward(formula, in_double(given))
-        report.add("multi", contestant, "eager", lambda: forward(formula, given), truth)
-        report.add("multi", contestant, "compiled", lambda: forward(torch.compile(formula), given), truth)
+        report.add("multi", baseline, "eager", lambda: forward(formula, given), truth)
+        report.add("multi", baseline, "compiled", lambda: forward(torch.compile(formula), given), truth)
 
 
 def decode_rows(report):
@@ -222,7 +222,7 @@ def grid_rows(report):
         times = [
             row["least_ms"] / row["ours_ms"]
             for row in report.rows
-            if row["race"] == "grid_dot" and row["contestant"].endswith(end) and row.get("least_ms") and row["ours_ms"]
+            if row["race"] == "grid_dot" and row["baseline"].endswith(end) and row.get("least_ms") and row["ours_ms"]
         ]
         if times:
             mean = math.exp(sum(map(math.log, times)) / len(times))

@@ -1,4 +1,4 @@
-// A race: contestants take turns in every round, so that a slow second hits all of them.
+// A race: baselines take turns in every round, so that a slow second hits all of them.
 //
 // A time is given as the least of all rounds, which other programs disturb least, and as the median. A figure is made
 // of times, factor * over / under, from the least times of each; beside it stand the median of the same figure round by
@@ -39,7 +39,7 @@ struct Error {
   double norm = kAbsent, max = kAbsent;
 };
 
-struct Contestant {
+struct Baseline {
   std::string name;
   std::function<void()> run;
   std::function<Error()> error{};  // after a run; absent: not asked
@@ -64,7 +64,7 @@ struct Contestant {
 struct Figure {
   std::string name;
   double factor = 1;
-  std::vector<std::string> over{}, under{};  // names of contestants, whose times are multiplied
+  std::vector<std::string> over{}, under{};  // names of baselines, whose times are multiplied
   std::string unit{};
   double bar = kAbsent;
   bool at_least = true;  // else at most
@@ -87,35 +87,35 @@ struct Figure {
 /// How long to measure.
 struct Pace {
   int rounds = 15;    // at least
-  double enough = 1;  // seconds: quick contestants run more rounds, up to max_rounds
+  double enough = 1;  // seconds: quick baselines run more rounds, up to max_rounds
   int max_rounds = 400;
-  double slow = 0.3;  // a contestant that takes more seconds than this runs slow_rounds times
+  double slow = 0.3;  // a baseline that takes more seconds than this runs slow_rounds times
   int slow_rounds = 15;
 };
 
 class Race {
  public:
   std::string name, title;
-  std::vector<Contestant> contestants;
+  std::vector<Baseline> baselines;
   std::vector<Figure> figures;
   std::string note, running_on;  // the instruction set
 
   Race(std::string short_name, std::string long_name) : name(std::move(short_name)), title(std::move(long_name)) {}
 
   void add(std::string who, std::function<void()> run, std::function<Error()> error = {}) {
-    contestants.push_back({std::move(who), std::move(run), std::move(error)});
+    baselines.push_back({std::move(who), std::move(run), std::move(error)});
   }
-  const Contestant& at(const std::string& who) const {
-    for (const auto& c : contestants)
+  const Baseline& at(const std::string& who) const {
+    for (const auto& c : baselines)
       if (c.name == who) return c;
-    fail("bench: the race ", name, " has no contestant ", who);
+    fail("bench: the race ", name, " has no baseline ", who);
   }
 
-  /// Every contestant once without a clock, errors, then the rounds.
+  /// Every baseline once without a clock, errors, then the rounds.
   void run(const Pace& pace) {
     std::vector<int> every;
     double round_time = 0;
-    for (auto& c : contestants) {
+    for (auto& c : baselines) {
       double first = seconds(c.run);
       if (first < pace.slow) first = seconds(c.run);  // the first fills caches and finds memory
       round_time += std::min(first, pace.slow);
@@ -124,35 +124,35 @@ class Race {
     }
     const int rounds = std::clamp(static_cast<int>(pace.enough / round_time), pace.rounds, pace.max_rounds);
     for (int round = 0; round < rounds; ++round)
-      for (size_t i = 0; i < contestants.size(); ++i)
-        contestants[i].times.push_back(round % every[i] == 0 ? seconds(contestants[i].run) : kAbsent);
+      for (size_t i = 0; i < baselines.size(); ++i)
+        baselines[i].times.push_back(round % every[i] == 0 ? seconds(baselines[i].run) : kAbsent);
   }
 
   void add(Figure figure) {
-    const auto of = [&](const std::function<double(const Contestant&)>& time) {
+    const auto of = [&](const std::function<double(const Baseline&)>& time) {
       double value = figure.factor;
       for (const auto& who : figure.over) value *= time(at(who));
       for (const auto& who : figure.under) value /= time(at(who));
       return value;
     };
-    figure.value = of([](const Contestant& c) { return c.min(); });
+    figure.value = of([](const Baseline& c) { return c.min(); });
     std::vector<double> rounds;
-    for (size_t i = 0; i < contestants[0].times.size(); ++i) {
-      const double value = of([&](const Contestant& c) { return c.times[i]; });
+    for (size_t i = 0; i < baselines[0].times.size(); ++i) {
+      const double value = of([&](const Baseline& c) { return c.times[i]; });
       if (!std::isnan(value)) rounds.push_back(value);
     }
     figure.middle = median(rounds);
-    const double even = of([](const Contestant& c) { return c.min(0); });
-    const double odd = of([](const Contestant& c) { return c.min(1); });
+    const double even = of([](const Baseline& c) { return c.min(0); });
+    const double odd = of([](const Baseline& c) { return c.min(1); });
     figure.noise = std::abs(even - odd) / figure.value;
     figures.push_back(std::move(figure));
   }
 
   void print() const {
     std::printf("\n%s\n", title.c_str());
-    std::printf("  %-40s %10s %10s %8s %6s  %8s %8s\n", "contestant", "least ms", "median ms", "spread", "rounds",
+    std::printf("  %-40s %10s %10s %8s %6s  %8s %8s\n", "baseline", "least ms", "median ms", "spread", "rounds",
                 "error", "most");
-    for (const auto& c : contestants) {
+    for (const auto& c : baselines) {
       const auto ran = c.ran();
       std::printf("  %-40s %10.3f %10.3f %7.1f%% %6d", c.name.c_str(), 1e3 * c.min(), 1e3 * median(ran),
                   100 * (median(ran) / c.min() - 1), static_cast<int>(ran.size()));

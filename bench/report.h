@@ -143,7 +143,7 @@ inline std::string json_of(const Machine& m) {
                  {"read_on_huge_pages_mib", number(m.huge)}});
 }
 
-inline std::string json_of(const Contestant& c) {
+inline std::string json_of(const Baseline& c) {
   const auto ran = c.ran();
   return object({{"name", quoted(c.name)},
                  {"least_ms", number(1e3 * c.min())},
@@ -170,7 +170,7 @@ inline std::string json_of(const Race& race) {
   return object({{"name", quoted(race.name)},
                  {"title", quoted(race.title)},
                  {"note", quoted(race.note)},
-                 {"contestants", list(race.contestants, "      ", [](const auto& c) { return json_of(c); })},
+                 {"baselines", list(race.baselines, "      ", [](const auto& c) { return json_of(c); })},
                  {"figures", list(race.figures, "      ", [&](const auto& f) { return json_of(f, race.running_on); })},
                  {"instruction_set", quoted(race.running_on)}});
 }

@@ -214,11 +214,10 @@ Figure share_of_rest(const Race& race) {
     return 100 * (time(race.at("attention of heed")) - time(race.at("its products"))) / time(race.at("heed"));
   };
   Figure f{"share of attention", 100, {}, {}, "%", 3, false};
-  f.value = of([](const Contestant& c) { return c.min(); });
-  f.middle = of([](const Contestant& c) { return median(c.ran()); });
-  f.noise =
-      std::abs(of([](const Contestant& c) { return c.min(0); }) - of([](const Contestant& c) { return c.min(1); })) /
-      f.value;
+  f.value = of([](const Baseline& c) { return c.min(); });
+  f.middle = of([](const Baseline& c) { return median(c.ran()); });
+  f.noise = std::abs(of([](const Baseline& c) { return c.min(0); }) - of([](const Baseline& c) { return c.min(1); })) /
+            f.value;
   return f;
 }
 
@@ -263,7 +262,7 @@ Race run_race(bool full) {
   race.figures.push_back(share_of_rest(race));
   race.add(Figure{"share of composed attention", 100, {"attention of composed"}, {"composed"}, "%"});
   race.note = "losses: " + number(trainings[0]->loss()) + " (heed), " + number(trainings[1]->loss()) + " (composed)";
-  for (auto& contestant : race.contestants) contestant.run = {};
+  for (auto& baseline : race.baselines) baseline.run = {};
   race.print();
   return race;
 }

@@ -15,7 +15,7 @@ int main() {
   const auto query = keys.narrow(1, 1, 1);                      // [1, Lq = 1, Dq = 3], equal to the second key
 
   heed::Call call;
-  call.want.weights = true;
+  call.outputs.weights = true;
   const auto attended = heed::attend(query, keys, values, heed::Mechanism::parse("dot + softmax"), {}, call);
 
   const auto weights = attended.weights.flatten();  // [Lk]

@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kBatch = 64, kWords = 6, kWidth = 16;
 
 struct Example {
-  heed::Given given;
+  heed::StructureInput given;
   at::Tensor label, position;  // [B]: which side of 0, and where in the left context the word stands that says so
 };
 
@@ -63,7 +63,7 @@ int main() {
     rotatory->eval();
     const at::NoGradGuard no_grad;
     auto e = make(opinion);
-    e.given.call.want.weights = true;
+    e.given.call.outputs.weights = true;
     const auto out = rotatory->forward(e.given);
     const auto right = (judge(out.context.squeeze(1)).argmax(1) == e.label).to(at::kFloat).mean().item<double>();
     const auto weights = out.step("left_2").weights.squeeze(1);  // [B, L]: the second look at the left

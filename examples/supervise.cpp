@@ -19,7 +19,7 @@ int main() {
 
   const auto from = at::arange(kLength), none = at::zeros_like(from);
   heed::Call call;
-  call.want.links = at::stack({none, none, from, kLength - 1 - from}, 1);  // [n, 4]: batch row, head, query, key
+  call.outputs.links = at::stack({none, none, from, kLength - 1 - from}, 1);  // [n, 4]: batch row, head, query, key
 
   torch::optim::Adam adam(attention->parameters(), torch::optim::AdamOptions(0.02));
   double first = 0, last = 0;

@@ -119,10 +119,10 @@ std::string shortened(const std::string& text, int columns) {
 }
 
 std::string printable(const std::string& text) {
-  constexpr char32_t kReplacement = 0xFFFD, kBlank = ' ', kDelete = 0x7F, kLastControl = 0x9F;
+  constexpr char32_t kReplacement = 0xFFFD, kSpace = ' ', kDelete = 0x7F, kLastControl = 0x9F;
   std::u32string letters = decoded(text);
   for (char32_t& letter : letters)
-    if (letter < kBlank || (letter >= kDelete && letter <= kLastControl)) letter = kReplacement;
+    if (letter < kSpace || (letter >= kDelete && letter <= kLastControl)) letter = kReplacement;
   return encoded(letters);
 }
 

@@ -33,7 +33,7 @@ struct Fused {
 Fused by_kernels() {
   namespace fused = heed::kernels::fused;
   const std::vector<float> query{1, 0}, keys{0, 5, std::log(3.0F), 7}, values{0, 4};
-  std::vector<fused::Row<float>> rows(1);  // what backward and report need of each query
+  std::vector<fused::RowStats<float>> rows(1);  // what backward and report need of each query
   Fused found;
   fused::Problem<float> problem;
   problem.queries = 1;

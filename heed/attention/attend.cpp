@@ -22,7 +22,7 @@ Tensor nothing_of(const std::vector<Tensor>& tensors, const Tensor& like) {
 Attended empty_answer(const Checked& c, const Mechanism& mechanism) {
   const int64_t B = c.query.size(0), H = c.query.size(1), Lq = c.query.size(2), Lk = c.keys.size(2),
                 W = c.sizes.width();
-  const Want& want = c.call.want;
+  const Outputs& outputs = c.call.outputs;
   const auto zeros = [&](std::vector<int64_t> shape) { return at::zeros(shape, c.query.options()); };
   const auto count = [](const std::vector<int64_t>& some, int64_t all) {
     return some.empty() ? all : static_cast<int64_t>(some.size());
@@ -33,13 +33,13 @@ Attended empty_answer(const Checked& c, const Mechanism& mechanism) {
   const auto linked = [&](std::vector<int64_t> shape) { return zeros(std::move(shape)) + nothing; };
   Attended none;
   none.context = linked({B, H, Lq, c.values.size(-1)});
-  if (want.weights) none.weights = linked({B, count(want.heads, H), count(want.rows, Lq), Lk, W});
-  if (want.lse) none.lse = linked({B, H, Lq, W}) - INFINITY;
-  if (want.entropy) none.entropy = linked({B, H, Lq, W});
-  if (want.column_mass) none.column_mass = linked({B, H, Lk, W});
-  if (want.top > 0) none.top_weights = linked({B, H, Lq, want.top, W});
-  if (want.top > 0) none.top_keys = at::full({B, H, Lq, want.top, W}, -1, c.query.options().dtype(at::kLong));
-  if (want.links.defined()) none.link_log_weights = linked({0, W});
+  if (outputs.weights) none.weights = linked({B, count(outputs.heads, H), count(outputs.rows, Lq), Lk, W});
+  if (outputs.lse) none.lse = linked({B, H, Lq, W}) - INFINITY;
+  if (outputs.entropy) none.entropy = linked({B, H, Lq, W});
+  if (outputs.column_mass) none.column_mass = linked({B, H, Lk, W});
+  if (outputs.top > 0) none.top_weights = linked({B, H, Lq, outputs.top, W});
+  if (outputs.top > 0) none.top_keys = at::full({B, H, Lq, outputs.top, W}, -1, c.query.options().dtype(at::kLong));
+  if (outputs.links.defined()) none.link_log_weights = linked({0, W});
   const Offers offers = mechanism.align().offers();
   if (offers.policy) {
     none.log_probability = linked({B, H});
@@ -75,7 +75,7 @@ Tensor one_prepared_key(const Checked& c, const Mechanism& mechanism) {
 }
 
 Plan fused_plan(const Checked& c, const Mechanism& mechanism) {
-  constexpr int64_t kRowBytes = sizeof(kernels::fused::Row<float>);  // what forward leaves for backward
+  constexpr int64_t kRowBytes = sizeof(kernels::fused::RowStats<float>);  // what forward leaves for backward
   Plan plan;
   plan.path = Path::fused;
   plan.kernel = kernel_name(mechanism, c.query.scalar_type());

@@ -67,7 +67,7 @@ TEST_P(EveryModule, LeavesNoTraceOfPaddingInAnyGradient) {
 TEST_P(EveryModule, GivesTheSameFromAMemory) {
   auto attention = make();
   Call call;
-  call.want.weights = true;
+  call.outputs.weights = true;
   call.mask.causal = Causal::bottom_right;
   Mask keys;
   keys.key_count = at::tensor(std::vector<int64_t>{5, 4});

@@ -41,7 +41,7 @@ inline void follow_scope(Noise& noise) {
 }
 
 /// What to bring besides the context. What an alignment does not have is refused, not invented.
-struct Want {
+struct Outputs {
   bool weights = false;
   std::vector<int64_t> rows{}, heads{};  // of the weights only: these queries, these heads; empty: all
   bool lse = false, entropy = false;
@@ -59,7 +59,7 @@ struct Call {
   Mask mask{};
   Bias bias{};
   Noise noise{};
-  Want want{};
+  Outputs outputs{};
   double scale = 1;     // multiplies the scores
   double soft_cap = 0;  // c > 0: e <- c tanh(e / c), after scale, before bias and mask
   Path path = Path::fastest;

@@ -99,25 +99,25 @@ void check_noise(Noise& noise, const Mechanism& mechanism, const CallSizes& s, c
           static_cast<uint64_t>(at::randint(std::numeric_limits<int64_t>::max(), {1}, at::kLong).item<int64_t>());
 }
 
-void check_want(const Want& want, const Mechanism& mechanism, const CallSizes& s, const Tensor& like) {
+void check_outputs(const Outputs& outputs, const Mechanism& mechanism, const CallSizes& s, const Tensor& like) {
   const Offers offers = mechanism.align().offers();
-  check(!want.lse || offers.lse, mechanism.align_name(),
+  check(!outputs.lse || offers.lse, mechanism.align_name(),
         ": lse is wanted, but it has none: its weights are not exp(e - lse)");
-  check(!want.entropy || offers.entropy, mechanism.align_name(),
+  check(!outputs.entropy || offers.entropy, mechanism.align_name(),
         ": entropy is wanted, but its weights are not a distribution");
-  check(want.top >= 0, "want: top is ", want.top, ", expected at least 0");
-  for (const int64_t row : want.rows)
+  check(outputs.top >= 0, "want: top is ", outputs.top, ", expected at least 0");
+  for (const int64_t row : outputs.rows)
     check(row >= 0 && row < s.queries, "want: rows has ", row, ", expected 0 to ", s.queries - 1, " (", s.queries,
           " queries)");
-  for (const int64_t head : want.heads)
+  for (const int64_t head : outputs.heads)
     check(head >= 0 && head < s.heads, "want: heads has ", head, ", expected 0 to ", s.heads - 1, " (", s.heads,
           " heads)");
-  check(want.weights || (want.rows.empty() && want.heads.empty()),
+  check(outputs.weights || (outputs.rows.empty() && outputs.heads.empty()),
         "want: rows or heads are chosen, but weights is false");
-  if (!want.links.defined()) return;
+  if (!outputs.links.defined()) return;
   check(offers.log_weights, mechanism.align_name(),
         ": links are wanted, but its weights may be negative and have no logarithm");
-  const auto& links = want.links;
+  const auto& links = outputs.links;
   check(links.scalar_type() == at::kLong && links.dim() == 2 && links.size(1) == 4, "want: links is ",
         links.scalar_type(), " ", shape_of(links), ", expected int64 [n, 4] = batch row, head, query, key");
   check(links.device() == like.device(), "want: links is on ", links.device(), ", the query on ", like.device());
@@ -154,7 +154,7 @@ Call check_extras(const Call& call, const Mechanism& mechanism, const CallSizes&
   check_mask(checked.mask, sizes, like);
   check_bias(checked.bias, sizes, like);
   check_noise(checked.noise, mechanism, sizes, like);
-  check_want(checked.want, mechanism, sizes, like);
+  check_outputs(checked.outputs, mechanism, sizes, like);
   check(checked.soft_cap >= 0, "call: soft_cap is ", call.soft_cap, ", expected more than 0 (or 0, none)");
   check(checked.block_bytes > 0, "call: block_bytes is ", call.block_bytes, ", expected more than 0");
   return checked;

@@ -128,22 +128,22 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
 
   const auto dead = keep.any(kKeyAxis).logical_not();
   const bool single = mechanism.dimensionality() == Dimensionality::single;
-  const auto& want = call.want;
+  const auto& outputs = call.outputs;
   Tensors out(kOuts);
   out[kContext] =
       read_out(call.noise.dropout > 0 ? dropped(a.weights, call.noise.dropout, draws) : a.weights, values, single);
-  if (want.weights) {
+  if (outputs.weights) {
     auto shown = a.weights;
-    if (!want.rows.empty()) shown = shown.index_select(2, at::tensor(block.rows, at::kLong).to(shown.device()));
-    if (!want.heads.empty()) shown = shown.index_select(1, at::tensor(want.heads, at::kLong).to(shown.device()));
+    if (!outputs.rows.empty()) shown = shown.index_select(2, at::tensor(block.rows, at::kLong).to(shown.device()));
+    if (!outputs.heads.empty()) shown = shown.index_select(1, at::tensor(outputs.heads, at::kLong).to(shown.device()));
     out[kWeights] = shown;
   }
-  if (want.lse) out[kLse] = a.lse.masked_fill(dead, -INFINITY);
-  if (want.entropy)
+  if (outputs.lse) out[kLse] = a.lse.masked_fill(dead, -INFINITY);
+  if (outputs.entropy)
     out[kEntropy] =
         a.entropy.defined() ? a.entropy.masked_fill(dead, 0.0) : -(a.weights * log_weights(a, 0.0)).sum(kKeyAxis);
-  if (want.column_mass) out[kColumnMass] = a.weights.sum(2);
-  if (want.top > 0) std::tie(out[kTopWeights], out[kTopKeys]) = top_of(a.weights, want.top);
+  if (outputs.column_mass) out[kColumnMass] = a.weights.sum(2);
+  if (outputs.top > 0) std::tie(out[kTopWeights], out[kTopKeys]) = top_of(a.weights, outputs.top);
   if (block.links.defined()) out[kLinks] = at_links(a, keep, block.links);
   if (a.log_probability.defined()) out[kLogProbability] = a.log_probability.masked_fill(dead, 0.0);
   return out;
@@ -243,13 +243,13 @@ Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const 
   const Tensors in = slots_of(prepared, parameters, call);
   const Tensors tensors(in.begin() + kSlots, in.end());
   Work work = without_tensors(mechanism, parameters, call);
-  work.call.want.links.reset();  // each block has its own
+  work.call.outputs.links.reset();  // each block has its own
 
-  const SortedLinks links = sort_links(call.want.links, plan, row_parts, query_parts);
-  std::vector<int64_t> rows_in_order(call.want.rows.size());
+  const SortedLinks links = sort_links(call.outputs.links, plan, row_parts, query_parts);
+  std::vector<int64_t> rows_in_order(call.outputs.rows.size());
   std::iota(rows_in_order.begin(), rows_in_order.end(), 0);
   std::stable_sort(rows_in_order.begin(), rows_in_order.end(), [&](int64_t a, int64_t b) {
-    return call.want.rows[static_cast<size_t>(a)] < call.want.rows[static_cast<size_t>(b)];
+    return call.outputs.rows[static_cast<size_t>(a)] < call.outputs.rows[static_cast<size_t>(b)];
   });
 
   std::vector<std::vector<Tensor>> by_row(kSlots);
@@ -264,7 +264,7 @@ Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const 
       Block block;
       block.range = {r * plan.block_rows, i * plan.block_queries, Lq, Lk, mechanism.score().max_keys()};
       for (const int64_t which : rows_in_order) {
-        const int64_t row = call.want.rows[static_cast<size_t>(which)] - block.range.first_query;
+        const int64_t row = call.outputs.rows[static_cast<size_t>(which)] - block.range.first_query;
         if (row >= 0 && row < plan.block_queries) block.rows.push_back(row);
       }
       block.links = links.of_block[static_cast<size_t>(r * query_parts + i)];
@@ -290,11 +290,11 @@ Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const 
   Tensors outs;
   for (const auto& pieces : whole) outs.push_back(joined_along(pieces, 0));
   Attended result = attended_from(outs);
-  if (!call.want.rows.empty() && result.weights.defined())
+  if (!call.outputs.rows.empty() && result.weights.defined())
     result.weights = in_callers_order(result.weights, 2, rows_in_order);
   if (!links.order.empty())
     result.link_log_weights = in_callers_order(result.link_log_weights, 0, links.order);
-  else if (call.want.links.defined())
+  else if (call.outputs.links.defined())
     result.link_log_weights = at::zeros({0, parameters.sizes().width()}, prepared.values.options());
   const Draw draw{call.noise.sample, {call.noise.seed, call.noise.stream, call.noise.first_row, 0}, {}};
   const Policy policy =

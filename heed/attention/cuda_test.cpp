@@ -27,7 +27,7 @@ void expect_same_there(const std::string& spec, const std::string& mask) {
   SCOPED_TRACE(spec + ", mask " + mask);
   auto here = make_case(spec, mask);
   here.call.noise.dropout = 0.3;
-  here.call.want = everything(here.mechanism);
+  here.call.outputs = everything(here.mechanism);
   const auto there = moved(here);
   const auto a = here.run(), b = there.run();
   EXPECT_TRUE(b.context.is_cuda());

@@ -40,22 +40,22 @@ Attended run_definition(const Checked& checked, const Mechanism& mechanism) {
   const auto answer = define(problem_of(checked, mechanism));
   const auto options = checked.query.options();
   const auto tensor = [&](const reference::Array<double>& array) { return to_tensor(array, options); };
-  const Want& want = checked.call.want;
+  const Outputs& outputs = checked.call.outputs;
   Attended result;
   result.context = tensor(answer.context);
   const auto weights = tensor(answer.weights);
   const auto some = [&](const Tensor& x, int64_t axis, const std::vector<int64_t>& which) {
     return which.empty() ? x : x.index_select(axis, at::tensor(which, at::kLong));
   };
-  if (want.weights) result.weights = some(some(weights, 2, want.rows), 1, want.heads);
-  if (want.lse) result.lse = tensor(answer.lse);
-  if (want.entropy) result.entropy = tensor(answer.entropy);
-  if (want.column_mass) result.column_mass = weights.sum(2);
-  if (want.top > 0) std::tie(result.top_weights, result.top_keys) = top_of(weights, want.top);
-  if (want.links.defined()) {
+  if (outputs.weights) result.weights = some(some(weights, 2, outputs.rows), 1, outputs.heads);
+  if (outputs.lse) result.lse = tensor(answer.lse);
+  if (outputs.entropy) result.entropy = tensor(answer.entropy);
+  if (outputs.column_mass) result.column_mass = weights.sum(2);
+  if (outputs.top > 0) std::tie(result.top_weights, result.top_keys) = top_of(weights, outputs.top);
+  if (outputs.links.defined()) {
     check(!mechanism.align().offers().log_probability || mechanism.align().offers().policy, mechanism.align_name(),
           ": the reference path has no log-weights of what a key is drawn from; use another path");
-    const auto link = [&](int64_t i) { return want.links.select(1, i); };
+    const auto link = [&](int64_t i) { return outputs.links.select(1, i); };
     result.link_log_weights = at::log(weights.index({link(0), link(1), link(2), link(3)}));
   }
   result.log_probability = tensor(answer.log_probability);

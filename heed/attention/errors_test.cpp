@@ -118,19 +118,19 @@ TEST_F(Calls, WithWrongBiasesNoiseAndWants) {
   call.noise.dropout = 1;
   expect_refused({"dropout is 1"});
   call.noise = Noise{};
-  call.want.rows = {3};
-  call.want.weights = true;
+  call.outputs.rows = {3};
+  call.outputs.weights = true;
   expect_refused({"rows has 3", "0 to 2"});
-  call.want = Want{};
-  call.want.links = at::tensor(std::vector<int64_t>{0, 0, 0, 5}).view({1, 4});
+  call.outputs = Outputs{};
+  call.outputs.links = at::tensor(std::vector<int64_t>{0, 0, 0, 5}).view({1, 4});
   expect_refused({"links has key 5", "0 to 4"});
-  call.want = Want{};
-  call.want.lse = true;
+  call.outputs = Outputs{};
+  call.outputs.lse = true;
   expect_refused({"alignment/hard", "lse"}, "dot + hard");
-  call.want = Want{};
-  call.want.entropy = true;
+  call.outputs = Outputs{};
+  call.outputs.entropy = true;
   expect_refused({"alignment/sigmoid", "entropy"}, "dot + sigmoid");
-  call.want = Want{};
+  call.outputs = Outputs{};
 }
 
 TEST_F(Calls, WithAPathThatThereIsNot) {
@@ -141,7 +141,7 @@ TEST_F(Calls, WithAPathThatThereIsNot) {
   call.noise = {.sample = true, .uniforms = at::full({2, 3, 5}, 0.5)};
   expect_refused({"no fused kernel for dot + hard", "noise.uniforms"}, "dot + hard");
   call.noise = Noise{};
-  call.want.weights = true;
+  call.outputs.weights = true;
   expect_refused({"additive + softmax, multi", "context and lse"}, "additive + softmax, multi",
                  {{"score.from_query", at::zeros({8, 4})},
                   {"score.from_keys", at::zeros({8, 4})},

@@ -242,44 +242,44 @@ class ForPairs {
     p.keep_best = t.align.keep_best;
     p.perturb = t.align.perturb;
     p.temperature = real(t.align.temperature);
-    const Want& want = work.call.want;
+    const Outputs& outputs = work.call.outputs;
     const bool scored = work.mechanism.align().offers().log_probability;
-    p.with_lse = scored || want.lse || want.entropy || want.links.defined();
+    p.with_lse = scored || outputs.lse || outputs.entropy || outputs.links.defined();
     return p;
   }
 
   /// What is wanted beside the context, with an axis of one channel.
   static void report(const Work& work, const fused::Problem<Real>& p, Tensors& out) {
-    const Want& want = work.call.want;
+    const Outputs& outputs = work.call.outputs;
     const auto options = out[kContext].options();
     const auto count = [](const std::vector<int64_t>& some) { return static_cast<int64_t>(some.size()); };
-    fused::Wanted<Real> w;
+    fused::RequestedOutputs<Real> w;
     bool any = false;
     const auto buffer = [&](Out which, at::IntArrayRef shape) {
       any = true;
       out[which] = at::empty(shape, options);
       return pointer<Real>(out[which]);
     };
-    if (want.weights) {
-      w.query_count = count(want.rows);
-      w.head_count = count(want.heads);
-      if (w.query_count > 0) w.some_queries = want.rows.data();
-      if (w.head_count > 0) w.some_heads = want.heads.data();
+    if (outputs.weights) {
+      w.query_count = count(outputs.rows);
+      w.head_count = count(outputs.heads);
+      if (w.query_count > 0) w.some_queries = outputs.rows.data();
+      if (w.head_count > 0) w.some_heads = outputs.heads.data();
       w.weights = buffer(kWeights, {p.batch, w.head_count > 0 ? w.head_count : p.heads,
                                     w.query_count > 0 ? w.query_count : p.queries, p.keys, 1});
     }
-    if (want.lse) w.lse = buffer(kLse, {p.batch, p.heads, p.queries, 1});
-    if (want.entropy) w.entropy = buffer(kEntropy, {p.batch, p.heads, p.queries, 1});
+    if (outputs.lse) w.lse = buffer(kLse, {p.batch, p.heads, p.queries, 1});
+    if (outputs.entropy) w.entropy = buffer(kEntropy, {p.batch, p.heads, p.queries, 1});
     if (work.mechanism.align().offers().log_probability)
       w.log_probability = buffer(kLogProbability, {p.batch, p.heads, p.queries, 1});
-    if (want.column_mass) w.column_mass = buffer(kColumnMass, {p.batch, p.heads, p.keys, 1});
-    if (want.top > 0) {
-      w.top = want.top;
-      w.top_weights = buffer(kTopWeights, {p.batch, p.heads, p.queries, want.top, 1});
-      out[kTopKeys] = at::empty({p.batch, p.heads, p.queries, want.top, 1}, options.dtype(at::kLong));
+    if (outputs.column_mass) w.column_mass = buffer(kColumnMass, {p.batch, p.heads, p.keys, 1});
+    if (outputs.top > 0) {
+      w.top = outputs.top;
+      w.top_weights = buffer(kTopWeights, {p.batch, p.heads, p.queries, outputs.top, 1});
+      out[kTopKeys] = at::empty({p.batch, p.heads, p.queries, outputs.top, 1}, options.dtype(at::kLong));
       w.top_keys = pointer<int64_t>(out[kTopKeys]);
     }
-    const Tensor links = dense(want.links);
+    const Tensor links = dense(outputs.links);
     if (links.defined()) {
       w.link_count = links.size(0);
       w.links = pointer<const int64_t>(links);
@@ -288,7 +288,7 @@ class ForPairs {
     if (any) fused::report(p, w, on_torch_threads);
   }
 
-  std::vector<fused::Row<Real>> rows_;
+  std::vector<fused::RowStats<Real>> rows_;
   Tensor second_;
 };
 
@@ -303,7 +303,7 @@ class ForChannels {
     p.context = pointer<Real>(out[kContext]);
     p.top = pointer<Real>(top_);
     p.sum = pointer<Real>(sum_);
-    if (work.call.want.lse) p.lse = pointer<Real>(out[kLse] = at::empty_like(out[kContext]));
+    if (work.call.outputs.lse) p.lse = pointer<Real>(out[kLse] = at::empty_like(out[kContext]));
     fused::multi_forward(p, on_torch_threads);
     if (!learns) top_ = sum_ = Tensor();
   }
@@ -476,8 +476,9 @@ std::string no_kernel(const Mechanism& mechanism, const Call& call, const Tensor
   if (align.name.empty()) return mechanism.align_name() + ": " + align.missing;
   if (!like.device().is_cpu()) return "the kernels run on the CPU, the query is on " + like.device().str();
   if (call.noise.uniforms.defined()) return "the kernels draw their own numbers, and the call has noise.uniforms";
-  const Want& want = call.want;
-  const bool more = want.weights || want.entropy || want.column_mass || want.top > 0 || want.links.defined();
+  const Outputs& outputs = call.outputs;
+  const bool more =
+      outputs.weights || outputs.entropy || outputs.column_mass || outputs.top > 0 || outputs.links.defined();
   if (d != Dimensionality::single && more)
     return "for every channel they bring context and lse, and something else is wanted";
   return "";

@@ -59,7 +59,7 @@ TEST_P(EveryKernel, HasTheGradientsOfTheComposedPath) {
   for (const auto& mask : kMasks) {
     SCOPED_TRACE(mask + (sample ? ", sampled" : ", decided"));
     auto c = make_case(to_string(), mask, {}, /*biased=*/true, kDouble, which = next(which));
-    c.call.want = what_kernels_differentiate(c.mechanism);
+    c.call.outputs = what_kernels_differentiate(c.mechanism);
     c.call.noise.sample = sample;
     c.call.noise.dropout = sample ? 0.2 : 0;
     sample = !sample;
@@ -76,7 +76,7 @@ Case long_case(const std::string& spec, const at::TensorOptions& options) {
   c.call.mask.causal = Causal::bottom_right;
   c.call.mask.left = 120;
   c.call.block_bytes = 16 << 20;
-  c.call.want = what_kernels_differentiate(c.mechanism);
+  c.call.outputs = what_kernels_differentiate(c.mechanism);
   return c;
 }
 
@@ -89,7 +89,7 @@ TEST_P(EveryKernel, AgreesInFloatOnEveryInstructionSet) {
   const auto floats = at::TensorOptions().dtype(at::kFloat);
   for (const bool many : {false, true}) {
     auto c = many ? long_case(to_string(), floats) : make_case(to_string(), "keep", {}, /*biased=*/true, floats);
-    c.call.want = what_kernels_differentiate(c.mechanism);
+    c.call.outputs = what_kernels_differentiate(c.mechanism);
     const auto expected = run(in_double(c), Path::composed);
     for (const auto& set : fused::instruction_sets()) {
       SCOPED_TRACE(set + (many ? ", many" : ", few"));
@@ -122,10 +122,10 @@ TEST(Fused, SendsGradientsThroughWhateverIsWanted) {
   for (const std::string spec : {"additive + softmax", "cosine(2, learned) + entmax(1.5)", "general + local_p(2)"}) {
     SCOPED_TRACE(spec);
     auto c = make_case(spec, "keep");
-    c.call.want = everything(c.mechanism);
-    c.call.want.column_mass = true;
-    c.call.want.top = 2;
-    c.call.want.links = at::tensor(std::vector<int64_t>{1, 1, 4, 2, 0, 0, 0, 3}).view({2, 4});
+    c.call.outputs = everything(c.mechanism);
+    c.call.outputs.column_mass = true;
+    c.call.outputs.top = 2;
+    c.call.outputs.links = at::tensor(std::vector<int64_t>{1, 1, 4, 2, 0, 0, 0, 3}).view({2, 4});
     const auto grads = [&](Path path) {
       c.call.path = path;
       const auto a = c.run();
@@ -299,7 +299,7 @@ TEST(Autocast, DoesNotReachTheBackwardOfAttention) {
         SCOPED_TRACE(spec + ", " + heed::to_string(path) + (weights ? ", of weights too" : ""));
         auto c = make_case(spec, "keep", {}, /*biased=*/false, at::TensorOptions().dtype(at::kFloat));
         c.call.path = path;
-        c.call.want.weights = weights;
+        c.call.outputs.weights = weights;
         const auto found = [&](bool autocast) {
           const Autocast scope(at::kCPU, autocast);
           return gradients(loss_of(c.run()), c.tensors());

@@ -58,7 +58,7 @@ TEST_P(EveryGolden, IsReproduced) {
     if (golden.name != name) continue;
     auto c = case_of(golden.problem, at::TensorOptions().dtype(type));
     c.call.path = path;
-    c.call.want = everything(c.mechanism, path);
+    c.call.outputs = everything(c.mechanism, path);
     const std::string missing = path == Path::fused ? no_kernel(c.mechanism, c.call, c.keys) : "";
     if (!missing.empty()) GTEST_SKIP() << missing;
     const auto a = c.run();
@@ -79,7 +79,7 @@ TEST_P(EveryGolden, IsReproduced) {
         auto scores = c;
         scores.mechanism = Mechanism::parse(golden.problem.mechanism.score.to_string() + " + identity, " +
                                             golden.problem.mechanism.dimensionality.to_string());
-        scores.call.want = Want{.weights = true};
+        scores.call.outputs = Outputs{.weights = true};
         scores.call.noise = Noise{};
         Parameters own;
         for (const auto& [parameter, tensor] : c.parameters)
@@ -130,7 +130,7 @@ Case fixture(const std::string& spec) {
 // Gold links {0, 2}: -1/2 (log a_0 + log a_2), and it needs no weights at all.
 TEST(Supervision, AtLinksIsTheCrossEntropyOfTheGoldenWeights) {
   auto c = fixture("dot + softmax");
-  c.call.want.links = at::tensor(std::vector<int64_t>{0, 0, 0, 0, 0, 0, 0, 2}).view({2, 4});
+  c.call.outputs.links = at::tensor(std::vector<int64_t>{0, 0, 0, 0, 0, 0, 0, 2}).view({2, 4});
   EXPECT_NEAR(-c.run().link_log_weights.mean().item<double>(), 0.93026967, 1e-7);
 }
 

@@ -9,19 +9,19 @@
 
 namespace heed {
 
-struct Graph::Held {
+struct Graph::EdgeOrder {
   Tensor edges, connected;
   kernels::graph::Edges sorted;
   mutable std::once_flag blocked, looped;
   mutable DegreeBlocks blocks;
-  mutable std::shared_ptr<const Held> loops;  // null: nothing was missing
+  mutable std::shared_ptr<const EdgeOrder> loops;  // null: nothing was missing
 };
 
 Graph::Graph(const Tensor& edges, int64_t nodes) {
   check(edges.defined() && edges.dim() == 2 && edges.size(0) == 2 && edges.scalar_type() == at::kLong,
         "graph: edges is ", shape_of(edges), edges.defined() ? std::string(" ") + toString(edges.scalar_type()) : "",
         ", expected [2, E] Long: the nodes that send, and those that receive");
-  auto held = std::make_shared<Held>();
+  auto held = std::make_shared<EdgeOrder>();
   held->edges = edges.detach().to(at::kCPU).contiguous().clone();
   const auto* from = held->edges.data_ptr<int64_t>();
   const int64_t E = edges.size(1);

@@ -48,8 +48,8 @@ class Graph {
   const DegreeBlocks& blocks() const;
 
  private:
-  struct Held;
-  std::shared_ptr<const Held> held_;
+  struct EdgeOrder;
+  std::shared_ptr<const EdgeOrder> held_;
 };
 
 /// How an edge j -> i is scored.

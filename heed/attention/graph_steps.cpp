@@ -205,21 +205,21 @@ class SumOverEdges final : public ByKernel {
 /// receiver, sender, to_scores, values, factor -> context, weights.
 class Softly final : public ByKernel {
  public:
-  Softly(Graph graph, double negative_slope, bool want_weights, bool learns)
-      : ByKernel(std::move(graph)), negative_slope_(negative_slope), want_weights_(want_weights), learns_(learns) {}
+  Softly(Graph graph, double negative_slope, bool needs_weights, bool learns)
+      : ByKernel(std::move(graph)), negative_slope_(negative_slope), needs_weights_(needs_weights), learns_(learns) {}
 
   Tensors forward(const Tensors& in) override {
     const ReadScore read(in, negative_slope_);
     const auto values = dense(in[3]), factor = dense(in[4]);
     const auto context = at::empty_like(values);
     Tensor weights;
-    if (want_weights_ || learns_) weights = at::empty({edges().size(), values.size(1)}, values.options());
+    if (needs_weights_ || learns_) weights = at::empty({edges().size(), values.size(1)}, values.options());
     by_type(context, [&]<typename Real>(Real) {
       kernel::attend(edges(), read.as<Real>(), values_of<Real>(values), pointer<const Real>(factor),
                      pointer<Real>(weights), pointer<Real>(context), on_torch_threads);
     });
     if (learns_) weights_ = weights.detach();  // an alias: the output itself would hold this node, which holds it
-    return {context, want_weights_ ? weights : Tensor()};
+    return {context, needs_weights_ ? weights : Tensor()};
   }
 
  private:
@@ -246,7 +246,7 @@ class Softly final : public ByKernel {
   }
 
   double negative_slope_;
-  bool want_weights_, learns_;
+  bool needs_weights_, learns_;
   Tensor weights_;
 };
 
@@ -288,9 +288,9 @@ Tensor kernel_sum(const Graph& graph, const Tensor& weights, const Tensor& value
 }
 
 Tensors kernel_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const Tensor& factor,
-                      bool want_weights) {
+                      bool needs_weights) {
   const Tensors in{score.receiver, score.sender, score.to_scores, values, factor};
-  return run(c10::make_intrusive<Softly>(graph, score.negative_slope, want_weights, learns(in)), in);
+  return run(c10::make_intrusive<Softly>(graph, score.negative_slope, needs_weights, learns(in)), in);
 }
 
 Tensor selected(const Tensor& x, const Tensor& rows, const Tensor& back, const Tensor& empty) {

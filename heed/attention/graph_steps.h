@@ -43,7 +43,7 @@ Tensor kernel_sum(const Graph& graph, const Tensor& weights, const Tensor& value
 
 /// Softmax in one pass. factor [E, H]: on the weights that enter the context, or undefined. -> context, weights.
 Tensors kernel_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const Tensor& factor,
-                      bool want_weights);
+                      bool needs_weights);
 
 /// x[rows], where no row is read twice: backward picks too, instead of adding. back: the row of the result that each
 /// row of x went to; empty: bool, broadcasts to x, rows that went nowhere (undefined: none).

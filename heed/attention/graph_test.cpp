@@ -106,7 +106,7 @@ TEST_P(EveryGraphAlignment, IsAttentionUnderTheMaskOfTheGraph) {
     Call call;
     call.mask.keep = keep.view({1, 1, kNodes, kNodes});
     call.bias.full = dense.permute({2, 0, 1}).unsqueeze(0);
-    call.want.weights = true;
+    call.outputs.weights = true;
     Parameters parameters;
     for (const auto& [name, tensor] : c.call.parameters) parameters.set("align." + name, tensor);
     const auto zeros = at::zeros({1, kHeads, kNodes, 1}, kDouble);

@@ -29,16 +29,16 @@ Tensor kept(const Mask& mask, const BlockRange& block, int64_t block_queries, co
 namespace {
 
 /// Keys that some query may attend, and queries that may attend some key that can be scored.
-struct Reached {
+struct Reachability {
   Tensor keys, rows;  // [B|1, H|1, Lk], [B|1, H|1, Lq]
 };
 
 /// Where every query has its own row of keep: block by block, Lq x Lk is never stored.
-Reached by_looking(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
+Reachability by_looking(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
   constexpr int64_t kAtOnce = 256;
   BlockRange block = whole;
   block.max_keys = whole.keys;
-  Reached found{at::zeros({1, 1, whole.keys}, scored.options()), {}};
+  Reachability found{at::zeros({1, 1, whole.keys}, scored.options()), {}};
   std::vector<Tensor> rows;
   for (int64_t i = 0; i < whole.queries; i += kAtOnce) {
     const int64_t count = std::min(kAtOnce, whole.queries - i);
@@ -55,7 +55,7 @@ Reached by_looking(const Mask& mask, const BlockRange& whole, const Tensor& scor
 }
 
 /// Where the same keys are kept for all queries.
-Reached at_once(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
+Reachability at_once(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
   BlockRange all = whole;
   all.max_keys = whole.keys;
   const auto keys = kept(mask, all, whole.queries, scored.device()).squeeze(-1).squeeze(2);  // [B|1, H|1, Lk]
@@ -64,7 +64,7 @@ Reached at_once(const Mask& mask, const BlockRange& whole, const Tensor& scored)
 }
 
 /// The same with causal and window, which leave a query one run of keys and a key one run of queries.
-Reached by_counting(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
+Reachability by_counting(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
   const auto numbers = scored.options().dtype(at::kLong);
   const int64_t first = first_position(mask, whole), far = whole.keys + whole.queries + first;
   const int64_t left = mask.left >= 0 ? std::min(mask.left, far) : far;

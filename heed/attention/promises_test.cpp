@@ -38,9 +38,9 @@ class EveryMechanism : public ::testing::TestWithParam<OnPath> {
     c.call.path = path();
     return c;
   }
-  Want all() const { return everything(Mechanism::parse(to_string()), path()); }
+  Outputs all() const { return everything(Mechanism::parse(to_string()), path()); }
   /// The weights, where this path has them.
-  Want weights() const { return {.weights = all().weights}; }
+  Outputs weights() const { return {.weights = all().weights}; }
   Tensor loss(const Attended& a) const { return loss_of(a, path()); }
 };
 /// What concerns blocks, and what a fused call leaves to the composed path.
@@ -79,9 +79,9 @@ TEST_P(EveryMechanism, AgreesWithTheDefinition) {
       auto c = make(mask, {}, /*biased=*/true, which = next(which));
       c.call.noise.sample = sample;
       c.call.noise.dropout = sample ? 0.3 : 0;
-      c.call.want = all();
-      c.call.want.column_mass = all().weights;
-      c.call.want.top = all().weights ? 3 : 0;
+      c.call.outputs = all();
+      c.call.outputs.column_mass = all().weights;
+      c.call.outputs.top = all().weights ? 3 : 0;
       const at::NoGradGuard no_grad;
       const auto found = c.run();
       c.call.path = Path::reference;
@@ -105,7 +105,7 @@ TEST_P(EveryMechanism, AgreesWithTheDefinitionWhereverTheQueriesStand) {
     const bool later = position == "a later step";
     auto c = make(later ? "window" : "bottom_right", later ? Lengths{1, 2, 2, 2, 7} : Lengths{1, 2, 1, 6, 3});
     c.call.mask.first_query = later ? 3 : 0;
-    c.call.want = weights();
+    c.call.outputs = weights();
     const auto found = c.run();
     c.call.path = Path::reference;
     const auto definition = c.run();
@@ -118,7 +118,7 @@ TEST_P(EveryMechanism, AgreesWithTheDefinitionWhereverTheQueriesStand) {
 TEST_P(EveryComposition, AgreesWithTheDefinitionInFloat) {
   if (!defined()) GTEST_SKIP() << "no definition in kernels/reference";
   auto c = make_case(to_string(), "keep", {}, /*biased=*/true, at::TensorOptions().dtype(at::kFloat), PerHead::odd);
-  c.call.want = everything(c.mechanism);
+  c.call.outputs = everything(c.mechanism);
   const auto composed = c.run();
   EXPECT_EQ(composed.context.scalar_type(), at::kFloat);
   c.call.path = Path::reference;
@@ -143,9 +143,9 @@ double gradient_by_definition(const Case& c, const std::string& name, const Tens
     shift += 1;
   };
   add(answer.context, true);
-  add(answer.weights, c.call.want.weights);
-  add(answer.lse, c.call.want.lse);
-  add(answer.entropy, c.call.want.entropy);
+  add(answer.weights, c.call.outputs.weights);
+  add(answer.lse, c.call.outputs.lse);
+  add(answer.entropy, c.call.outputs.entropy);
   add(answer.log_probability, true);
   return grad;
 }
@@ -156,7 +156,7 @@ TEST_P(EveryMechanism, HasTheGradientOfTheDefinition) {
     SCOPED_TRACE(mask);
     auto c = make(mask, {}, /*biased=*/true, which);
     c.call.noise.dropout = 0.2;
-    c.call.want = path() == Path::fused ? what_kernels_differentiate(c.mechanism) : all();
+    c.call.outputs = path() == Path::fused ? what_kernels_differentiate(c.mechanism) : all();
     const auto found = gradients(loss(c.run()), c.tensors());
     const auto leaves = c.leaves();
     for (size_t i = 0; i < leaves.size(); ++i) {
@@ -170,8 +170,8 @@ TEST_P(EveryMechanism, HasTheGradientOfTheDefinition) {
 
 TEST_P(EveryComposition, HasTheGradientOfCentralDifferences) {
   auto c = make_case(to_string(), "keep", {}, /*biased=*/true, kDouble, PerHead::odd);
-  c.call.want = everything(c.mechanism);
-  c.call.want.entropy = false;  // the curvature of a ln a has no bound at 0: the complex step has to do
+  c.call.outputs = everything(c.mechanism);
+  c.call.outputs.entropy = false;  // the curvature of a ln a has no bound at 0: the complex step has to do
   const bool surrogate = to_string().find("straight_through") != std::string::npos;
   if (surrogate) GTEST_SKIP() << "its gradient is that of its stated surrogate, see HasTheGradientOfTheDefinition";
   const auto leaves = c.leaves();
@@ -195,7 +195,7 @@ TEST_P(EveryMechanism, GivesTheSameOnTheStoredPathToTheSecondDerivative) {
   const auto second = [&](Path which) {
     auto c = make("keep", {2, 2, 1, 3, 5}, /*biased=*/true, PerHead::odd);
     c.call.path = which;
-    c.call.want = all();
+    c.call.outputs = all();
     const auto first = gradients(loss_of(c.run()), c.tensors(), /*create_graph=*/true);
     Tensor sum = at::zeros({}, kDouble);
     for (const auto& x : first)
@@ -246,8 +246,8 @@ TEST_P(EveryMechanism, GivesAMaskedKeyNoWeight) {
   for (const auto& mask : kMasks) {
     SCOPED_TRACE(mask);
     auto c = make(mask);
-    c.call.want = weights();
-    if (!c.call.want.weights) GTEST_SKIP() << "no weights for every channel";
+    c.call.outputs = weights();
+    if (!c.call.outputs.weights) GTEST_SKIP() << "no weights for every channel";
     EXPECT_EQ(largest(with_width(c, c.run().weights).masked_fill(kept_of(c), 0.0)), 0.0);
   }
 }
@@ -256,7 +256,7 @@ TEST_P(EveryMechanism, GivesAMaskedKeyNoGradient) {
   for (const auto& mask : {"keep", "key_count", "all"}) {
     SCOPED_TRACE(mask);
     auto c = make(mask);
-    c.call.want = all();
+    c.call.outputs = all();
     const auto keep = kept_of(c).squeeze(-1);
     const auto found = gradients(loss(c.run()), {c.keys, c.values, c.call.bias.full});
     const auto nobody = keep.any(2).logical_not().unsqueeze(-1);  // [B, H, Lk, 1]
@@ -270,7 +270,7 @@ TEST_P(EveryMechanism, GivesAMaskedKeyNoGradient) {
 
 TEST_P(EveryMechanism, LeavesAFullyMaskedRowAtZeroWithNoGradient) {
   auto c = make("keep");
-  c.call.want = all();
+  c.call.outputs = all();
   const auto a = c.run();
   EXPECT_EQ(largest(a.context.select(2, 1)), 0.0);
   if (a.weights.defined()) {
@@ -303,7 +303,7 @@ TEST_P(EveryMechanism, KeepsNaNInPaddingFromOutputsAndGradients) {
       dirty.query.masked_fill_(nothing, bad);
       EXPECT_TRUE(nobody.any().item<bool>());
     }
-    clean.call.want = dirty.call.want = all();
+    clean.call.outputs = dirty.call.outputs = all();
     const auto a = clean.run(), b = dirty.run();
     EXPECT_TRUE(same_bits(a.context, b.context));
     EXPECT_TRUE(same_bits(a.weights, b.weights));
@@ -324,7 +324,7 @@ TEST_P(EveryMechanism, PassesOnAScoreThatIsNoNumberAsTheDefinitionDoes) {
     c.call.noise.sample = false;
     c.call.bias.full = c.call.bias.full.detach().clone();
     c.call.bias.full[0][0][2][1].fill_(bad);
-    c.call.want = weights();
+    c.call.outputs = weights();
     const auto found = c.run();
     c.call.path = Path::reference;
     const auto definition = c.run();
@@ -337,7 +337,7 @@ TEST_P(EveryMechanism, PassesOnAScoreThatIsNoNumberAsTheDefinitionDoes) {
 
 TEST_P(EveryMechanism, KeepsBatchRowsApart) {
   auto c = make("keep");
-  c.call.want = all();
+  c.call.outputs = all();
   const auto together = c.run();
   {
     const at::NoGradGuard no_grad;
@@ -345,7 +345,7 @@ TEST_P(EveryMechanism, KeepsBatchRowsApart) {
   }
   const auto other = c.run();
   EXPECT_TRUE(same_bits(together.context.select(0, 1), other.context.select(0, 1)));
-  const bool shown = c.call.want.weights;
+  const bool shown = c.call.outputs.weights;
   if (shown) {
     EXPECT_TRUE(same_bits(together.weights.select(0, 1), other.weights.select(0, 1)));
   }
@@ -379,8 +379,8 @@ TEST_P(EveryMechanism, DoesNotMindTheOrderOfKeys) {
 TEST_P(EveryComposition, GivesTheSameInBlocksOfAnySize) {
   auto c = make_case(to_string(), "all");
   c.call.noise.dropout = 0.25;
-  c.call.want = everything(c.mechanism);
-  c.call.want.column_mass = true;
+  c.call.outputs = everything(c.mechanism);
+  c.call.outputs.column_mass = true;
   c.call.block_bytes = 1 << 24;
   const auto whole = c.run();
   EXPECT_EQ(whole.plan.block_queries, 5);
@@ -396,7 +396,7 @@ TEST_P(EveryComposition, GivesTheSameInBlocksOfAnySize) {
 TEST_P(EveryMechanism, SharesKeysAmongHeadsAsIfTheyWereRepeated) {
   for (const PerHead which : kPerHead) {
     auto shared = make("keep", {2, 4, 2, 5, 7}, /*biased=*/true, which);
-    shared.call.want = all();
+    shared.call.outputs = all();
     auto repeated = shared;
     repeated.keys = shared.keys.detach().repeat_interleave(2, 1).requires_grad_();
     repeated.values = shared.values.detach().repeat_interleave(2, 1).requires_grad_();
@@ -414,15 +414,16 @@ TEST_P(EveryMechanism, SharesKeysAmongHeadsAsIfTheyWereRepeated) {
 
 TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
   auto c = make("keep");
-  c.call.want = weights();
-  if (!c.call.want.weights) GTEST_SKIP() << "no weights for every channel";
+  c.call.outputs = weights();
+  if (!c.call.outputs.weights) GTEST_SKIP() << "no weights for every channel";
   const auto all = c.run().weights;
-  c.call.want.rows = {4, 0, 4};
-  c.call.want.heads = {1};
-  c.call.want.column_mass = true;
-  c.call.want.top = 9;
+  c.call.outputs.rows = {4, 0, 4};
+  c.call.outputs.heads = {1};
+  c.call.outputs.column_mass = true;
+  c.call.outputs.top = 9;
   if (c.mechanism.align().offers().log_weights)
-    c.call.want.links = at::tensor(std::vector<int64_t>{1, 1, 4, 2, 0, 0, 0, 3, 1, 0, 1, 0, 0, 1, 2, 5}).view({4, 4});
+    c.call.outputs.links =
+        at::tensor(std::vector<int64_t>{1, 1, 4, 2, 0, 0, 0, 3, 1, 0, 1, 0, 0, 1, 2, 5}).view({4, 4});
   const auto a = c.run();
   const auto rows = at::tensor(std::vector<int64_t>{4, 0, 4});
   EXPECT_TRUE(same_bits(a.weights, all.narrow(1, 1, 1).index_select(2, rows)));
@@ -436,7 +437,7 @@ TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
   EXPECT_TRUE(there.sum(3).equal((all != 0).sum(3)));                    // as many as there are weights
   const bool drawn = parse_mechanism(to_string()).align.name == "hard";  // its log-weights are those of softmax
   for (int64_t i = 0; i < 4 && a.link_log_weights.defined() && !drawn; ++i) {
-    const auto l = c.call.want.links[i];
+    const auto l = c.call.outputs.links[i];
     EXPECT_TRUE(close(at::exp(a.link_log_weights[i]), all.index({l[0], l[1], l[2], l[3]}), 1e-12)) << i;
   }
   EXPECT_EQ((a.top_keys.select(2, 1) == -1).all().item<bool>(), true);  // query 1 attends nothing
@@ -446,8 +447,8 @@ TEST_P(EveryMechanism, WorksWhereThereIsNothing) {
   for (const auto& [lq, lk] : {std::pair{0, 3}, {3, 0}, {0, 0}}) {
     SCOPED_TRACE(std::to_string(lq) + " queries, " + std::to_string(lk) + " keys");
     auto c = make("none", {2, 2, 2, lq, lk}, /*biased=*/false);
-    c.call.want = all();
-    c.call.want.top = all().weights ? 2 : 0;
+    c.call.outputs = all();
+    c.call.outputs.top = all().weights ? 2 : 0;
     const auto a = c.run();
     EXPECT_EQ(a.context.sizes(), at::IntArrayRef({2, 2, lq, kValues}));
     EXPECT_EQ(largest(a.context), 0.0);
@@ -553,7 +554,7 @@ TEST(LocalP, StaysInsideWhereItsPositionSaturates) {
           c.query.abs_();
           for (const auto& [name, tensor] : c.parameters)
             Tensor(tensor).fill_(name == "align.to_position" ? to_position : 1);
-          c.call.want.weights = true;
+          c.call.outputs.weights = true;
           c.call.path = Path::reference;
           const auto expected = c.run();
           c.call.path = path;

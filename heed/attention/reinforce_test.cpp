@@ -18,7 +18,7 @@ Case three_keys(const std::string& align) {
   c.values = at::tensor({1.0, 2.0, 3.0}, at::kDouble).view({1, 3, 1});
   c.call.noise.sample = true;
   c.call.noise.seed = 5;
-  c.call.want.entropy = true;
+  c.call.outputs.entropy = true;
   return c;
 }
 

@@ -179,17 +179,17 @@ inline bool brings_weights(const Mechanism& mechanism, Path path) {
 }
 
 /// Asks for all that the alignment has, on this path.
-inline Want everything(const Mechanism& mechanism, Path path = Path::composed) {
+inline Outputs everything(const Mechanism& mechanism, Path path = Path::composed) {
   const Offers offers = mechanism.align().offers();
-  Want want;
-  want.lse = offers.lse;
-  want.weights = brings_weights(mechanism, path);
-  want.entropy = want.weights && offers.entropy;
-  return want;
+  Outputs outputs;
+  outputs.lse = offers.lse;
+  outputs.weights = brings_weights(mechanism, path);
+  outputs.entropy = outputs.weights && offers.entropy;
+  return outputs;
 }
 
 /// Asks for what a kernel has a backward for.
-inline Want what_kernels_differentiate(const Mechanism& mechanism) {
+inline Outputs what_kernels_differentiate(const Mechanism& mechanism) {
   return {.lse = mechanism.align().offers().lse};
 }
 

@@ -35,14 +35,14 @@ class Catalogue {
 
   struct Entry {
     Entry(const std::string& name, Maker maker, Description description) {
-      const bool fresh = table().emplace(name, Row{maker, std::move(description)}).second;
+      const bool fresh = table().emplace(name, Record{maker, std::move(description)}).second;
       check(fresh, "catalogue: two ", Part::kKind, "s are called ", name);
     }
   };
 
   /// Part has a static kKind ("score"), how errors call it.
   static Made make(const PartSpec& spec, const With&... with) {
-    const Row& row = find(spec.name);
+    const Record& row = find(spec.name);
     const Options options = spec.options.unread();
     auto part = row.maker(options, with...);
     options.refuse_unread();
@@ -68,15 +68,16 @@ class Catalogue {
   }
 
  private:
-  struct Row {
+  struct Record {
     Maker maker;
     Description description;
   };
-  static std::map<std::string, Row>& table() {
-    static std::map<std::string, Row> rows;  // inside a function: filled before main, whatever the order of the files
+  static std::map<std::string, Record>& table() {
+    static std::map<std::string, Record>
+        rows;  // inside a function: filled before main, whatever the order of the files
     return rows;
   }
-  static const Row& find(const std::string& name) {
+  static const Record& find(const std::string& name) {
     const auto found = table().find(name);
     check(found != table().end(), Part::kKind, ": no part called '", name, "'", suggestion(name, names()),
           "; known: ", joined(names()));

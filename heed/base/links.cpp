@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kWhitespace = " \t\r\n";
 
 [[noreturn]] void refuse(std::string_view text) {
   fail("base/links: '", excerpt(text),
@@ -148,10 +148,10 @@ int64_t count_words(const std::vector<int64_t>& words) {
 Links parse_links(std::string_view line, LinkNumbers numbers) {
   Links links;
   while (true) {
-    const size_t begin = line.find_first_not_of(kBlanks);
+    const size_t begin = line.find_first_not_of(kWhitespace);
     if (begin == std::string_view::npos) return links;
     line.remove_prefix(begin);
-    const size_t length = std::min(line.find_first_of(kBlanks), line.size());
+    const size_t length = std::min(line.find_first_of(kWhitespace), line.size());
     links.push_back(parse_link(line.substr(0, length), numbers));
     line.remove_prefix(length);
   }

@@ -13,21 +13,21 @@ namespace heed {
 namespace {
 
 std::string trimmed(std::string_view text) {
-  const char* blanks = " \t\r\n";
-  const size_t first = text.find_first_not_of(blanks);
+  const char* whitespace = " \t\r\n";
+  const size_t first = text.find_first_not_of(whitespace);
   if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(blanks) - first + 1));
+  return std::string(text.substr(first, text.find_last_not_of(whitespace) - first + 1));
 }
 
 /// Cuts at `mark` where no bracket is open.
-std::vector<std::string> cut(std::string_view text, char mark) {
+std::vector<std::string> split_at(std::string_view text, char separator) {
   std::vector<std::string> pieces;
   int depth = 0;
   size_t from = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '(') ++depth;
     if (text[i] == ')') --depth;
-    if (text[i] == mark && depth == 0) {
+    if (text[i] == separator && depth == 0) {
       pieces.push_back(trimmed(text.substr(from, i - from)));
       from = i + 1;
     }
@@ -134,7 +134,7 @@ void Options::refuse_unread() const {
     for (const auto& known : known_) {
       names.push_back(known.name);
       list.push_back(known.name + " (" + known.kind + "; " + known.default_value + ")");
-      for (const auto& word : cut(known.kind, '|')) names.push_back(word);
+      for (const auto& word : split_at(known.kind, '|')) names.push_back(word);
     }
     const std::string& word = item.name.empty() ? item.value : item.name;
     fail(part_, ": unknown option '", excerpt(word), "'", suggestion(word, names), "; ",
@@ -158,7 +158,7 @@ PartSpec parse_part(std::string_view text, const std::string& kind) {
     const bool closed = whole.find(')') == whole.size() - 1 && whole.find('(', open + 1) == std::string::npos;
     check(closed, kind, "/", excerpt(name), ": got '", excerpt(whole), "', expected name(option, option=value)");
     const std::string inside = trimmed(whole.substr(open + 1, whole.size() - open - 2));
-    for (const auto& item : inside.empty() ? std::vector<std::string>{} : cut(inside, ',')) {
+    for (const auto& item : inside.empty() ? std::vector<std::string>{} : split_at(inside, ',')) {
       const size_t equal = item.find('=');
       const std::string option = equal == std::string::npos ? "" : trimmed(item.substr(0, equal));
       const std::string value = equal == std::string::npos ? item : trimmed(item.substr(equal + 1));
@@ -177,8 +177,8 @@ MechanismSpec parse_mechanism(std::string_view text) {
     fail("mechanism: got '", excerpt(trimmed(text)),
          "', expected 'score + alignment' or 'score + alignment, multi', as in 'additive + softmax'");
   };
-  const auto halves = cut(text, ',');
-  const auto parts = cut(halves.front(), '+');
+  const auto halves = split_at(text, ',');
+  const auto parts = split_at(halves.front(), '+');
   if (halves.size() > 2 || parts.size() != 2 || parts[0].empty() || parts[1].empty()) refuse();
   return {parse_part(parts[0], "score"), parse_part(parts[1], "alignment"),
           parse_part(halves.size() == 2 ? halves[1] : "single", "dimensionality")};

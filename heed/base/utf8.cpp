@@ -95,7 +95,7 @@ std::string lowered(std::string_view text) {
   return encoded(characters);
 }
 
-bool is_blank(char32_t c) {
+bool is_whitespace(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }

@@ -21,7 +21,7 @@ std::string encoded(char32_t character);
 char32_t lowered(char32_t character);
 std::string lowered(std::string_view text);
 
-/// What Python's str.split() takes for a blank: of ASCII, Latin-1 and the blanks of other scripts.
-bool is_blank(char32_t character);
+/// What Python's str.split() takes for a blank: of ASCII, Latin-1 and the whitespace of other scripts.
+bool is_whitespace(char32_t character);
 
 }  // namespace heed

@@ -28,9 +28,9 @@ TEST(Utf8, LowersOneCharacterAtATime) {
   EXPECT_EQ(lowered("ÄRGER Straße ΣΑΣ 汤姆 Éa"), "ärger straße σασ 汤姆 éa");
 }
 
-TEST(Utf8, KnowsTheBlanksOfOtherScripts) {
-  for (const char32_t c : {U' ', U'\t', U'\n', U'\u00A0', U'\u3000', U'\u2003', U'\x1F'}) EXPECT_TRUE(is_blank(c));
-  for (const char32_t c : {U'a', U'\u200B', U'\u4E2D', U'_'}) EXPECT_FALSE(is_blank(c));
+TEST(Utf8, KnowsTheWhitespaceOfOtherScripts) {
+  for (const char32_t c : {U' ', U'\t', U'\n', U'\u00A0', U'\u3000', U'\u2003', U'\x1F'}) EXPECT_TRUE(is_whitespace(c));
+  for (const char32_t c : {U'a', U'\u200B', U'\u4E2D', U'_'}) EXPECT_FALSE(is_whitespace(c));
 }
 
 }  // namespace

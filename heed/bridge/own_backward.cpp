@@ -36,8 +36,8 @@ struct Slots {
 };
 
 /// What the node of a run holds, inside an IValue.
-struct Held : torch::CustomClassHolder {
-  Held(c10::intrusive_ptr<OwnBackward> s, Slots i) : step(std::move(s)), in(std::move(i)) {}
+struct SavedStep : torch::CustomClassHolder {
+  SavedStep(c10::intrusive_ptr<OwnBackward> s, Slots i) : step(std::move(s)), in(std::move(i)) {}
   c10::intrusive_ptr<OwnBackward> step;
   Slots in, out;
   AutocastState autocast;  // of forward: backward computes in the same types
@@ -45,7 +45,7 @@ struct Held : torch::CustomClassHolder {
 
 /// All slots are defined in here.
 struct Node : torch::autograd::Function<Node> {
-  static Tensors forward(AutogradContext* context, const c10::intrusive_ptr<Held>& held,
+  static Tensors forward(AutogradContext* context, const c10::intrusive_ptr<SavedStep>& held,
                          at::TensorList inputs) {  // grad mode is off in here
     context->saved_data["held"] = at::IValue::make_capsule(held);
     context->save_for_backward(inputs.vec());
@@ -61,7 +61,7 @@ struct Node : torch::autograd::Function<Node> {
   }
 
   static Tensors backward(AutogradContext* context, const Tensors& grads) {
-    const auto held = c10::static_intrusive_pointer_cast<Held>(context->saved_data["held"].toCapsule());
+    const auto held = c10::static_intrusive_pointer_cast<SavedStep>(context->saved_data["held"].toCapsule());
     const Tensors inputs = context->get_saved_variables();
     const AutocastState::Guard same_types(held->autocast);
     std::vector<bool> wanted;
@@ -85,7 +85,7 @@ bool learns(const Tensors& inputs) {
 
 Tensors run(const c10::intrusive_ptr<OwnBackward>& step, const Tensors& inputs) {
   if (!learns(inputs)) return step->forward(inputs);
-  const auto held = c10::make_intrusive<Held>(step, Slots::of(inputs));
+  const auto held = c10::make_intrusive<SavedStep>(step, Slots::of(inputs));
   return held->out.unpack(Node::apply(held, at::TensorList(held->in.pack(inputs))));
 }
 

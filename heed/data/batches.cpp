@@ -31,8 +31,8 @@ std::pair<int64_t, int64_t> widths(const IdPairs& corpus, int64_t row) {
 }
 
 /// Cuts rows that are sorted by length, in their order.
-void cut_by_tokens(const IdPairs& corpus, const Rows& sorted, int64_t tokens, int64_t max_rows,
-                   std::vector<Rows>& batches) {
+void split_by_tokens(const IdPairs& corpus, const Rows& sorted, int64_t tokens, int64_t max_rows,
+                     std::vector<Rows>& batches) {
   Rows batch;
   int64_t widest = 0;
   for (const int64_t row : sorted) {
@@ -137,7 +137,7 @@ std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64
   std::stable_sort(order.begin(), order.end(),
                    [&](int64_t a, int64_t b) { return widths(corpus, a) > widths(corpus, b); });
   std::vector<Rows> batches;
-  cut_by_tokens(corpus, order, tokens, max_rows, batches);
+  split_by_tokens(corpus, order, tokens, max_rows, batches);
   return batches;
 }
 
@@ -173,7 +173,7 @@ const std::vector<Rows>& Batches::plan(int64_t epoch) const {
     Rows pool(order.begin() + static_cast<std::ptrdiff_t>(from), order.begin() + static_cast<std::ptrdiff_t>(past));
     std::stable_sort(pool.begin(), pool.end(),
                      [&](int64_t a, int64_t b) { return widths(corpus_, a) < widths(corpus_, b); });
-    cut_by_tokens(corpus_, pool, options_.tokens, options_.rows, plan_);
+    split_by_tokens(corpus_, pool, options_.tokens, options_.rows, plan_);
   }
   shuffle(plan_, random);
   planned_ = epoch;

@@ -51,8 +51,8 @@ TEST_F(CorpusFiles, LeaveLongPairsOutOfTrainingAlone) {
   EXPECT_EQ(corpus.dev.size(), 3U);
 }
 
-// Words stand between blanks of any script, not only between U+0020.
-TEST_F(CorpusFiles, CountWordsBetweenBlanksOfAnyKind) {
+// Words stand between whitespace of any script, not only between U+0020.
+TEST_F(CorpusFiles, CountWordsBetweenWhitespaceOfAnyKind) {
   write("a.de", "eins\tzwei\u3000drei\ndrei\nvier f\xC3\xBCnf\n");
   const Corpus corpus = corpus_of(data("longest: 2"));
   EXPECT_EQ(corpus.train.size(), 1U);

@@ -188,10 +188,10 @@ class Writer {
 
   Chinese city() {
     const auto& city = random_.choose(kCities);
-    const size_t blank = city.english.find(' ');
-    const Origin first{write(city.english.substr(0, blank))};
-    if (blank == std::string_view::npos) return {{city.chinese, {first}}};
-    return {{city.chinese, {first, Origin{write(city.english.substr(blank + 1))}}}};
+    const size_t space = city.english.find(' ');
+    const Origin first{write(city.english.substr(0, space))};
+    if (space == std::string_view::npos) return {{city.chinese, {first}}};
+    return {{city.chinese, {first, Origin{write(city.english.substr(space + 1))}}}};
   }
 
   /// Uncle Sam: 山姆 叔叔

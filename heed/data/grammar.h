@@ -24,7 +24,7 @@
 
 namespace heed {
 
-/// Words separated by single blanks; the English side has 2 to 30.
+/// Words separated by single whitespace; the English side has 2 to 30.
 struct GrammarPair {
   std::string source, target;
   Links links;  // by target word

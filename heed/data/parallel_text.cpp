@@ -21,9 +21,9 @@ int64_t count_words(std::string_view text) {
   int64_t words = 0;
   bool inside = false;
   for (const char32_t c : decoded(text)) {
-    const bool blank = is_blank(c);
-    words += !blank && !inside ? 1 : 0;
-    inside = !blank;
+    const bool space = is_whitespace(c);
+    words += !space && !inside ? 1 : 0;
+    inside = !space;
   }
   return words;
 }

@@ -153,9 +153,9 @@ YAML::Node parse_yaml(const std::string& yaml, const std::string& name) {
 // ---- overrides ----
 
 std::string trimmed(const std::string& text) {
-  const char* const blanks = " \t\r\n";
-  const size_t first = text.find_first_not_of(blanks);
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+  const char* const whitespace = " \t\r\n";
+  const size_t first = text.find_first_not_of(whitespace);
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(whitespace) - first + 1);
 }
 
 bool starts_like_yaml(const std::string& text) {

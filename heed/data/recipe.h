@@ -17,9 +17,9 @@ namespace heed {
 /// The origin of a value that an override gave.
 inline constexpr const char* kCommandLine = "command line";
 
-/// The settings of a file. Values of overrides are YAML too, but plain words are taken whole, with blanks and #; null
-/// takes back what the recipe says. An override without a value is an error: it is an unset variable of a shell more
-/// often than a wish.
+/// The settings of a file. Values of overrides are YAML too, but plain words are taken whole, with whitespace and #;
+/// null takes back what the recipe says. An override without a value is an error: it is an unset variable of a shell
+/// more often than a wish.
 Settings read_recipe(const std::string& path, const std::vector<std::string>& overrides = {});
 
 /// The settings of a text; errors call it `name` and give the line.

@@ -241,7 +241,7 @@ Header parse_header(const std::string& path, const std::string& text) {
     refuse(path, "the header begins with ", shown(text.substr(0, 1)), ", expected '{'; this is no safetensors file");
   // The JSON parser would take a zero byte for the end of the text and never look at what follows.
   if (text.find('\0') != std::string::npos)
-    refuse(path, "the header holds a zero byte, expected JSON padded with blanks; the file is damaged");
+    refuse(path, "the header holds a zero byte, expected JSON padded with whitespace; the file is damaged");
   HeaderReader reader(path);
   Json::sax_parse(text, &reader);
   return reader.take();

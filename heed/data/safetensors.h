@@ -1,7 +1,7 @@
 // Tensors in a file, by name, in the format of Hugging Face's safetensors:
 //
 //   8 bytes    N, the length of the header, little-endian
-//   N bytes    the header, JSON, padded with blanks:
+//   N bytes    the header, JSON, padded with whitespace:
 //              {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, "__metadata__": {"key":
 //              "text"}}
 //   the rest   the tensors, row-major and little-endian, without holes; offsets count from here

@@ -237,7 +237,7 @@ TEST_F(SafetensorsTest, StartsEveryTensorAtAMultipleOfItsElement) {
                            R"("a":{"dtype":"BOOL","shape":[3],"data_offsets":[14,17]})"}));
 }
 
-TEST_F(SafetensorsTest, TakesTensorsNamedInAnyOrderAndBlanksBetween) {
+TEST_F(SafetensorsTest, TakesTensorsNamedInAnyOrderAndWhitespaceBetween) {
   const std::string header = R"({ "b": {"data_offsets": [4, 6], "shape": [2], "dtype": "U8"},
                                   "e": {"dtype": "F64", "shape": [0], "data_offsets": [4, 4]},
                                   "a": {"dtype": "I32", "shape": [], "data_offsets": [0, 4]} })";
@@ -271,7 +271,7 @@ TEST_F(SafetensorsTest, SaysWhatIsWrongWithAHeader) {
       {"{}}", "", "is no JSON from its byte 3 on"},
       {"{\"\xff\":1}", "", "is no JSON"},
       {"{\"\\ud800\":1}", "", "is no JSON"},
-      {std::string("{}\0\0", 4), "", "holds a zero byte, expected JSON padded with blanks"},
+      {std::string("{}\0\0", 4), "", "holds a zero byte, expected JSON padded with whitespace"},
       {R"({"x":)" + u8 + R"(,"x":)" + u8 + "}", "a", "names 'x' twice"},
       {R"({"x":)" + u8 + R"(,"\u0078":)" + u8 + "}", "a", "names 'x' twice"},
       {R"({"__metadata__":{},"__metadata__":{}})", "", "names '__metadata__' twice"},
@@ -589,11 +589,11 @@ class Mutator {
   size_t offset_in(const std::string& bytes) { return below(bytes.size() + 1); }
 
   std::string token() {
-    static const std::string marks = "{}[],:\"01 \xff";
+    static const std::string symbols = "{}[],:\"01 \xff";
     static const std::vector<std::string> words = {
         "-1",    "1e9",   "9223372036854775807", "18446744073709551615", "4294967296",         "null",
         "\"x\"", "\\u00", "\"dtype\":\"I8\"",    "\"shape\":[]",         "\"__metadata__\":{}"};
-    return below(2) == 0 ? marks.substr(below(marks.size()), 1) : words[below(words.size())];
+    return below(2) == 0 ? symbols.substr(below(symbols.size()), 1) : words[below(words.size())];
   }
 
   void change_once(std::string& bytes) {

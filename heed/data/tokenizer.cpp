@@ -63,39 +63,39 @@ std::vector<int64_t> Tokenizer::encode(std::string_view text) const {
   return ids;
 }
 
-Cut Tokenizer::cut(std::string_view text) const {
-  Cut cut;
+Segmentation Tokenizer::segment(std::string_view text) const {
+  Segmentation segmentation;
   std::vector<std::string> pieces;
   visit_pieces(text, [&](int64_t piece, int64_t word, const std::string& characters) {
-    cut.ids.push_back(piece);
-    cut.word.push_back(word);
+    segmentation.ids.push_back(piece);
+    segmentation.word.push_back(word);
     pieces.push_back(characters);
   });
-  cut.text = text;
-  add_words(cut, pieces);
-  return cut;
+  segmentation.text = text;
+  add_words(segmentation, pieces);
+  return segmentation;
 }
 
-void Tokenizer::add_words(Cut& cut, const std::vector<std::string>& pieces) const {
-  cut.words = whitespace_words(cut.text);
+void Tokenizer::add_words(Segmentation& segmentation, const std::vector<std::string>& pieces) const {
+  segmentation.words = whitespace_words(segmentation.text);
   const auto unspaced = [](const std::string& word) {
     const auto characters = decoded(word);
     return std::any_of(characters.begin(), characters.end(), is_unspaced);
   };
-  if (!spec_.split && cut.words.size() == 1 && unspaced(cut.words[0])) {
-    cut.words.clear();
+  if (!spec_.split && segmentation.words.size() == 1 && unspaced(segmentation.words[0])) {
+    segmentation.words.clear();
     for (size_t i = 0; i < pieces.size(); ++i) {
-      if (cut.word[i] < 0) continue;
-      cut.word[i] = static_cast<int64_t>(cut.words.size());
-      cut.words.push_back(pieces[i]);
+      if (segmentation.word[i] < 0) continue;
+      segmentation.word[i] = static_cast<int64_t>(segmentation.words.size());
+      segmentation.words.push_back(pieces[i]);
     }
   }
-  int64_t after = static_cast<int64_t>(cut.words.size()) - 1;
+  int64_t after = static_cast<int64_t>(segmentation.words.size()) - 1;
   for (size_t i = pieces.size(); i-- > 0;) {
-    if (cut.word[i] >= 0)
-      after = cut.word[i];
+    if (segmentation.word[i] >= 0)
+      after = segmentation.word[i];
     else if (!pieces[i].empty())
-      cut.word[i] = after;
+      segmentation.word[i] = after;
   }
 }
 
@@ -128,9 +128,9 @@ std::string Tokenizer::decode(const std::vector<int64_t>& ids, bool with_special
   return joined(written(ids, with_special ? Shown::all : Shown::no_special), "");
 }
 
-Cut Tokenizer::cut(const std::vector<int64_t>& ids) const {
-  Cut cut;
-  cut.ids = ids;
+Segmentation Tokenizer::segment(const std::vector<int64_t>& ids) const {
+  Segmentation segmentation;
+  segmentation.ids = ids;
   const auto pieces = written(ids, Shown::unknown);
   WordCounter counter;
   for (const auto& text : pieces) {
@@ -139,11 +139,11 @@ Cut Tokenizer::cut(const std::vector<int64_t>& ids) const {
       const int64_t next = counter.next(c);
       if (word < 0) word = next;
     }
-    cut.word.push_back(word);
+    segmentation.word.push_back(word);
   }
-  cut.text = joined(pieces, "");
-  add_words(cut, pieces);
-  return cut;
+  segmentation.text = joined(pieces, "");
+  add_words(segmentation, pieces);
+  return segmentation;
 }
 
 const std::string& Tokenizer::piece(int64_t id) const {

@@ -1,6 +1,6 @@
 // Text as pieces with numbers, and back.
 //
-//   words        a piece is a word between blanks
+//   words        a piece is a word between whitespace
 //   characters   a piece is a character, a blank is U+2581
 //   bpe          a piece is a part of a word, learnt by byte-pair encoding
 //
@@ -31,7 +31,7 @@ namespace heed {
 ///
 /// A piece belongs to the word of its first character; a piece of whitespace to the word after it, or to the last word
 /// where none follows.
-struct Cut {
+struct Segmentation {
   std::vector<int64_t> ids;
   std::vector<int64_t> word;       // of every piece; -1 where there is none
   std::vector<std::string> words;  // as they are written
@@ -52,11 +52,11 @@ class Tokenizer {
   std::string decode(const std::vector<int64_t>& ids, bool with_special = false) const;
 
   /// encode() with the words its pieces belong to.
-  Cut cut(std::string_view text) const;
+  Segmentation segment(std::string_view text) const;
   /// The same for pieces that a model wrote. `text` is what decode() gives, with unknown pieces as <unk>: one of them
   /// is a word, or part of one, and in byte-pair encoding it ends its word, because it may stand for the last
   /// character, which has the end-of-word mark. The other special pieces are left out and have no word.
-  Cut cut(const std::vector<int64_t>& ids) const;
+  Segmentation segment(const std::vector<int64_t>& ids) const;
 
   int64_t size() const { return static_cast<int64_t>(spec_.pieces.size()); }
   const std::string& piece(int64_t id) const;
@@ -81,7 +81,7 @@ class Tokenizer {
   /// What each piece adds to the text, "" for those left out.
   std::vector<std::string> written(const std::vector<int64_t>& ids, Shown shown) const;
   /// Fills in `words` from the text, and `word` of pieces of whitespace.
-  void add_words(Cut& cut, const std::vector<std::string>& pieces) const;
+  void add_words(Segmentation& segmentation, const std::vector<std::string>& pieces) const;
 
   TokenizerSpec spec_;
   PieceNumbers numbers_;

@@ -68,7 +68,7 @@ TEST(Words, AreRefusedWhereNoneOccursOftenEnough) {
 
 // ---- characters ----
 
-TEST(Characters, KeepBlanks) {
+TEST(Characters, KeepWhitespace) {
   const auto tokenizer = train_tokenizer("characters", {"汤姆 追逐", "汤姆"});
   const auto ids = tokenizer->encode("追逐 汤姆");
   EXPECT_EQ(pieces_of(*tokenizer, ids), (Lines{"追", "逐", "▁", "汤", "姆"}));
@@ -79,24 +79,24 @@ TEST(Characters, KeepBlanks) {
 // Without whitespace, in a script without spaces, every character is a word; an unseen one too.
 TEST(Characters, AreWordsOfTheirOwnInUnspacedText) {
   const auto tokenizer = train_tokenizer("characters", {"汤姆追逐 a"});
-  const auto cut = tokenizer->cut("汤姆她</s>追 ");
-  EXPECT_EQ(cut.words, (Lines{"汤", "姆", "她", "</s>", "追"}));
-  EXPECT_EQ(cut.word, (Ids{0, 1, 2, 3, 4, 4}));  // the blank belongs to the last word
-  EXPECT_EQ(tokenizer->cut("漢").words, (Lines{"漢"}));
-  EXPECT_EQ(tokenizer->cut("ถa").words, (Lines{"ถ", "a"}));
+  const auto segmentation = tokenizer->segment("汤姆她</s>追 ");
+  EXPECT_EQ(segmentation.words, (Lines{"汤", "姆", "她", "</s>", "追"}));
+  EXPECT_EQ(segmentation.word, (Ids{0, 1, 2, 3, 4, 4}));  // the blank belongs to the last word
+  EXPECT_EQ(tokenizer->segment("漢").words, (Lines{"漢"}));
+  EXPECT_EQ(tokenizer->segment("ถa").words, (Lines{"ถ", "a"}));
 }
 
 // With whitespace, words are what is between it; a blank belongs to the word after it.
 TEST(Characters, BelongToTheWordsBetweenWhitespace) {
   const auto tokenizer = train_tokenizer("characters", {"汤姆 追逐", "ab▁"});
-  const auto cut = tokenizer->cut(" 汤姆她  追\u3000a▁b ");
-  EXPECT_EQ(cut.words, (Lines{"汤姆她", "追", "a▁b"}));
-  EXPECT_EQ(cut.word, (Ids{0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2}));
-  EXPECT_EQ(tokenizer->cut("abba").words, (Lines{"abba"}));  // Latin script has spaces: this is one word
-  EXPECT_EQ(tokenizer->cut("a <s> b").word, (Ids{0, 1, 1, 2, 2}));
-  const auto blank = tokenizer->cut("  ");
-  EXPECT_TRUE(blank.words.empty());
-  EXPECT_EQ(blank.word, (Ids{-1, -1}));
+  const auto segmentation = tokenizer->segment(" 汤姆她  追\u3000a▁b ");
+  EXPECT_EQ(segmentation.words, (Lines{"汤姆她", "追", "a▁b"}));
+  EXPECT_EQ(segmentation.word, (Ids{0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(tokenizer->segment("abba").words, (Lines{"abba"}));  // Latin script has spaces: this is one word
+  EXPECT_EQ(tokenizer->segment("a <s> b").word, (Ids{0, 1, 1, 2, 2}));
+  const auto space = tokenizer->segment("  ");
+  EXPECT_TRUE(space.words.empty());
+  EXPECT_EQ(space.word, (Ids{-1, -1}));
 }
 
 // ---- byte-pair encoding ----
@@ -293,17 +293,18 @@ TEST_P(EveryTokenizer, IsTheSameForTheSameLines) {
 
 TEST_P(EveryTokenizer, KnowsTheWordOfEveryPiece) {
   for (const std::string line : {"der Hund ist kleiner", " die  Xylophone<s>jagen ", "", "<s> der </s>"}) {
-    const auto cut = tokenizer_->cut(line);
-    EXPECT_EQ(cut.ids, tokenizer_->encode(line));
-    ASSERT_EQ(cut.word.size(), cut.ids.size());
-    EXPECT_EQ(cut.words, whitespace_words(line));
-    for (const int64_t word : cut.word) EXPECT_TRUE(word >= 0 && word < static_cast<int64_t>(cut.words.size()));
+    const auto segmentation = tokenizer_->segment(line);
+    EXPECT_EQ(segmentation.ids, tokenizer_->encode(line));
+    ASSERT_EQ(segmentation.word.size(), segmentation.ids.size());
+    EXPECT_EQ(segmentation.words, whitespace_words(line));
+    for (const int64_t word : segmentation.word)
+      EXPECT_TRUE(word >= 0 && word < static_cast<int64_t>(segmentation.words.size()));
 
-    const auto again = tokenizer_->cut(cut.ids);  // as if a model had written them
-    ASSERT_EQ(again.word.size(), cut.ids.size());
+    const auto again = tokenizer_->segment(segmentation.ids);  // as if a model had written them
+    ASSERT_EQ(again.word.size(), segmentation.ids.size());
     EXPECT_EQ(again.words, whitespace_words(again.text));
-    for (size_t i = 0; i < cut.ids.size(); ++i) {
-      const bool left_out = tokenizer_->is_special(cut.ids[i]) && cut.ids[i] != Tokenizer::kUnknown;
+    for (size_t i = 0; i < segmentation.ids.size(); ++i) {
+      const bool left_out = tokenizer_->is_special(segmentation.ids[i]) && segmentation.ids[i] != Tokenizer::kUnknown;
       EXPECT_EQ(again.word[i] < 0, left_out) << line;
     }
   }
@@ -318,17 +319,19 @@ TEST_P(EveryTokenizer, KeepsThePositionsOfWordsNextToUnknownOnes) {
                        "der </s> Hund </s>",          "</s>der<pad>Hund <unk> ist",
                        "der <unk><unk> Hund",         " der\tHund\u00A0ist "};
   for (const auto& line : lines) {
-    const auto cut = tokenizer_->cut(line);
-    EXPECT_EQ(cut.ids, tokenizer_->encode(line));
-    EXPECT_EQ(cut.words, whitespace_words(line)) << line;
-    EXPECT_EQ(std::set<int64_t>(cut.word.begin(), cut.word.end()).size(), cut.words.size()) << line;
-    EXPECT_TRUE(std::is_sorted(cut.word.begin(), cut.word.end())) << line;
-    for (size_t word = 0; word < cut.words.size(); ++word) {  // the pieces of a word are those of the word alone
-      Ids pieces, alone = tokenizer_->encode(cut.words[word]);
-      for (size_t i = 0; i < cut.ids.size(); ++i)
-        if (cut.word[i] == static_cast<int64_t>(word)) pieces.push_back(cut.ids[i]);
-      const auto is_blank_piece = [&](int64_t id) { return tokenizer_->decode({id}) == " "; };
-      std::erase_if(pieces, is_blank_piece);
+    const auto segmentation = tokenizer_->segment(line);
+    EXPECT_EQ(segmentation.ids, tokenizer_->encode(line));
+    EXPECT_EQ(segmentation.words, whitespace_words(line)) << line;
+    EXPECT_EQ(std::set<int64_t>(segmentation.word.begin(), segmentation.word.end()).size(), segmentation.words.size())
+        << line;
+    EXPECT_TRUE(std::is_sorted(segmentation.word.begin(), segmentation.word.end())) << line;
+    for (size_t word = 0; word < segmentation.words.size();
+         ++word) {  // the pieces of a word are those of the word alone
+      Ids pieces, alone = tokenizer_->encode(segmentation.words[word]);
+      for (size_t i = 0; i < segmentation.ids.size(); ++i)
+        if (segmentation.word[i] == static_cast<int64_t>(word)) pieces.push_back(segmentation.ids[i]);
+      const auto is_whitespace_piece = [&](int64_t id) { return tokenizer_->decode({id}) == " "; };
+      std::erase_if(pieces, is_whitespace_piece);
       if (GetParam()[0] == 'c') std::erase_if(pieces, [](int64_t id) { return id == Tokenizer::kUnknown; });
       if (GetParam()[0] == 'c') std::erase_if(alone, [](int64_t id) { return id == Tokenizer::kUnknown; });
       EXPECT_EQ(pieces, alone) << line << ", word " << word;
@@ -345,12 +348,12 @@ TEST_P(EveryTokenizer, SurvivesBytesThatAreNotUtf8) {
 
 TEST(Tokenizer, NumbersTheWordsOfSubwords) {
   const auto tokenizer = train_tokenizer("bpe(merges=7)", low_newest());
-  const auto cut = tokenizer->cut("lowest  low zlow<s>x");
-  EXPECT_EQ(pieces_of(*tokenizer, cut.ids),
+  const auto segmentation = tokenizer->segment("lowest  low zlow<s>x");
+  EXPECT_EQ(pieces_of(*tokenizer, segmentation.ids),
             (Lines{"lo", "w", "est</w>", "low</w>", "<unk>", "low</w>", "<s>", "<unk>"}));
-  EXPECT_EQ(cut.word, (Ids{0, 0, 0, 1, 2, 2, 2, 2}));
-  EXPECT_EQ(cut.words, (Lines{"lowest", "low", "zlow<s>x"}));
-  const auto written = tokenizer->cut(cut.ids);  // an unknown character ends its word
+  EXPECT_EQ(segmentation.word, (Ids{0, 0, 0, 1, 2, 2, 2, 2}));
+  EXPECT_EQ(segmentation.words, (Lines{"lowest", "low", "zlow<s>x"}));
+  const auto written = tokenizer->segment(segmentation.ids);  // an unknown character ends its word
   EXPECT_EQ(written.words, (Lines{"lowest", "low", "<unk>", "low", "<unk>"}));
   EXPECT_EQ(written.word, (Ids{0, 0, 0, 1, 2, 3, -1, 4}));
   EXPECT_EQ(written.text, "lowest low <unk> low <unk>");
@@ -359,21 +362,21 @@ TEST(Tokenizer, NumbersTheWordsOfSubwords) {
 TEST(Tokenizer, KeepsTheBoundaryOfUnknownWordsThatAModelWrote) {
   const auto words = train_tokenizer("words", {"Tom chases Jerry"});
   const Ids ids = {words->id("Tom"), Tokenizer::kUnknown, Tokenizer::kUnknown, words->id("Jerry"), Tokenizer::kEnd};
-  EXPECT_EQ(words->cut(ids).text, "Tom <unk> <unk> Jerry");
-  EXPECT_EQ(words->cut(ids).words, (Lines{"Tom", "<unk>", "<unk>", "Jerry"}));
-  EXPECT_EQ(words->cut(ids).word, (Ids{0, 1, 2, 3, -1}));
+  EXPECT_EQ(words->segment(ids).text, "Tom <unk> <unk> Jerry");
+  EXPECT_EQ(words->segment(ids).words, (Lines{"Tom", "<unk>", "<unk>", "Jerry"}));
+  EXPECT_EQ(words->segment(ids).word, (Ids{0, 1, 2, 3, -1}));
   EXPECT_EQ(words->decode(ids), "Tom Jerry");  // as the package has it
 
   const auto bpe = train_tokenizer("bpe(merges=20, min_count=1)", {"Tom Jerry sleeps"});
-  const auto given = bpe->cut("Tom Jezq Jerry sleeps");
+  const auto given = bpe->segment("Tom Jezq Jerry sleeps");
   EXPECT_EQ(given.words, (Lines{"Tom", "Jezq", "Jerry", "sleeps"}));
-  EXPECT_EQ(bpe->cut(given.ids).words.front(), "Tom");
-  EXPECT_EQ(bpe->cut(given.ids).words.back(), "sleeps");
-  EXPECT_EQ(bpe->cut(given.ids).text, "Tom Je<unk> <unk> Jerry sleeps");
+  EXPECT_EQ(bpe->segment(given.ids).words.front(), "Tom");
+  EXPECT_EQ(bpe->segment(given.ids).words.back(), "sleeps");
+  EXPECT_EQ(bpe->segment(given.ids).text, "Tom Je<unk> <unk> Jerry sleeps");
 
   const auto characters = train_tokenizer("characters", {"Tom Jerry"});
-  EXPECT_EQ(characters->cut(characters->encode("Tom qJe")).words, (Lines{"Tom", "<unk>Je"}));
-  EXPECT_EQ(characters->cut(Ids{Tokenizer::kBegin, Tokenizer::kEnd}).word, (Ids{-1, -1}));
+  EXPECT_EQ(characters->segment(characters->encode("Tom qJe")).words, (Lines{"Tom", "<unk>Je"}));
+  EXPECT_EQ(characters->segment(Ids{Tokenizer::kBegin, Tokenizer::kEnd}).word, (Ids{-1, -1}));
 }
 
 // Merges may cross whitespace in files that other programs made: a piece belongs to the word of its first character,
@@ -385,10 +388,10 @@ TEST(Tokenizer, CountsTheWordsOfPiecesThatCrossWhitespace) {
     spec.pieces.push_back(left + right);
   }
   const Tokenizer tokenizer(spec);
-  const auto cut = tokenizer.cut("ab c ab");
-  EXPECT_EQ(pieces_of(tokenizer, cut.ids), (Lines{"a", "b▁c▁a", "b"}));
-  EXPECT_EQ(cut.words, (Lines{"ab", "c", "ab"}));
-  EXPECT_EQ(cut.word, (Ids{0, 0, 2}));
+  const auto segmentation = tokenizer.segment("ab c ab");
+  EXPECT_EQ(pieces_of(tokenizer, segmentation.ids), (Lines{"a", "b▁c▁a", "b"}));
+  EXPECT_EQ(segmentation.words, (Lines{"ab", "c", "ab"}));
+  EXPECT_EQ(segmentation.word, (Ids{0, 0, 2}));
 }
 
 // Whitespace of the text as it is given counts, not of what the normalizer makes of it.
@@ -396,10 +399,10 @@ TEST(Tokenizer, CountsWordsBeforeNormalizing) {
   auto spec = Catalogue<TokenizerTrainer>::make("words")->learn({"a b c"});
   spec.normalize = {"-", " "};
   const Tokenizer tokenizer(spec);
-  const auto cut = tokenizer.cut("a-b c");
-  EXPECT_EQ(pieces_of(tokenizer, cut.ids), (Lines{"a", "b", "c"}));
-  EXPECT_EQ(cut.words, (Lines{"a-b", "c"}));
-  EXPECT_EQ(cut.word, (Ids{0, 0, 1}));
+  const auto segmentation = tokenizer.segment("a-b c");
+  EXPECT_EQ(pieces_of(tokenizer, segmentation.ids), (Lines{"a", "b", "c"}));
+  EXPECT_EQ(segmentation.words, (Lines{"a-b", "c"}));
+  EXPECT_EQ(segmentation.word, (Ids{0, 0, 1}));
 }
 
 TEST(Tokenizer, RefusesWhatItDoesNotKnow) {
@@ -495,7 +498,7 @@ TEST_F(TokenizerFile, LoadsOrIsRefusedWhateverComes) {
       const Tokenizer tokenizer(parse_tokenizer_json(bytes, "the file"));
       const auto ids = tokenizer.encode("lowest <s> newer \xff");
       tokenizer.decode(ids, true);
-      tokenizer.cut(ids);
+      tokenizer.segment(ids);
       ++loaded;
     } catch (const Error& error) {
       ASSERT_TRUE(says(error.what(), {"the file"}));

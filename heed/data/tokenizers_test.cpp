@@ -120,7 +120,7 @@ TEST_F(Tokenizers, AgreeOnTrickyLinesInSubwords) {
 // Files of other people's making may put the same features together in other ways.
 TEST_F(Tokenizers, AgreeOnOtherCombinations) {
   const auto bpe = Catalogue<TokenizerTrainer>::make("bpe(merges=60, min_count=1)")->learn(learnt_lines());
-  auto plain = bpe;  // pieces with blanks in between
+  auto plain = bpe;  // pieces with whitespace in between
   plain.decoder = TokenizerSpec::Decoder::none;
   agree("bpe_without_decoder", Tokenizer(plain), tricky_lines());
 }
@@ -133,7 +133,7 @@ TEST_F(Tokenizers, AgreeOnWholeLinesAsWords) {
   agree("whole_lines", Tokenizer(whole), {"the lowest cat", "the cat", "the", "a<s>x", "a <s> x"});
 }
 
-TEST_F(Tokenizers, AgreeOnMergesAcrossBlanks) {
+TEST_F(Tokenizers, AgreeOnMergesAcrossWhitespace) {
   auto across = Catalogue<TokenizerTrainer>::make("characters")->learn(learnt_lines());
   for (const auto& [left, right] :
        TokenizerSpec::Merges{{"t", "h"}, {"th", "e"}, {"e", "▁"}, {"▁", "the"}, {"a", "t"}}) {

@@ -47,9 +47,9 @@ Lines without(const std::set<char32_t>& characters, const Lines& lines) {
 Lines perturbed(Lines lines) {
   const Lines odd = {"</s>", "<unk>", " <pad> ", "  ", "\t", "\u00A0", "\u3000", "\U0001F996", " \u2581 ", "\u2581"};
   for (size_t i = 0; i < lines.size(); i += 10) {
-    const size_t blank = lines[i].find(' ', lines[i].size() / 3);
-    if (blank == std::string::npos) continue;
-    lines[i].insert(blank + (i / 100) % 2, odd[i / 10 % odd.size()]);
+    const size_t space = lines[i].find(' ', lines[i].size() / 3);
+    if (space == std::string::npos) continue;
+    lines[i].insert(space + (i / 100) % 2, odd[i / 10 % odd.size()]);
     if (i % 3 == 0) lines[i] = " " + lines[i] + " ";
   }
   return lines;
@@ -67,11 +67,13 @@ class WordPositions : public FolderTest {
     std::string text, positions;
     int64_t unknown = 0;
     for (const auto& line : lines) {
-      const Cut cut = tokenizer->cut(line);
-      ASSERT_EQ(cut.ids, tokenizer->encode(line));
-      unknown += std::count(cut.ids.begin(), cut.ids.end(), Tokenizer::kUnknown);
+      const Segmentation segmentation = tokenizer->segment(line);
+      ASSERT_EQ(segmentation.ids, tokenizer->encode(line));
+      unknown += std::count(segmentation.ids.begin(), segmentation.ids.end(), Tokenizer::kUnknown);
       text += line + "\n";
-      positions += nlohmann::json{{"ids", cut.ids}, {"word", cut.word}, {"words", cut.words}}.dump() + "\n";
+      positions +=
+          nlohmann::json{{"ids", segmentation.ids}, {"word", segmentation.word}, {"words", segmentation.words}}.dump() +
+          "\n";
     }
     ASSERT_GT(unknown, static_cast<int64_t>(lines.size() / 2)) << "too little is unknown to test anything";
     write_atomically(base + ".lines", text);

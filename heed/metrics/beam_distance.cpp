@@ -18,7 +18,7 @@ BeamDistance::BeamDistance(Words hypothesis, Words reference)
   ratio_ = hypothesis_.empty() ? 1 : R / H;
   // Where one row is more than a beam further than the last, they would have no column in common.
   beam_ = ratio_ / 2 > kBeam ? static_cast<int64_t>(std::ceil(ratio_ / 2 + kBeam)) : kBeam;
-  rows_.assign(hypothesis_.size() + 1, Row(reference_.size() + 1, kInfinite));
+  rows_.assign(hypothesis_.size() + 1, CostRow(reference_.size() + 1, kInfinite));
   std::iota(rows_[0].begin(), rows_[0].end(), 0);
   trial_ = rows_;
   for (size_t i = 0; i < hypothesis_.size(); ++i) fill(i + 1, hypothesis_[i], rows_[i], rows_[i + 1]);
@@ -31,7 +31,7 @@ BeamDistance::Window BeamDistance::window(size_t row) const {
   return {static_cast<size_t>(std::max<int64_t>(0, diagonal - beam_)), static_cast<size_t>(last)};
 }
 
-void BeamDistance::fill(size_t row, int word, const Row& above, Row& here) const {
+void BeamDistance::fill(size_t row, int word, const CostRow& above, CostRow& here) const {
   const auto [first, last] = window(row);
   std::fill(here.begin(), here.end(), kInfinite);
   if (first == 0) here[0] = above[0] + 1;

@@ -34,18 +34,18 @@ class BeamDistance {
   void move_to(Words rearranged);
 
  private:
-  using Row = std::vector<int32_t>;
+  using CostRow = std::vector<int32_t>;
   struct Window {
     size_t first, last;  // columns first .. last - 1
   };
   Window window(size_t row) const;
-  void fill(size_t row, int word, const Row& above, Row& here) const;
+  void fill(size_t row, int word, const CostRow& above, CostRow& here) const;
 
   Words hypothesis_, reference_;
   double ratio_;
   int64_t beam_;
-  std::vector<Row> rows_;   // [H + 1][R + 1]
-  std::vector<Row> trial_;  // of distance_of
+  std::vector<CostRow> rows_;   // [H + 1][R + 1]
+  std::vector<CostRow> trial_;  // of distance_of
 };
 
 }  // namespace heed

@@ -29,10 +29,10 @@ int64_t closest(const std::vector<int64_t>& lengths, int64_t length) {
 }
 
 /// Each run as often as in the reference that has most of it.
-Counts<std::string> max_of_each(const std::vector<std::vector<std::string>>& references, size_t n) {
-  Counts<std::string> max;
+NgramCounts<std::string> max_of_each(const std::vector<std::vector<std::string>>& references, size_t n) {
+  NgramCounts<std::string> max;
   for (const auto& words : references)
-    for (const auto& [run, count] : word_ngrams(words, n)) max[run] = std::max(max[run], count);
+    for (const auto& [ngram, count] : word_ngrams(words, n)) max[ngram] = std::max(max[ngram], count);
   return max;
 }
 
@@ -99,9 +99,9 @@ BleuCounts bleu_counts(const std::string& hypothesis, const Sentences& reference
   counts.hypothesis_length = static_cast<int64_t>(words.size());
   counts.reference_length = closest(lengths, counts.hypothesis_length);
   for (size_t n = 0; n < kBleuOrder; ++n) {
-    const auto runs = word_ngrams(words, n + 1);
-    counts.totals[n] = total(runs);
-    counts.matches[n] = matches(runs, max_of_each(theirs, n + 1));
+    const auto ngrams = word_ngrams(words, n + 1);
+    counts.totals[n] = total(ngrams);
+    counts.matches[n] = matches(ngrams, max_of_each(theirs, n + 1));
   }
   return counts;
 }

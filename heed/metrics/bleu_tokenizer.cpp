@@ -14,12 +14,12 @@ namespace heed {
 namespace {
 
 std::vector<std::string> western(std::string_view line) {
-  return split_words(with_points_apart(with_marks_apart(line)));
+  return split_words(with_points_apart(with_punctuation_apart(line)));
 }
 
 // mteval-v13a: entities and skipped segments, then western punctuation.
 std::vector<std::string> mteval13a(std::string_view line) {
-  auto text = replaced(std::string(without_last_blanks(line)), "<skipped>", "");
+  auto text = replaced(std::string(without_trailing_whitespace(line)), "<skipped>", "");
   text = replaced(replaced(std::move(text), "-\n", ""), "\n", " ");
   return western(" " + unescaped(std::move(text)) + " ");
 }
@@ -42,7 +42,7 @@ bool is_chinese(char32_t c) {
 // Chinese characters one by one, the rest as western text; a point at the very end after a digit stays with it.
 std::vector<std::string> chinese(std::string_view line) {
   std::u32string apart;
-  for (const char32_t c : decoded(without_outer_blanks(line))) {
+  for (const char32_t c : decoded(without_outer_whitespace(line))) {
     const bool alone = is_chinese(c);
     if (alone) apart += U' ';
     apart += c;
@@ -55,7 +55,7 @@ std::vector<std::string> chinese(std::string_view line) {
 // symbols always do.
 std::vector<std::string> international(std::string_view line) {
   std::u32string before, after, all;
-  const std::u32string text = decoded(without_last_blanks(line));
+  const std::u32string text = decoded(without_trailing_whitespace(line));
   for (size_t i = 0; i < text.size(); ++i) {
     before += text[i];
     if (i + 1 < text.size() && !is_number(text[i]) && is_punctuation(text[i + 1]))
@@ -76,7 +76,7 @@ std::vector<std::string> international(std::string_view line) {
 std::vector<std::string> characters(std::string_view line) {
   std::vector<std::string> all;
   for (const char32_t c : decoded(line))
-    if (!is_blank(c)) all.push_back(encoded(c));
+    if (!is_whitespace(c)) all.push_back(encoded(c));
   return all;
 }
 

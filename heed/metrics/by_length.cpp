@@ -11,7 +11,7 @@ namespace {
 
 int64_t character_count(const std::string& sentence) {
   const auto characters = decoded(sentence);
-  return std::count_if(characters.begin(), characters.end(), [](char32_t c) { return !is_blank(c); });
+  return std::count_if(characters.begin(), characters.end(), [](char32_t c) { return !is_whitespace(c); });
 }
 
 int64_t word_count(const std::string& sentence) {

@@ -2,9 +2,9 @@
 //
 //   chrF = (1 + beta^2) P R / (beta^2 P + R)
 //
-// P, R: precision and recall of runs of n characters (blanks left out), n = 1 .. 6, and for chrF++ of n words, n = 1,
-// 2; each over the whole corpus, then the mean over those n for which both sides have runs. Of several references the
-// one with the best score counts.
+// P, R: precision and recall of runs of n characters (whitespace left out), n = 1 .. 6, and for chrF++ of n words, n =
+// 1, 2; each over the whole corpus, then the mean over those n for which both sides have runs. Of several references
+// the one with the best score counts.
 
 #pragma once
 
@@ -19,7 +19,7 @@ struct ChrfOptions {
   size_t word_order = 0;  // 2: chrF++
   int64_t beta = 2;       // recall counts beta times as much as precision
   bool lowercase = false;
-  bool whitespace = false;  // keep blanks between characters
+  bool whitespace = false;  // keep whitespace between characters
 };
 
 struct Chrf {

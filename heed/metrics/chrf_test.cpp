@@ -13,7 +13,7 @@ namespace {
 // "abc" for "abd": characters 2/3, pairs 1/2, triples 0/1; no longer runs. P = R = (2/3 + 1/2 + 0) / 3 = 7/18.
 TEST(Chrf, IsTheMeanOverTheOrdersThatBothSidesHave) {
   EXPECT_NEAR(chrf({"abc"}, {{"abd"}}).score, 100.0 * 7 / 18, 1e-12);
-  EXPECT_NEAR(chrf({"a b\tc"}, {{"ab\u00A0d"}}).score, 100.0 * 7 / 18, 1e-12);  // blanks are no characters
+  EXPECT_NEAR(chrf({"a b\tc"}, {{"ab\u00A0d"}}).score, 100.0 * 7 / 18, 1e-12);  // whitespace are no characters
 }
 
 // Characters: P = 2/2, R = 2/4; pairs: P = 1/1, R = 1/3. Means P = 1, R = 5/12; 5 P R / (4 P + R) = 25/12 / (53/12).

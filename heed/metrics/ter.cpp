@@ -41,22 +41,22 @@ std::string with_asian_apart(const std::string& text) {
 }
 
 std::string without_punctuation(const std::string& text, bool asian) {
-  static constexpr std::u32string_view kMarks = U".,?:;!\"()";
+  static constexpr std::u32string_view kPunctuation = U".,?:;!\"()";
   auto all = decoded(text);
   std::erase_if(all, [asian](char32_t c) {
-    return kMarks.find(c) != std::u32string_view::npos || (asian && is_asian_punctuation(c));
+    return kPunctuation.find(c) != std::u32string_view::npos || (asian && is_asian_punctuation(c));
   });
   return encoded(all);
 }
 
 std::string normalized_western(std::string text) {
   text = replaced(replaced(std::move(text), "\n-", ""), "\n", " ");
-  text = with_marks_apart(" " + unescaped(std::move(text)) + " ");
+  text = with_punctuation_apart(" " + unescaped(std::move(text)) + " ");
   return with_points_apart(replaced(std::move(text), "'s ", " 's "));
 }
 
 std::vector<std::string> ter_tokens(const std::string& sentence, const TerOptions& options) {
-  std::string text(without_last_blanks(sentence));
+  std::string text(without_trailing_whitespace(sentence));
   if (!options.case_sensitive) text = lower_cased(text);
   if (options.normalized) text = normalized_western(std::move(text));
   if (options.normalized && options.asian) text = with_asian_apart(text);

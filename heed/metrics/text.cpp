@@ -37,30 +37,30 @@ std::vector<std::string> split_words(std::string_view text) {
   std::vector<std::string> words;
   const std::u32string characters = decoded(text);
   for (auto begin = characters.begin(); true;) {
-    begin = std::find_if_not(begin, characters.end(), is_blank);
+    begin = std::find_if_not(begin, characters.end(), is_whitespace);
     if (begin == characters.end()) return words;
-    const auto end = std::find_if(begin, characters.end(), is_blank);
+    const auto end = std::find_if(begin, characters.end(), is_whitespace);
     words.push_back(encoded(std::u32string_view(begin, end)));
     begin = end;
   }
 }
 
-std::string_view without_last_blanks(std::string_view text) {
+std::string_view without_trailing_whitespace(std::string_view text) {
   while (!text.empty()) {
     size_t begin = text.size() - 1;
     while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) --begin;
-    if (!is_blank(decoded(text.substr(begin))[0])) break;
+    if (!is_whitespace(decoded(text.substr(begin))[0])) break;
     text = text.substr(0, begin);
   }
   return text;
 }
 
-std::string_view without_outer_blanks(std::string_view text) {
-  text = without_last_blanks(text);
+std::string_view without_outer_whitespace(std::string_view text) {
+  text = without_trailing_whitespace(text);
   while (!text.empty()) {
     size_t end = 1;
     while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
-    if (!is_blank(decoded(text.substr(0, end))[0])) break;
+    if (!is_whitespace(decoded(text.substr(0, end))[0])) break;
     text.remove_prefix(end);
   }
   return text;

@@ -8,12 +8,12 @@
 
 namespace heed {
 
-/// Words between blanks of any script: str.split().
+/// Words between whitespace of any script: str.split().
 std::vector<std::string> split_words(std::string_view text);
 
-/// Without blanks at the end, or at both ends: str.rstrip(), str.strip().
-std::string_view without_last_blanks(std::string_view text);
-std::string_view without_outer_blanks(std::string_view text);
+/// Without whitespace at the end, or at both ends: str.rstrip(), str.strip().
+std::string_view without_trailing_whitespace(std::string_view text);
+std::string_view without_outer_whitespace(std::string_view text);
 
 /// str.lower(): the last sigma of a word is a final one, and a capital I with a dot keeps its dot.
 std::string lower_cased(std::string_view text);

@@ -9,15 +9,15 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-TEST(Text, IsSplitAtTheBlanksOfAnyScript) {
+TEST(Text, IsSplitAtTheWhitespaceOfAnyScript) {
   EXPECT_EQ(split_words(" a\u00A0b\u3000c\td\n"), (Words{"a", "b", "c", "d"}));
   EXPECT_EQ(split_words(" \u2003 "), Words{});
 }
 
-TEST(Text, LosesBlanksAtItsEnds) {
-  EXPECT_EQ(without_last_blanks(" ä\u3000\u00A0 "), " ä");
-  EXPECT_EQ(without_outer_blanks("\u3000 ä b\u3000"), "ä b");
-  EXPECT_EQ(without_outer_blanks(" \u3000"), "");
+TEST(Text, LosesWhitespaceAtItsEnds) {
+  EXPECT_EQ(without_trailing_whitespace(" ä\u3000\u00A0 "), " ä");
+  EXPECT_EQ(without_outer_whitespace("\u3000 ä b\u3000"), "ä b");
+  EXPECT_EQ(without_outer_whitespace(" \u3000"), "");
 }
 
 TEST(Text, IsLoweredWithAFinalSigmaAtTheEndOfWords) {

@@ -40,12 +40,12 @@ std::string with_pairs_apart(std::string_view text, Is first, Is second, std::st
 
 }  // namespace
 
-std::string with_marks_apart(std::string_view text) {
-  static constexpr std::string_view kMarks = " !\"#$%&()*+/:;<=>?@[\\]^_`{|}~";
+std::string with_punctuation_apart(std::string_view text) {
+  static constexpr std::string_view kPunctuation = " !\"#$%&()*+/:;<=>?@[\\]^_`{|}~";
   std::string all;
   all.reserve(text.size() * 2);
   for (const char c : text) {
-    const bool apart = kMarks.find(c) != std::string_view::npos;
+    const bool apart = kPunctuation.find(c) != std::string_view::npos;
     if (apart) all += ' ';
     all += c;
     if (apart) all += ' ';

@@ -14,7 +14,8 @@ struct JoinedSlot {
   Slot attend;
   Tensor join{};  // [Dk, Dq], or undefined
 
-  Tensor operator()(Arranged& out, const std::vector<Tensor>& query, const Features& features, const Call& call) const {
+  Tensor operator()(StructureOutput& out, const std::vector<Tensor>& query, const Features& features,
+                    const Call& call) const {
     const auto whole = beside(query);  // [B, Lq, Dq]
     return attend(out, join.defined() ? at::linear(whole, join) : whole, features, call);
   }

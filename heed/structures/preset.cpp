@@ -38,11 +38,11 @@ std::shared_ptr<Structure> preset(const std::string& name, StructureOptions opti
   return structure(says.structure, options);
 }
 
-Given random_inputs(const Structure& structure, int64_t batch, int64_t length) {
-  const Takes takes = structure.takes();
+StructureInput random_inputs(const Structure& structure, int64_t batch, int64_t length) {
+  const StructureSignature takes = structure.takes();
   const auto own = structure.parameters();
   const auto like = own.empty() ? at::TensorOptions() : own[0].options().requires_grad(false);
-  Given given;
+  StructureInput given;
   for (size_t i = 0; i < takes.features.size(); ++i) {
     std::vector<int64_t> shape{batch};
     for (int64_t level = 0; level < takes.depth; ++level) shape.push_back(length);

@@ -42,6 +42,6 @@ std::shared_ptr<Structure> preset(const std::string& name, StructureOptions opti
 
 /// Inputs that fit a structure, in the type and on the device of its parameters: normally distributed, all of them
 /// real.
-Given random_inputs(const Structure& structure, int64_t batch = 2, int64_t length = 5);
+StructureInput random_inputs(const Structure& structure, int64_t batch = 2, int64_t length = 5);
 
 }  // namespace heed

@@ -40,8 +40,8 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EveryStructure, ::testing::ValuesIn(every_st
                          structure_test_name);
 
 /// The rows of padding hold `with`.
-Given filled(const Given& given, double with) {
-  Given other = given;
+StructureInput filled(const StructureInput& given, double with) {
+  StructureInput other = given;
   for (auto& f : other.features)
     if (f.keep.defined())
       f.rows = f.rows.detach().masked_fill(f.keep.logical_not().unsqueeze(-1), with).requires_grad_();
@@ -99,7 +99,7 @@ TEST_P(EveryStructure, StaysFiniteWhereNothingIsReal) {
 
 TEST_P(EveryStructure, BringsTheWeightsOfEveryStep) {
   auto c = make(Real::edge);
-  c.given.call.want.weights = true;
+  c.given.call.outputs.weights = true;
   const auto out = c.run();
   EXPECT_FALSE(out.steps.empty());
   for (const auto& [name, attended] : out.steps) {
@@ -115,8 +115,8 @@ TEST_P(EveryStructure, BringsTheWeightsOfEveryStep) {
 }
 
 /// Batch row b alone.
-Given only_row(const Given& given, int64_t b) {
-  Given one = given;
+StructureInput only_row(const StructureInput& given, int64_t b) {
+  StructureInput one = given;
   for (auto& f : one.features) {
     f.rows = f.rows.narrow(0, b, 1);
     if (f.keep.defined()) f.keep = f.keep.narrow(0, b, 1);
@@ -153,8 +153,8 @@ TEST_P(EveryStructure, DrawsForABatchRowWhatItDrawsAlone) {
 }
 
 /// Batch rows from ... from + rows - 1.
-Given share_of(const Given& given, int64_t from, int64_t rows) {
-  Given part = given;
+StructureInput share_of(const StructureInput& given, int64_t from, int64_t rows) {
+  StructureInput part = given;
   for (auto& f : part.features) {
     f.rows = f.rows.narrow(0, from, rows);
     if (f.keep.defined()) f.keep = f.keep.narrow(0, from, rows);
@@ -166,7 +166,7 @@ Given share_of(const Given& given, int64_t from, int64_t rows) {
 /// What a batch draws in a scope of noise, whole and in two shares, as two processes have them.
 void expect_scoped_draws(const StructureCase& c) {
   c.structure->train();
-  Given given = c.given;
+  StructureInput given = c.given;
   given.call.noise.seed = 0;  // the scope has one
   given.call.noise.dropout = 0.3;
   const auto context = [&](uint64_t step, int64_t from, int64_t rows) {
@@ -189,7 +189,7 @@ TEST_P(EveryStructure, DrawsInAScopeForSharesOfABatchWhatTheWholeDraws) {
 TEST_P(EveryStructure, GivesTheSameHoweverLongThePadding) {
   const auto c = make();
   const auto out = c.run();
-  Given longer = c.given;
+  StructureInput longer = c.given;
   for (auto& f : longer.features) {
     f.rows = at::constant_pad_nd(f.rows, {0, 0, 0, 2}, NAN);
     f.keep = at::constant_pad_nd(f.keep, {0, 2});
@@ -312,13 +312,13 @@ TEST_P(EveryStructure, PrintsItself) {
 
 TEST_P(EveryStructure, RefusesInputsThatDoNotFit) {
   const auto c = make();
-  Given fewer = c.given;
+  StructureInput fewer = c.given;
   fewer.features.pop_back();
   EXPECT_THROW(c.structure->forward(fewer), Error);
-  Given wider = c.given;
+  StructureInput wider = c.given;
   wider.features[0].rows = at::cat({wider.features[0].rows, wider.features[0].rows}, -1);
   EXPECT_THROW(c.structure->forward(wider), Error);
-  Given masked = c.given;
+  StructureInput masked = c.given;
   masked.call.mask.key_count = at::ones({3}, at::kLong);
   EXPECT_THROW(c.structure->forward(masked), Error);
 }

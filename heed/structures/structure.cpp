@@ -11,7 +11,7 @@ bool has_score(const std::string& mechanism) {
   return mechanism.find('+') != std::string::npos;
 }
 
-std::string shape_expected(const Takes& takes, int64_t width) {
+std::string shape_expected(const StructureSignature& takes, int64_t width) {
   const std::string positions = takes.depth == 1   ? "L"
                                 : takes.depth == 2 ? "S, L"
                                                    : std::to_string(takes.depth) + " axes of positions";
@@ -20,24 +20,24 @@ std::string shape_expected(const Takes& takes, int64_t width) {
 
 }  // namespace
 
-const Tensor& Arranged::add(const std::string& slot, const Attended& attended) {
+const Tensor& StructureOutput::add(const std::string& slot, const Attended& attended) {
   const auto again = [&](const auto& step) { return step.first == slot || step.first.rfind(slot + ".", 0) == 0; };
   const auto before = std::count_if(steps.begin(), steps.end(), again);
   steps.emplace_back(before == 0 ? slot : slot + "." + std::to_string(before + 1), attended);
   return steps.back().second.context;
 }
 
-Tensor Slot::operator()(Arranged& out, const Tensor& query, const Features& features, const Call& call,
+Tensor Slot::operator()(StructureOutput& out, const Tensor& query, const Features& features, const Call& call,
                         const Tensor& values) const {
   const Tensor& read = values.defined() ? values : features.rows;
   return out.add(name_,
                  attention_->forward(query, features.rows, read, nth_use(over(call, features), out.steps.size())));
 }
 
-Arranged Nested::operator()(Arranged& out, const Given& given) const {
-  Given own = given;
+StructureOutput Nested::operator()(StructureOutput& out, const StructureInput& given) const {
+  StructureInput own = given;
   own.call = nth_use(given.call, out.steps.size());
-  Arranged inner = structure_->forward(own);
+  StructureOutput inner = structure_->forward(own);
   for (const auto& [step, attended] : inner.steps) out.add(name_ + "/" + step, attended);
   return inner;
 }
@@ -124,20 +124,20 @@ Tensor Structure::parameter(const std::string& name, std::vector<int64_t> shape,
   return register_parameter(name, initialized(ParameterSpec{name, std::move(shape), initial}));
 }
 
-Arranged Structure::forward(const Given& given) {
-  const Takes want = takes();
-  check(given.features.size() == want.features.size(), spec_, ": ", given.features.size(), " inputs, expected ",
-        want.features.size(), ": ", joined(want.features));
+StructureOutput Structure::forward(const StructureInput& given) {
+  const StructureSignature outputs = takes();
+  check(given.features.size() == outputs.features.size(), spec_, ": ", given.features.size(), " inputs, expected ",
+        outputs.features.size(), ": ", joined(outputs.features));
   const auto& mask = given.call.mask;
   check(!mask.keep.defined() && !mask.key_count.defined(), spec_,
         ": got a mask of keys in the call; each input brings its own keep");
   check(!given.call.noise.uniforms.defined(), spec_,
         ": uniforms belong to one use of a mechanism, and here may be several; give a seed");
-  check(want.masks || (!mask.any() && !given.call.bias.full.defined() && !given.call.bias.per_key.defined() &&
-                       !given.call.bias.relative.defined() && !given.call.bias.alibi.defined()),
+  check(outputs.masks || (!mask.any() && !given.call.bias.full.defined() && !given.call.bias.per_key.defined() &&
+                          !given.call.bias.relative.defined() && !given.call.bias.alibi.defined()),
         spec_, ": causal, window and biases have no meaning here");
 
-  Given clean = given;
+  StructureInput clean = given;
   const auto& first = given.features.front();
   const auto own = parameters();
   const auto check_fits = [&](const std::string& what, const Tensor& x) {
@@ -146,25 +146,25 @@ Arranged Structure::forward(const Given& given) {
   };
   for (size_t i = 0; i < clean.features.size(); ++i) {
     Features& f = clean.features[i];
-    const auto name = spec_ + ": " + want.features[i];
-    check(f.rows.defined() && f.rows.dim() == want.depth + 2 && f.width() == width_of(i), name, " is ",
-          shape_of(f.rows), ", expected ", shape_expected(want, width_of(i)));
-    check(f.batch() == first.batch() && (!want.same_length || f.length() == first.length()), name, " is ",
-          shape_of(f.rows), " beside ", want.features[0], " ", shape_of(first.rows), "; expected the same batch size",
-          want.same_length ? " and length" : "");
+    const auto name = spec_ + ": " + outputs.features[i];
+    check(f.rows.defined() && f.rows.dim() == outputs.depth + 2 && f.width() == width_of(i), name, " is ",
+          shape_of(f.rows), ", expected ", shape_expected(outputs, width_of(i)));
+    check(f.batch() == first.batch() && (!outputs.same_length || f.length() == first.length()), name, " is ",
+          shape_of(f.rows), " beside ", outputs.features[0], " ", shape_of(first.rows),
+          "; expected the same batch size", outputs.same_length ? " and length" : "");
     check_fits(name, f.rows);
     check_keep(name, f);
     f = f.without_padding();
   }
-  if (want.query && given.query.defined()) check_fits(spec_ + ": query", given.query);
-  if (want.query)
+  if (outputs.query && given.query.defined()) check_fits(spec_ + ": query", given.query);
+  if (outputs.query)
     check(given.query.defined() && given.query.dim() == 3 && given.query.size(0) == first.batch() &&
               given.query.size(2) == width_of_query(),
           spec_, ": query is ", shape_of(given.query), ", expected [", first.batch(), ", Lq, ", width_of_query(), "]");
   else
     check(!given.query.defined(), spec_, ": got a query, but it makes its own");
-  check(want.edges == given.edges.defined(), spec_,
-        want.edges ? ": edges are missing, expected int64 [2, E]" : ": got edges, but its inputs are no graph");
+  check(outputs.edges == given.edges.defined(), spec_,
+        outputs.edges ? ": edges are missing, expected int64 [2, E]" : ": got edges, but its inputs are no graph");
   return arrange(clean);
 }
 

@@ -37,7 +37,7 @@ struct StructureOptions {
 };
 
 /// What a structure asks for.
-struct Takes {
+struct StructureSignature {
   std::vector<std::string> features;  // the names of its inputs, in order: {"left", "target", "right"}
   bool query = false;                 // a query [B, Lq, Dq] besides
   int64_t depth = 1;                  // axes of positions: 1 for [B, L, D], 2 for [B, S, L, D]
@@ -47,7 +47,7 @@ struct Takes {
 };
 
 /// One call of a structure.
-struct Given {
+struct StructureInput {
   std::vector<Features> features{};
   Tensor query{};  // [B, Lq, Dq]
   Tensor edges{};  // int64 [2, E], from and to: the same graph in every batch row
@@ -56,7 +56,7 @@ struct Given {
 
 /// What comes back. Every use of a mechanism is there under the name of its slot, in order; used again, it is
 /// "slot.2", "slot.3".
-struct Arranged {
+struct StructureOutput {
   Tensor context;  // [B, Lq, D]
   Tensor keep{};   // bool [B, Lq]: where contexts are real; undefined: all are
   Steps steps{};
@@ -75,7 +75,7 @@ class Slot {
  public:
   Slot() = default;
   /// query [B, Lq, Dq] over features, or over what stands in `values` at the positions of the features.
-  Tensor operator()(Arranged& out, const Tensor& query, const Features& features, const Call& call,
+  Tensor operator()(StructureOutput& out, const Tensor& query, const Features& features, const Call& call,
                     const Tensor& values = {}) const;
   const Attention& attention() const { return attention_; }
 
@@ -90,7 +90,7 @@ class Nested {
  public:
   Nested() = default;
   /// Its answer; its steps are noted in `out` as "name/step".
-  Arranged operator()(Arranged& out, const Given& given) const;
+  StructureOutput operator()(StructureOutput& out, const StructureInput& given) const;
   const Structure& operator*() const { return *structure_; }
   const Structure* operator->() const { return structure_.get(); }
 
@@ -106,9 +106,9 @@ class Structure : public torch::nn::Module {
   using Parts = Catalogue<Structure, StructureOptions>;
 
   /// Checks its input against takes(), clears padding, and arranges.
-  Arranged forward(const Given& given);
+  StructureOutput forward(const StructureInput& given);
 
-  virtual Takes takes() const = 0;
+  virtual StructureSignature takes() const = 0;
   /// Width of the context.
   virtual int64_t width() const = 0;
   /// Whether scores are the structure's own, so that only the alignment of a mechanism counts.
@@ -132,7 +132,7 @@ class Structure : public torch::nn::Module {
   Structure(StructureOptions options, std::string defaults);
 
   /// given: as takes() says, without padding.
-  virtual Arranged arrange(const Given& given) = 0;
+  virtual StructureOutput arrange(const StructureInput& given) = 0;
 
   /// A slot with the mechanism of the options. values: 0 for as wide as the keys.
   Slot slot(const std::string& name, int64_t query, int64_t keys, int64_t values = 0);

@@ -45,12 +45,12 @@ TEST(Structure, DrawsDifferentlyInEachSlot) {
   two->train();
   const Tensor same = at::zeros({64, 9, 4});  // every key is as good: what is drawn is the noise alone
   const auto out = two->forward(
-      {.features = {{same}, {same}}, .call = {.noise = {.seed = 3, .stream = 1}, .want = {.weights = true}}});
+      {.features = {{same}, {same}}, .call = {.noise = {.seed = 3, .stream = 1}, .outputs = {.weights = true}}});
   EXPECT_FALSE(out.step("ask").weights.equal(out.step("attend").weights));
 }
 
 TEST(Structure, NamesTheStepsOfASlotThatIsUsedAgain) {
-  Arranged out;
+  StructureOutput out;
   out.add("left", {});
   out.add("left", {});
   out.add("right", {});
@@ -75,8 +75,8 @@ TEST(Structure, RefusesWordsThatDoNotFit) {
 TEST(Structure, RunsSlotsWithSeveralHeads) {
   at::manual_seed(2);
   auto two = structure("specialized", {.features = {8}, .heads = 2, .mechanism = "additive + softmax"});
-  const auto out =
-      two->forward({.features = {{at::randn({3, 5, 8})}, {at::randn({3, 4, 8})}}, .call = {.want = {.weights = true}}});
+  const auto out = two->forward(
+      {.features = {{at::randn({3, 5, 8})}, {at::randn({3, 4, 8})}}, .call = {.outputs = {.weights = true}}});
   EXPECT_EQ(out.context.sizes(), (std::vector<int64_t>{3, 1, 8}));
   EXPECT_EQ(out.step("attend").weights.sizes(), (std::vector<int64_t>{3, 2, 1, 5}));
 }

@@ -28,7 +28,7 @@ inline constexpr int64_t kFeatureWidth = 4;
 
 struct StructureCase {
   std::shared_ptr<Structure> structure;
-  Given given;
+  StructureInput given;
 
   /// Everything that has a gradient, with its name.
   std::vector<std::pair<std::string, Tensor>> leaves() const {
@@ -44,7 +44,7 @@ struct StructureCase {
     for (const auto& [name, tensor] : leaves()) all.push_back(tensor);
     return all;
   }
-  Arranged run() const { return structure->forward(given); }
+  StructureOutput run() const { return structure->forward(given); }
 };
 
 /// How much of each batch row of the inputs is real.
@@ -80,7 +80,7 @@ inline StructureCase make_structure_case(const std::string& spec, const std::str
     const at::NoGradGuard no_grad;  // biases begin at 0, which would hide one that is forgotten
     for (auto& parameter : c.structure->parameters()) parameter.add_(at::randn_like(parameter), 0.3);
   }
-  const Takes takes = c.structure->takes();
+  const StructureSignature takes = c.structure->takes();
   const int64_t inputs = static_cast<int64_t>(takes.features.size());
   for (int64_t i = 0; i < inputs; ++i) {
     std::vector<int64_t> shape{3};
@@ -99,7 +99,7 @@ inline StructureCase make_structure_case(const std::string& spec, const std::str
 }
 
 /// A number into which the context and what there is besides enter.
-inline Tensor loss_of(const Arranged& a) {
+inline Tensor loss_of(const StructureOutput& a) {
   Tensor loss = (a.context * waves(a.context)).sum();
   double shift = 1;
   for (const auto& [name, x] : a.also) {

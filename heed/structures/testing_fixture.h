@@ -33,7 +33,7 @@ inline Tensor scores_of(const Attended& step) {
 
 /// A call that brings what scores_of needs.
 inline Call with_scores() {
-  return {.want = {.weights = true, .lse = true}};
+  return {.outputs = {.weights = true, .lse = true}};
 }
 
 inline Tensor golden_query() {

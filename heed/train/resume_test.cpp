@@ -77,7 +77,8 @@ TEST(Run, EndsWithACheckpointOnEverySignalThatAsksForIt) {
     sender.join();
     EXPECT_TRUE(result.interrupted);
     EXPECT_EQ(result.signal, number);
-    EXPECT_EQ(load_checkpoint(run + "/checkpoint.safetensors").state.object("reached").integer("step"), result.step);
+    EXPECT_EQ(load_checkpoint(run + "/checkpoint.safetensors").state.object("train_state").integer("step"),
+              result.step);
     expect_said(read_file(run + "/log.txt"), {"stopped at step ", "train --resume " + run});
   }
 }
@@ -275,8 +276,8 @@ TEST(Resume, RefusesAStateThatCannotBe) {
     EXPECT_EQ(said.find("exception"), std::string::npos) << said;
     write_atomically(path, checkpoint);
   }
-  for (const char* key : {"reached", "metrics", "events", "schedule", "stopping", "task", "data", "recipe", "config",
-                          "average", "threads", "world", "device", "parameters", "format"}) {
+  for (const char* key : {"train_state", "metrics", "events", "schedule", "stopping", "task", "data", "recipe",
+                          "config", "average", "threads", "world", "device", "parameters", "format"}) {
     change_state(run, [&](auto& state) { state.erase(key); });
     const std::string said = refusal([&] { resume_tiny(run); });
     EXPECT_NE(said.find(path), std::string::npos) << key << ": " << said;

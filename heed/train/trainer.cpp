@@ -35,30 +35,30 @@
 namespace heed {
 
 /// Where a run is, besides its tensors.
-struct Reached {
+struct TrainState {
   int64_t step = 0, epoch = 0, position = 0;  // steps done; in which epoch; steps of it done
   double seconds = 0;                         // before this start
   double loss = 0, count = 0;                 // since the last line of metrics
   int64_t best_step = -1, validated = -1;     // steps of the best and of the last validation
   bool done = false;                          // nothing is left to train
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Reached, step, epoch, position, seconds, loss, count, best_step, validated, done)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainState, step, epoch, position, seconds, loss, count, best_step, validated, done)
 
 /// Each field with its type and range. `position` is checked against its epoch by who knows the batches.
-static Reached read_reached(const StateFields& fields) {
-  Reached reached;
-  reached.step = fields.integer("step");
-  reached.epoch = fields.integer("epoch", 0, int64_t{1} << 40);
-  reached.position = fields.integer("position");
-  reached.seconds = fields.number("seconds");
-  reached.loss = fields.number("loss");
-  reached.count = fields.number("count");
-  reached.best_step = fields.integer("best_step", -1, reached.step);
-  reached.validated = fields.integer("validated", -1, reached.step);
-  reached.done = fields.flag("done");
-  if (reached.seconds < 0) fields.refuse("seconds", "0 or more");
-  if (reached.count < 0) fields.refuse("count", "0 or more");
-  return reached;
+static TrainState read_train_state(const StateFields& fields) {
+  TrainState state;
+  state.step = fields.integer("step");
+  state.epoch = fields.integer("epoch", 0, int64_t{1} << 40);
+  state.position = fields.integer("position");
+  state.seconds = fields.number("seconds");
+  state.loss = fields.number("loss");
+  state.count = fields.number("count");
+  state.best_step = fields.integer("best_step", -1, state.step);
+  state.validated = fields.integer("validated", -1, state.step);
+  state.done = fields.flag("done");
+  if (state.seconds < 0) fields.refuse("seconds", "0 or more");
+  if (state.count < 0) fields.refuse("count", "0 or more");
+  return state;
 }
 
 namespace {
@@ -152,10 +152,10 @@ class Trainer {
     }
     processes_->broadcast({flat_->values()});
     greet();
-    if (!reached_.done) loop();
+    if (!state_.done) loop();
     processes_->barrier();  // nobody has to wait for the judging
     if (!interrupted_) judge();
-    return {options_.folder, interrupted_, signal_, reached_.step, reached_.epoch, seconds(), results_};
+    return {options_.folder, interrupted_, signal_, state_.step, state_.epoch, seconds(), results_};
   }
 
   /// What to do about a file that could not be written.
@@ -167,7 +167,7 @@ class Trainer {
   }
 
  private:
-  struct Stepped {
+  struct StepResult {
     double loss = 0, norm = 0, rate = 0;
     int64_t count = 0;
   };
@@ -229,7 +229,7 @@ class Trainer {
          << " parameters, " << device_ << ", " << at::get_num_threads()
          << (at::get_num_threads() == 1 ? " thread" : " threads");
     if (process_.world > 1) text << ", " << process_.world << " processes";
-    if (call_.resume) text << ", from step " << reached_.step << (reached_.done ? ", where it was finished" : "");
+    if (call_.resume) text << ", from step " << state_.step << (state_.done ? ", where it was finished" : "");
     if (options_.bfloat16) text << ", bfloat16";
     say(text.str());
     if (!task_->remarks().empty()) say(task_->remarks());
@@ -276,24 +276,24 @@ class Trainer {
       validate();
       save();
     }
-    while (!reached_.done) {
-      const Stepped stepped = step();
-      ++reached_.step;
-      if (++reached_.position == steps_of_epoch(reached_.epoch)) {
-        ++reached_.epoch;
-        reached_.position = 0;
+    while (!state_.done) {
+      const StepResult result = step();
+      ++state_.step;
+      if (++state_.position == steps_of_epoch(state_.epoch)) {
+        ++state_.epoch;
+        state_.position = 0;
       }
-      record(stepped);
+      record(result);
       const bool due = validation_due();
       if (due) validate();
       interrupted_ = processes_->any(interrupt.asked());
       signal_ = interrupt.asked() ? interrupt.signal() : SIGINT;
-      if (interrupted_ || reached_.done || due || reached_.step % options_.checkpoint == 0) save();
+      if (interrupted_ || state_.done || due || state_.step % options_.checkpoint == 0) save();
       if (interrupted_) break;
     }
     bar_.clear();
     trained_seconds_ = seconds();
-    if (interrupted_) say("stopped at step " + std::to_string(reached_.step) + "; go on with: " + resume_command());
+    if (interrupted_) say("stopped at step " + std::to_string(state_.step) + "; go on with: " + resume_command());
   }
 
   std::string resume_command() const {
@@ -302,14 +302,13 @@ class Trainer {
   }
 
   /// A pass, the sum over processes, a step of the optimizer.
-  Stepped step() {
+  StepResult step() {
     flat_->zero_gradients();
-    torch::manual_seed(
-        mixed(options_.seed, static_cast<uint64_t>(reached_.step), static_cast<uint64_t>(process_.rank)));
+    torch::manual_seed(mixed(options_.seed, static_cast<uint64_t>(state_.step), static_cast<uint64_t>(process_.rank)));
     double loss = 0, count = 0;
-    Share share{reached_.epoch, 0, process_.rank, process_.world};
-    const int64_t first = reached_.position * options_.accumulate,
-                  last = std::min(first + options_.accumulate, task_->batches(reached_.epoch));
+    Share share{state_.epoch, 0, process_.rank, process_.world};
+    const int64_t first = state_.position * options_.accumulate,
+                  last = std::min(first + options_.accumulate, task_->batches(state_.epoch));
     for (share.batch = first; share.batch < last; ++share.batch) {
       const Loss own = forward_and_backward(share);
       if (own.sum.defined()) loss += (own.shown.defined() ? own.shown : own.sum).item<double>();
@@ -318,7 +317,7 @@ class Trainer {
     flat_->gather_gradients();
     const auto totals = processes_->sum(std::vector<double>{loss, count});
     processes_->sum({flat_->grads()});
-    Stepped out;
+    StepResult out;
     out.count = static_cast<int64_t>(totals[1]);
     out.loss = totals[0] / std::max(1.0, totals[1]);
     auto& grads = flat_->grads();
@@ -327,8 +326,8 @@ class Trainer {
     share.batch = first;
     if (!std::isfinite(out.loss) || !std::isfinite(out.norm)) diverged(share, out);
     if (options_.clip > 0 && out.norm > options_.clip) grads.mul_(options_.clip / out.norm);
-    out.rate = options_.lr * schedule_->factor(reached_.step + 1);
-    options_.optimizer->step(optimizer_, flat_->values(), grads, out.rate, reached_.step + 1);
+    out.rate = options_.lr * schedule_->factor(state_.step + 1);
+    options_.optimizer->step(optimizer_, flat_->values(), grads, out.rate, state_.step + 1);
     move_average();
     return out;
   }
@@ -346,51 +345,50 @@ class Trainer {
   /// At first the mean of all weights so far, so that the random ones of the start are soon forgotten.
   void move_average() {
     if (!average_.defined()) return;
-    const auto t = static_cast<double>(reached_.step + 1);
+    const auto t = static_cast<double>(state_.step + 1);
     average_.lerp_(flat_->values(), 1 - std::min(options_.average, (1 + t) / (10 + t)));
   }
 
-  [[noreturn]] void diverged(const Share& share, const Stepped& stepped) {
+  [[noreturn]] void diverged(const Share& share, const StepResult& result) {
     bar_.clear();
     const std::string where = flat_->not_finite();
-    fail("train: at step ", reached_.step + 1, " the loss is ", stepped.loss, " and the norm of the gradients ",
-         stepped.norm, " (", task_->describe(share), where.empty() ? "" : "; first in " + where,
+    fail("train: at step ", state_.step + 1, " the loss is ", result.loss, " and the norm of the gradients ",
+         result.norm, " (", task_->describe(share), where.empty() ? "" : "; first in " + where,
          "). The last checkpoint is whole; try a lower train.lr (now ", options_.lr,
          "), a longer warm-up in train.schedule, a smaller train.clip (now ", options_.clip,
          options_.bfloat16 ? "), train.precision=float" : ")", ", or look at these lines of the data");
   }
 
-  void record(const Stepped& stepped) {
-    reached_.loss += stepped.loss * static_cast<double>(stepped.count);
-    reached_.count += static_cast<double>(stepped.count);
-    tokens_ += stepped.count;
+  void record(const StepResult& result) {
+    state_.loss += result.loss * static_cast<double>(result.count);
+    state_.count += static_cast<double>(result.count);
+    tokens_ += result.count;
     if (!main()) return;
     if (!call_.quiet)
-      bar_.update({.epoch = reached_.epoch + 1,
+      bar_.update({.epoch = state_.epoch + 1,
                    .epochs = options_.epochs,
-                   .step = reached_.step,
+                   .step = state_.step,
                    .steps = expected_steps_,
-                   .loss = stepped.loss,
+                   .loss = result.loss,
                    .tokens = tokens_});
-    if (reached_.step % options_.log != 0) return;
-    const double loss = reached_.loss / std::max(1.0, reached_.count);
-    records_->metrics.write(Json{{"step", reached_.step},
-                                 {"epoch", reached_.epoch},
+    if (state_.step % options_.log != 0) return;
+    const double loss = state_.loss / std::max(1.0, state_.count);
+    records_->metrics.write(Json{{"step", state_.step},
+                                 {"epoch", state_.epoch},
                                  {"loss", loss},
-                                 {"norm", stepped.norm},
-                                 {"lr", stepped.rate},
-                                 {task_->unit(), reached_.count},
+                                 {"norm", result.norm},
+                                 {"lr", result.rate},
+                                 {task_->unit(), state_.count},
                                  {task_->unit() + "_per_second", bar_.tokens_per_second()},
                                  {"seconds", seconds()}});
-    records_->events.write(reached_.step,
-                           {{"train/loss", loss}, {"train/norm", stepped.norm}, {"train/lr", stepped.rate}},
+    records_->events.write(state_.step, {{"train/loss", loss}, {"train/norm", result.norm}, {"train/lr", result.rate}},
                            Log::wall_clock());
-    reached_.loss = reached_.count = 0;
+    state_.loss = state_.count = 0;
   }
 
   bool validation_due() const {
-    if (reached_.step == 0 || reached_.validated == reached_.step) return false;
-    const bool regular = options_.validate > 0 ? reached_.step % options_.validate == 0 : reached_.position == 0;
+    if (state_.step == 0 || state_.validated == state_.step) return false;
+    const bool regular = options_.validate > 0 ? state_.step % options_.validate == 0 : state_.position == 0;
     return regular || limit_reached();
   }
 
@@ -399,15 +397,15 @@ class Trainer {
   void validate() {
     const auto heard = processes_->from_first("validate", [&] {
       checkpoint();
-      reached_.validated = reached_.step;
+      state_.validated = state_.step;
       const WithAverage averaged(*this);
       const double worth = judge_figures(task_->validate());
       return std::vector<double>{stopping_->exhausted() ? 1.0 : 0.0, worth};
     });
-    reached_.validated = reached_.step;
+    state_.validated = state_.step;
     task_->model().train();
     schedule_->validated(heard[1]);
-    reached_.done = heard[0] > 0 || limit_reached();
+    state_.done = heard[0] > 0 || limit_reached();
   }
 
   void save() {
@@ -416,10 +414,10 @@ class Trainer {
 
   /// Notes the figures, keeps the weights if they are the best; gives what they are worth.
   double judge_figures(const Figures& figures) {
-    Json line{{"step", reached_.step}, {"epoch", reached_.epoch}, {"seconds", seconds()}};
-    if (reached_.count > 0) line["loss"] = reached_.loss / reached_.count;  // since the last line
+    Json line{{"step", state_.step}, {"epoch", state_.epoch}, {"seconds", seconds()}};
+    if (state_.count > 0) line["loss"] = state_.loss / state_.count;  // since the last line
     std::vector<std::pair<std::string, double>> scalars;
-    std::string text = "step " + std::to_string(reached_.step) + ", epoch " + std::to_string(reached_.epoch) + ", dev";
+    std::string text = "step " + std::to_string(state_.step) + ", epoch " + std::to_string(state_.epoch) + ", dev";
     for (const auto& [name, value] : figures) {
       line["dev_" + name] = value;
       scalars.emplace_back("dev/" + name, value);
@@ -427,12 +425,12 @@ class Trainer {
     }
     const double worth = task_->worth(figures);
     if (stopping_->validated(worth)) {
-      reached_.best_step = reached_.step;
-      save_model(task_->model(), options_.folder, config_md5_, {{"step", std::to_string(reached_.step)}});
+      state_.best_step = state_.step;
+      save_model(task_->model(), options_.folder, config_md5_, {{"step", std::to_string(state_.step)}});
       text += " (best)";
     }
     records_->metrics.write(line);
-    records_->events.write(reached_.step, scalars, Log::wall_clock());
+    records_->events.write(state_.step, scalars, Log::wall_clock());
     say(text + ", " + rounded(seconds(), 0) + " s");
     return worth;
   }
@@ -442,9 +440,9 @@ class Trainer {
     NamedTensors tensors{{"values", flat_->values()}};
     for (const auto& [name, tensor] : optimizer_) tensors["optimizer." + name] = tensor;
     if (average_.defined()) tensors["average"] = average_;
-    Reached reached = reached_;
-    reached.seconds = seconds();
-    const nlohmann::json state{{"reached", reached},
+    TrainState now = state_;
+    now.seconds = seconds();
+    const nlohmann::json state{{"train_state", now},
                                {"metrics", records_->metrics.size()},
                                {"events", records_->events.size()},
                                {"schedule", schedule_->state()},
@@ -475,9 +473,9 @@ class Trainer {
           state.text("device"), ", this start has ", at::DeviceTypeName(device_.type(), true),
           "; resume with train.device=", state.text("device"));
     check_same_data();
-    reached_ = read_reached(state.object("reached"));
-    const int64_t last = steps_of_epoch(reached_.epoch) - 1;
-    state.object("reached").integer("position", 0, last);
+    state_ = read_train_state(state.object("train_state"));
+    const int64_t last = steps_of_epoch(state_.epoch) - 1;
+    state.object("train_state").integer("position", 0, last);
     restore_tensors();
     const auto &schedule = state.at("schedule"), &stopping = state.at("stopping"), &task = state.at("task");
     try {
@@ -487,7 +485,7 @@ class Trainer {
     } catch (const std::exception& error) {
       fail(path, ": ", error.what(), "; the file is damaged, restore it from a copy or start over with --force");
     }
-    if (!limit_reached() && !stopping_->exhausted()) reached_.done = false;  // more is asked for than before
+    if (!limit_reached() && !stopping_->exhausted()) state_.done = false;  // more is asked for than before
     if (!main()) return;
     records_->metrics.truncate_to(state.integer("metrics"));
     records_->events.truncate_to(state.integer("events"));
@@ -512,7 +510,7 @@ class Trainer {
   /// The tensors that the optimizer keeps after a step, found by a step of its own on one value.
   std::vector<std::string> names_of_optimizer() const {
     std::vector<std::string> names;
-    if (reached_.step == 0) return names;
+    if (state_.step == 0) return names;
     Optimizer::State state;
     auto value = at::zeros({1});
     options_.optimizer->step(state, value, at::zeros({1}), 0, 1);
@@ -526,10 +524,10 @@ class Trainer {
     load_model(task_->model(), options_.folder);
     task_->model().eval();
     results_ = Json{{"run", options_.folder},
-                    {"step", reached_.step},
-                    {"best_step", reached_.best_step},
-                    {"epochs", reached_.epoch},
-                    {"train_seconds", trained_seconds_ > 0 ? trained_seconds_ : reached_.seconds},
+                    {"step", state_.step},
+                    {"best_step", state_.best_step},
+                    {"epochs", state_.epoch},
+                    {"train_seconds", trained_seconds_ > 0 ? trained_seconds_ : state_.seconds},
                     {"parameters", flat_->count()},
                     {"device", device_.str()},
                     {"seed", options_.seed},
@@ -550,10 +548,10 @@ class Trainer {
     return options_.steps > 0 && (options_.epochs == 0 || options_.steps < by_epochs) ? options_.steps : by_epochs;
   }
   bool limit_reached() const {
-    return (options_.epochs > 0 && reached_.epoch >= options_.epochs) ||
-           (options_.steps > 0 && reached_.step >= options_.steps);
+    return (options_.epochs > 0 && state_.epoch >= options_.epochs) ||
+           (options_.steps > 0 && state_.step >= options_.steps);
   }
-  double seconds() const { return reached_.seconds + seconds_since(started_); }
+  double seconds() const { return state_.seconds + seconds_since(started_); }
   bool main() const { return process_.rank == 0; }
   void say(const std::string& line) {
     if (log_) log_->line(line);
@@ -601,7 +599,7 @@ class Trainer {
   std::string config_md5_;             // of config.json
   std::unique_ptr<Log> log_;
   std::unique_ptr<Records> records_;
-  Reached reached_;
+  TrainState state_;
   bool interrupted_ = false;
   int signal_ = 0;
   double trained_seconds_ = 0;

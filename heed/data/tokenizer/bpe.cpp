@@ -20,7 +20,7 @@ constexpr size_t kLongestWord = 1000;  // characters; longer ones are no words, 
 /// Counts of pairs are kept up to date: a merge touches only the words that hold its pair.
 class MergeLearner {
  public:
-  explicit MergeLearner(const Counts& words) {
+  explicit MergeLearner(const TokenCounts& words) {
     for (const auto& [text, count] : words) add_word(text, count);
     for (const auto& [pair, record] : pairs_) queue_.push({record.count, pair});
   }

@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-constexpr const char* kBlank = "\u2581";
+constexpr const char* kSpace = "\u2581";
 
 class Characters final : public TokenizerTrainer {
  public:
@@ -16,10 +16,10 @@ class Characters final : public TokenizerTrainer {
 
   TokenizerSpec learn(const std::vector<std::string>& lines) const override {
     TokenizerSpec spec;
-    spec.normalize = {" ", kBlank};
+    spec.normalize = {" ", kSpace};
     spec.decoder = TokenizerSpec::Decoder::replace;
-    spec.decode = {kBlank, " "};
-    Counts counts;
+    spec.decode = {kSpace, " "};
+    TokenCounts counts;
     for (const auto& [text, count] : count_chunks(lines, spec.normalize, /*split=*/false)) {
       for (const char32_t c : decoded(text)) counts[encoded(c)] += count;
     }
@@ -37,7 +37,7 @@ const Catalogue<TokenizerTrainer>::Entry characters_entry{
     {.formula = "a piece is a character",
      .paper = "-",
      .cost = "one piece for each character",
-     .choose = "scripts without blanks, such as Chinese; spelling",
+     .choose = "scripts without whitespace, such as Chinese; spelling",
      .variants = {"characters(min_count=2)"}}};
 
 }  // namespace

@@ -7,9 +7,9 @@
 namespace heed {
 namespace {
 
-/// The blanks of Unicode's property White_Space. Python's are four more, U+001C to U+001F, which separate records.
+/// The whitespace of Unicode's property White_Space. Python's are four more, U+001C to U+001F, which separate records.
 bool is_white(char32_t c) {
-  return is_blank(c) && !(c >= 0x1C && c <= 0x1F);
+  return is_whitespace(c) && !(c >= 0x1C && c <= 0x1F);
 }
 
 /// Number of the special piece at the start of the text, or -1.
@@ -20,11 +20,11 @@ int64_t special_at(std::string_view text) {
   return -1;
 }
 
-class Cutter {
+class Segmenter {
  public:
-  Cutter(const Replacement& normalize, bool split) : normalize_(normalize), split_(split) {}
+  Segmenter(const Replacement& normalize, bool split) : normalize_(normalize), split_(split) {}
 
-  std::vector<Chunk> cut(std::string_view text) {
+  std::vector<Chunk> segment(std::string_view text) {
     size_t from = 0;
     for (size_t at = text.find('<'); at != std::string_view::npos;) {
       const int64_t special = special_at(text.substr(at));
@@ -145,7 +145,7 @@ int64_t Chunk::word_of(size_t begin, size_t bytes) const {
 }
 
 std::vector<Chunk> chunks(std::string_view text, const Replacement& normalize, bool split) {
-  return Cutter(normalize, split).cut(text);
+  return Segmenter(normalize, split).segment(text);
 }
 
 }  // namespace heed

@@ -14,7 +14,7 @@ Choice::Choice(const Options& options)
   check(min_count >= 1, options.part(), ": min_count is ", min_count, ", expected 1 or more");
 }
 
-std::vector<std::string> Choice::pieces(const Counts& counts) const {
+std::vector<std::string> Choice::pieces(const TokenCounts& counts) const {
   std::vector<std::pair<int64_t, std::string>> found;
   for (const auto& [text, count] : counts) {
     if (count >= min_count) found.emplace_back(-count, text);
@@ -30,7 +30,7 @@ std::vector<std::string> Choice::pieces(const Counts& counts) const {
   return all;
 }
 
-Counts count_chunks(const std::vector<std::string>& lines, const Replacement& normalize, bool split) {
+TokenCounts count_chunks(const std::vector<std::string>& lines, const Replacement& normalize, bool split) {
   std::unordered_map<std::string, int64_t> counts;
   for (const auto& line : lines) {
     for (auto& chunk : chunks(line, normalize, split)) {

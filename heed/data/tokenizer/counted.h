@@ -12,7 +12,7 @@
 
 namespace heed {
 
-using Counts = std::map<std::string, int64_t>;
+using TokenCounts = std::map<std::string, int64_t>;
 
 /// The options vocabulary (how many pieces in all, the special ones among them; 0: as many as there are) and min_count.
 struct Choice {
@@ -21,11 +21,11 @@ struct Choice {
 
   explicit Choice(const Options& options);
   /// The special pieces, then the most frequent ones; of equals the smaller text. At least one of them, or an error.
-  std::vector<std::string> pieces(const Counts& counts) const;
+  std::vector<std::string> pieces(const TokenCounts& counts) const;
 };
 
 /// Chunks of the lines that are no special pieces, counted.
-Counts count_chunks(const std::vector<std::string>& lines, const Replacement& normalize, bool split);
+TokenCounts count_chunks(const std::vector<std::string>& lines, const Replacement& normalize, bool split);
 
 std::vector<std::string> special_pieces();
 

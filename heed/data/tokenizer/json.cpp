@@ -238,10 +238,10 @@ class Reader {
     if (item.is_array() && item.size() == 2 && item[0].is_string() && item[1].is_string())
       return {item[0].get<std::string>(), item[1].get<std::string>()};
     const std::string text = item.is_string() ? item.get<std::string>() : "";
-    const size_t blank = text.find(' ');
-    if (blank == std::string::npos || text.find(' ', blank + 1) != std::string::npos)
+    const size_t space = text.find(' ');
+    if (space == std::string::npos || text.find(' ', space + 1) != std::string::npos)
       refuse("model.merges[", index, "] is ", shown(item), ", expected [\"left\", \"right\"]");
-    return {text.substr(0, blank), text.substr(blank + 1)};
+    return {text.substr(0, space), text.substr(space + 1)};
   }
 
   void read_decoder(const Json& root, TokenizerSpec& spec) const {

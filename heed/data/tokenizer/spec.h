@@ -1,9 +1,10 @@
 // What a tokenizer is made of, as it stands in tokenizer.json:
 //
 //   normalizer      Replace: one text for another (a blank for U+2581), or none
-//   pre_tokenizer   WhitespaceSplit: words between blanks, or none: the whole line is one word
+//   pre_tokenizer   WhitespaceSplit: words between whitespace, or none: the whole line is one word
 //   model           WordLevel: a word is a piece;  BPE: characters, put together by merges
-//   decoder         BPEDecoder: the end-of-word mark becomes a blank;  Replace;  none: pieces with blanks in between
+//   decoder         BPEDecoder: the end-of-word mark becomes a blank;  Replace;  none: pieces with whitespace in
+//   between
 
 #pragma once
 
@@ -67,8 +68,8 @@ struct Chunk {
   int64_t word_of(size_t begin, size_t bytes) const;
 };
 
-/// The text cut at special pieces and, where asked for, at blanks. A byte that is not UTF-8 becomes U+FFFD. Words are
-/// those between whitespace in the text as it is given, before it is normalized.
+/// The text cut at special pieces and, where asked for, at whitespace. A byte that is not UTF-8 becomes U+FFFD. Words
+/// are those between whitespace in the text as it is given, before it is normalized.
 std::vector<Chunk> chunks(std::string_view text, const Replacement& normalize, bool split);
 
 /// Whether the script of the character is written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer,

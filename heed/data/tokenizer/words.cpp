@@ -1,4 +1,4 @@
-// Words between blanks, the most frequent ones.
+// Words between whitespace, the most frequent ones.
 
 #include "heed/data/tokenizer.h"
 #include "heed/data/tokenizer/counted.h"
@@ -24,7 +24,7 @@ class Words final : public TokenizerTrainer {
 
 const Catalogue<TokenizerTrainer>::Entry words_entry{"words",
                                                      make_part<TokenizerTrainer, Words>,
-                                                     {.formula = "a piece is a word between blanks",
+                                                     {.formula = "a piece is a word between whitespace",
                                                       .paper = "-",
                                                       .cost = "one piece for each word",
                                                       .choose = "text that is tokenized and has few different words",

@@ -19,7 +19,6 @@ class Backward : private Engine<V> {
   using Real = typename V::Real;
   using Reg = typename V::Reg;
   using Base = Engine<V>;
-  using Work = Worker<V>;
 
   /// Gradients of query and keys are wanted with padded widths, and those of to_scores for each head.
   Backward(const Problem<Real>& p, const Gradients<Real>& g, const ParallelFor& parallel_for)
@@ -49,7 +48,7 @@ class Backward : private Engine<V> {
         for (int64_t c = 1; c < chunks; ++c) sum = V::add(sum, V::load(query + c * numbers + head * n + i));
         V::store(to + i, sum);
       }
-      Work(Base::shared_).tile().close_query(head % p_.heads, to, p_.queries);
+      Worker<V>(Base::shared_).tile().close_query(head % p_.heads, to, p_.queries);
     });
     for (int64_t i = 0; i < p_.heads * width_ && g_.to_scores != nullptr; ++i) {
       double sum = 0;
@@ -85,7 +84,7 @@ class Backward : private Engine<V> {
   void find_delta() {
     const int64_t rows = p_.batch * p_.heads * p_.queries, width = p_.value_width;
     delta_ = Base::buffer(delta_buffer_, rows);
-    Work work(Base::shared_);
+    Worker<V> work(Base::shared_);
     const Real* with = work.state().uses_second() ? p_.second : p_.context;
     Base::each((rows + 255) / 256, [&](int64_t task) {
       for (int64_t i = task * 256; i < Base::min_of(rows, task * 256 + 256); ++i) {
@@ -122,7 +121,7 @@ class Backward : private Engine<V> {
 
   /// Weights and gradients of scores of the block the worker stands at, against keys key ... key + keys - 1 (key is a
   /// multiple of 64). to_score: down to what the score tile gave, else to where the biases are added.
-  void block_gradients(Work& work, Tiles& t, int64_t key, int keys, bool to_score, Real* position) {
+  void block_gradients(Worker<V>& work, Tiles& t, int64_t key, int keys, bool to_score, Real* position) {
     const int64_t width = p_.value_width, panel = key / kPanel;
     const int count = (keys + kPanel - 1) / kPanel, n = work.columns(panel, count);
     const Steps<V>& steps = work.steps;
@@ -162,7 +161,7 @@ class Backward : private Engine<V> {
   }
 
   void run_chunk(int64_t b, int64_t key_head, Range chunk, const Sums& sums) {
-    Work work(Base::shared_);
+    Worker<V> work(Base::shared_);
     const int64_t width = p_.value_width, group = p_.group();
     Real* to_query = sums.query + (b * p_.heads + key_head * group) * p_.queries * width_;
     Base::clear(to_query, group * p_.queries * width_);
@@ -278,7 +277,7 @@ class Backward : private Engine<V> {
   /// take(block, row of it, key, keys, gradients of the biased scores) for all that an owner has.
   template <class Take>
   void owner(Range batch, Range heads, Range span, Take take) {
-    Work work(Base::shared_);
+    Worker<V> work(Base::shared_);
     for (int64_t b = batch.first; b < batch.last; ++b)
       for (int64_t h = heads.first; h < heads.last; ++h)
         for (int64_t key = span.first; key < span.last; key += kKeys) {

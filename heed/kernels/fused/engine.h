@@ -15,7 +15,6 @@ class Engine {
  public:
   using Real = typename V::Real;
   using Reg = typename V::Reg;
-  using Work = Worker<V>;
 
   Engine(const Problem<Real>& p, const ParallelFor& parallel_for) : p_(p), parallel_for_(parallel_for), shared_{p} {
     if (p.score == ScoreKind::additive) fold();
@@ -27,10 +26,10 @@ class Engine {
     // A single query reads no key outside its range; only `keep` makes holes in it.
     if (p_.mask.keep || (p_.mask.any() && p_.queries > 1)) look_at_values();
     const int64_t blocks = (p_.queries + kBlock - 1) / kBlock, all = p_.batch * p_.heads * blocks;
-    const int64_t parts = Work(shared_).state().splits() ? key_parts(all) : 1;
+    const int64_t parts = Worker<V>(shared_).state().splits() ? key_parts(all) : 1;
     if (parts > 1) return forward_split(blocks, parts);
     each(all, [&](int64_t task) {
-      Work work(shared_);
+      Worker<V> work(shared_);
       const Block at = block_of(task / blocks, blocks - 1 - task % blocks);  // causal: the longest first
       Real *context = p_.context + row(at) * p_.value_width, *second = second_of(at);
       work.begin(at);
@@ -161,7 +160,7 @@ class Engine {
   }
 
   /// A block of queries over the keys of `span`.
-  void attend(Work& work, Range span, Real* context, Real* second) const {
+  void attend(Worker<V>& work, Range span, Real* context, Real* second) const {
     RowState<V>& state = work.state();
     const int rows = work.block.rows, group = work.group;
     const int64_t width = p_.value_width, step = rows == 1 ? group * kTile : kTile;
@@ -221,7 +220,7 @@ class Engine {
     } while (state.again());
   }
 
-  void finish(Work& work, Real* context, Real* second) const {
+  void finish(Worker<V>& work, Real* context, Real* second) const {
     const int64_t width = p_.value_width;
     for (int r = 0; r < work.block.rows; ++r) {
       work.state().finish(r, p_.values, context + r * width, second == nullptr ? nullptr : second + r * width);
@@ -234,17 +233,17 @@ class Engine {
     const int64_t part_keys = ((p_.keys + parts - 1) / parts + kTile - 1) / kTile * kTile;
     Buffer contexts_buffer, rows_buffer;
     Real* contexts = buffer(contexts_buffer, all * parts * kBlock * width);
-    auto* rows =
-        static_cast<Row<Real>*>(rows_buffer.reserve(static_cast<size_t>(all * parts * kBlock) * sizeof(Row<Real>)));
+    auto* rows = static_cast<RowStats<Real>*>(
+        rows_buffer.reserve(static_cast<size_t>(all * parts * kBlock) * sizeof(RowStats<Real>)));
     each(all * parts, [&](int64_t task) {
-      Work work(shared_);
+      Worker<V> work(shared_);
       work.begin(block_of(task / parts / blocks, task / parts % blocks));
       const int64_t first = task % parts * part_keys;
       attend(work, {first, min_of(p_.keys, first + part_keys)}, contexts + task * kBlock * width, nullptr);
       for (int r = 0; r < work.block.rows; ++r) rows[task * kBlock + r] = work.state().rows()[r];
     });
     each(all, [&](int64_t task) {
-      Work work(shared_);
+      Worker<V> work(shared_);
       work.begin(block_of(task / blocks, task % blocks));
       Real *context = p_.context + row(work.block) * width, *second = second_of(work.block);
       for (int r = 0; r < work.block.rows; ++r) {

@@ -58,9 +58,9 @@ int64_t padded(int64_t n) {
 
 /// The widths of values and context rounded up, with zeros after: inside the engine all are multiples of 16.
 template <typename Real>
-class Padded {
+class PaddedProblem {
  public:
-  explicit Padded(const Problem<Real>& given) : given_(given), p(given) {
+  explicit PaddedProblem(const Problem<Real>& given) : given_(given), p(given) {
     const int64_t width = padded(given.value_width);
     if (width == given.value_width) return;
     values_.resize(static_cast<size_t>(given.batch * given.key_heads * given.keys * width));
@@ -146,13 +146,13 @@ void check_problem(const Problem<Real>& p) {
 template <typename Real>
 void forward(const Problem<Real>& problem, const ParallelFor& parallel_for) {
   check_problem(problem);
-  Padded<Real> padded(problem);
+  PaddedProblem<Real> padded(problem);
   kernels_for<Real>().forward(padded.p, parallel_for);
   padded.give();
 }
 
 template <typename Real>
-void report(const Problem<Real>& problem, const Wanted<Real>& wanted, const ParallelFor& parallel_for) {
+void report(const Problem<Real>& problem, const RequestedOutputs<Real>& wanted, const ParallelFor& parallel_for) {
   check_problem(problem);
   kernels_for<Real>().report(problem, wanted, parallel_for);
 }
@@ -165,20 +165,20 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
                            problem.align == AlignKind::straight_through;
   check(!uses_second || problem.second != nullptr,
         "kernels/fused: this alignment needs `second` of forward for its gradients, and it is absent");
-  Padded<Real> wide(problem);
+  PaddedProblem<Real> wide(problem);
   wide.take();
   Gradients<Real> g = gradients;
   Floats context, query, keys, values, to_scores;
   const int64_t width = padded(problem.width), value_width = wide.p.value_width;
   const int64_t rows = wide.rows(), key_rows = problem.batch * problem.key_heads * problem.keys;
   if (g.context == nullptr)
-    g.context = Padded<Real>::fresh(context, rows * value_width);
+    g.context = PaddedProblem<Real>::fresh(context, rows * value_width);
   else if (value_width != problem.value_width) {
-    Padded<Real>::widen(gradients.context, rows, problem.value_width, value_width, context);
+    PaddedProblem<Real>::widen(gradients.context, rows, problem.value_width, value_width, context);
     g.context = context.data();
   }
   const auto own = [](Floats& buffer, int64_t n, bool needed, Real* given) {
-    return needed ? Padded<Real>::fresh(buffer, n) : given;
+    return needed ? PaddedProblem<Real>::fresh(buffer, n) : given;
   };
   const bool wider = width != problem.width;
   g.query = own(query, rows * width, wider || g.query == nullptr, g.query);
@@ -188,7 +188,7 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
   g.to_scores = own(to_scores, problem.heads * width, wider || g.to_scores == nullptr, g.to_scores);
   kernels_for<Real>().backward(wide.p, g, parallel_for);
   const auto back = [](const Floats& from, int64_t wide_width, int64_t narrow_width, Real* to) {
-    if (!from.empty() && to != nullptr) Padded<Real>::narrow(from, wide_width, narrow_width, to);
+    if (!from.empty() && to != nullptr) PaddedProblem<Real>::narrow(from, wide_width, narrow_width, to);
   };
   back(query, width, problem.width, gradients.query);
   back(keys, width, problem.width, gradients.keys);
@@ -199,8 +199,8 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
 
 template void forward(const Problem<float>&, const ParallelFor&);
 template void forward(const Problem<double>&, const ParallelFor&);
-template void report(const Problem<float>&, const Wanted<float>&, const ParallelFor&);
-template void report(const Problem<double>&, const Wanted<double>&, const ParallelFor&);
+template void report(const Problem<float>&, const RequestedOutputs<float>&, const ParallelFor&);
+template void report(const Problem<double>&, const RequestedOutputs<double>&, const ParallelFor&);
 template void backward(const Problem<float>&, const Gradients<float>&, const ParallelFor&);
 template void backward(const Problem<double>&, const Gradients<double>&, const ParallelFor&);
 

@@ -20,15 +20,16 @@ namespace heed::kernels::fused {
 template <typename Real>
 void forward(const Problem<Real>& problem, const ParallelFor& parallel_for = in_order);
 template <typename Real>
-void report(const Problem<Real>& problem, const Wanted<Real>& wanted, const ParallelFor& parallel_for = in_order);
+void report(const Problem<Real>& problem, const RequestedOutputs<Real>& wanted,
+            const ParallelFor& parallel_for = in_order);
 template <typename Real>
 void backward(const Problem<Real>& problem, const Gradients<Real>& gradients,
               const ParallelFor& parallel_for = in_order);
 
 extern template void forward(const Problem<float>&, const ParallelFor&);
 extern template void forward(const Problem<double>&, const ParallelFor&);
-extern template void report(const Problem<float>&, const Wanted<float>&, const ParallelFor&);
-extern template void report(const Problem<double>&, const Wanted<double>&, const ParallelFor&);
+extern template void report(const Problem<float>&, const RequestedOutputs<float>&, const ParallelFor&);
+extern template void report(const Problem<double>&, const RequestedOutputs<double>&, const ParallelFor&);
 extern template void backward(const Problem<float>&, const Gradients<float>&, const ParallelFor&);
 extern template void backward(const Problem<double>&, const Gradients<double>&, const ParallelFor&);
 

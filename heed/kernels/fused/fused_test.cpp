@@ -209,7 +209,7 @@ void compare_values(const std::string& spec, const Shape& n, const Variant& v) {
   Fenced<Real> weights(all * n.keys), lse(all), entropy(all), mass(n.batch * n.heads * n.keys), log_probability(all);
   Fenced<Real> top_weights(all * 3);
   Fenced<int64_t> top_keys(all * 3);
-  Wanted<Real> want;
+  RequestedOutputs<Real> want;
   want.weights = weights.data();
   want.lse = lse.data();
   want.entropy = entropy.data();
@@ -469,7 +469,7 @@ TEST(Fused, PassesOnNaNFromAnyPartOfTheKeys) {
       c.p.mask.left = 1000;
       forward(c.p);
       Real lse = 0;
-      Wanted<Real> want;
+      RequestedOutputs<Real> want;
       want.lse = &lse;
       report(c.p, want);
       EXPECT_TRUE(std::isnan(c.context[0]) && std::isnan(lse)) << align << ": " << c.context[0] << ", lse " << lse;
@@ -513,7 +513,7 @@ TEST(Fused, HasTheLogOfASigmoidTooSmallForANumber) {
     forward(c.p);
     const int64_t link[4] = {0, 0, 0, 1};
     Real found = 0;
-    Wanted<Real> want;
+    RequestedOutputs<Real> want;
     want.links = link;
     want.link_count = 1;
     want.link_log_weights = &found;
@@ -560,7 +560,7 @@ TEST(Fused, TakesTheFirstOfEqualKeysInEveryPart) {
       expect_close("context", c.context.data(), answer.context.data, 2e-6);
       std::vector<Real> weights(kMany), top_weights(3);
       std::vector<int64_t> top_keys(3);
-      Wanted<Real> want;
+      RequestedOutputs<Real> want;
       want.weights = weights.data();
       want.top = 3;
       want.top_weights = top_weights.data();

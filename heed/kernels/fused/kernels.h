@@ -12,7 +12,7 @@ template <typename Real>
 struct Kernels {
   const char* name;
   void (*forward)(const Problem<Real>&, const ParallelFor&);
-  void (*report)(const Problem<Real>&, const Wanted<Real>&, const ParallelFor&);
+  void (*report)(const Problem<Real>&, const RequestedOutputs<Real>&, const ParallelFor&);
   void (*backward)(const Problem<Real>&, const Gradients<Real>&, const ParallelFor&);
 };
 

@@ -31,9 +31,9 @@ int64_t padded(int64_t n) {
 
 /// Rows of numbers with zeros after them.
 template <typename Real>
-class Padded {
+class PaddedRows {
  public:
-  Padded(int64_t rows, int64_t from, int64_t to)
+  PaddedRows(int64_t rows, int64_t from, int64_t to)
       : rows_(rows), from_(from), to_(to), data_(static_cast<size_t>(rows * to), Real(0)) {}
   Real* data() { return data_.data(); }
   Real* row(int64_t r) { return data() + r * to_; }
@@ -97,21 +97,21 @@ class Wide {
 
  private:
   int64_t matrices() const { return given_.to_scores_head == 0 ? 1 : given_.heads; }
-  Padded<Real> by_row() const { return {needed_ ? rows_ : 0, given_.channels, channels_}; }
-  Padded<Real> copy(const Rows<const Real>& from, int64_t heads, int64_t length, int64_t n) const {
-    Padded<Real> to(needed_ ? given_.batch * heads * length : 0, n, padded(n));
+  PaddedRows<Real> by_row() const { return {needed_ ? rows_ : 0, given_.channels, channels_}; }
+  PaddedRows<Real> copy(const Rows<const Real>& from, int64_t heads, int64_t length, int64_t n) const {
+    PaddedRows<Real> to(needed_ ? given_.batch * heads * length : 0, n, padded(n));
     for (int64_t r = 0; needed_ && r < given_.batch * heads * length; ++r)
       std::copy_n(from.at(r / length / heads, r / length % heads, r % length), n, to.row(r));
     return to;
   }
-  static Rows<const Real> rows_of(Padded<Real>& x, int64_t heads, int64_t length, int64_t n) {
+  static Rows<const Real> rows_of(PaddedRows<Real>& x, int64_t heads, int64_t length, int64_t n) {
     return {x.data(), heads * length * n, length * n, n};
   }
 
   const MultiProblem<Real>& given_;
   bool needed_;
   int64_t rows_, width_, channels_;
-  Padded<Real> query_, keys_, values_, to_scores_, context_, top_, sum_, lse_;
+  PaddedRows<Real> query_, keys_, values_, to_scores_, context_, top_, sum_, lse_;
 
  public:
   MultiProblem<Real> problem;
@@ -159,24 +159,24 @@ void multi_backward(const MultiProblem<Real>& problem, const MultiGradients<Real
 
   // What is given, widened; what is wanted, as wide as the kernel writes it, or where the caller wants it.
   MultiGradients<Real> g = gradients;
-  const auto given = [&](const Real*& x, Padded<Real>& buffer) {
+  const auto given = [&](const Real*& x, PaddedRows<Real>& buffer) {
     if (x == nullptr || !wide.needed()) return;
-    buffer = Padded<Real>(rows, p.channels, channels);
+    buffer = PaddedRows<Real>(rows, p.channels, channels);
     buffer.fill(x);
     x = buffer.data();
   };
   const auto wanted = [&](Real*& x, int64_t n, int64_t from, int64_t to) {
-    Padded<Real> buffer(x == nullptr || wide.needed() ? n : 0, from, to);
+    PaddedRows<Real> buffer(x == nullptr || wide.needed() ? n : 0, from, to);
     if (x == nullptr || wide.needed()) x = buffer.data();
     return buffer;
   };
-  Padded<Real> context(0, 0, 0), lse(0, 0, 0);
+  PaddedRows<Real> context(0, 0, 0), lse(0, 0, 0);
   given(g.context, context);
   given(g.lse, lse);
   auto query = wanted(g.query, rows, p.width, width);
   auto keys = wanted(g.keys, key_rows, p.width, width);
   auto values = wanted(g.values, key_rows, p.channels, channels);
-  Padded<Real> to_scores(wide.needed() && g.to_scores ? p.heads * channels : 0, p.width, width);
+  PaddedRows<Real> to_scores(wide.needed() && g.to_scores ? p.heads * channels : 0, p.width, width);
   if (wide.needed() && g.to_scores) g.to_scores = to_scores.data();
   clear(g.full, p);
   clear(g.per_key, p);

@@ -21,11 +21,11 @@ struct MultiBackward : Multi<V> {
   using Base = Multi<V>;
   using typename Base::F;
   using typename Base::Pairs;
+  using typename Base::PreparedCall;
   using typename Base::Query;
   using typename Base::Real;
   using typename Base::Reg;
   using typename Base::Tile;
-  using typename Base::Work;
 
   static constexpr int64_t kTasks = 16, kChunks = 8, kChunkKeys = 64;
   static constexpr int64_t kPartial = int64_t{32} << 20;  // bytes
@@ -33,7 +33,7 @@ struct MultiBackward : Multi<V> {
 
   static void run(const MultiProblem<Real>& p, const MultiGradients<Real>& g, int64_t elements,
                   const ParallelFor& parallel_for) {
-    Call call{Work(p, elements, parallel_for), g};
+    Call call{PreparedCall(p, elements, parallel_for), g};
     call.rows = p.batch * p.heads * p.queries;
     Base::prepare(call.w);
     cut(call);
@@ -52,7 +52,7 @@ struct MultiBackward : Multi<V> {
 
  private:
   struct Call {
-    Work w;
+    PreparedCall w;
     const MultiGradients<Real>& g;
     int64_t rows = 0;
     int64_t batches = 1, heads = 1, chunks = 1;  // how often the batch, the key heads and the keys are cut
@@ -185,7 +185,7 @@ struct MultiBackward : Multi<V> {
   }
 
   static void meet_head(const Call& call, int64_t b, int64_t kh, int64_t chunk, int64_t part) {
-    const Work& w = call.w;
+    const PreparedCall& w = call.w;
     const auto& p = w.p;
     const int64_t from = p.keys * chunk / call.chunks, to = p.keys * (chunk + 1) / call.chunks;
     const int64_t position = (b * p.key_heads + kh) * p.keys, first = kh * p.group(), last = first + p.group();
@@ -223,7 +223,7 @@ struct MultiBackward : Multi<V> {
   /// One query and the keys of a tile that it attends.
   static void meet(const Call& call, int64_t h, int64_t row, const Query& q, const Tile& t, Pairs& pairs,
                    const Scratch& scratch, const GradientSums& s) {
-    const Work& w = call.w;
+    const PreparedCall& w = call.w;
     int32_t wild[kMultiTile];
     const int32_t* rest = pairs.key;
     int others = pairs.count;
@@ -249,7 +249,7 @@ struct MultiBackward : Multi<V> {
   /// Scores become s dS; dv is added; scratch.sums: sum_c dS, a register for each pair.
   static void gradient_scores(const Call& call, int64_t row, const Tile& t, const int32_t* key, int count,
                               const Real* added, const Scratch& scratch, const GradientSums& s) {
-    const Work& w = call.w;
+    const PreparedCall& w = call.w;
     const int64_t channels = w.p.channels, stride = w.channel_row();
     const typename Base::CapAndBias activation(w);
     const bool drops = w.p.dropout > 0, sums = call.biased();
@@ -274,8 +274,8 @@ struct MultiBackward : Multi<V> {
     }
   }
 
-  static void gradient_matrix(const Work& w, int64_t h, const Query& q, const Tile& t, const int32_t* key, int count,
-                              const Scratch& scratch, const GradientSums& s) {
+  static void gradient_matrix(const PreparedCall& w, int64_t h, const Query& q, const Tile& t, const int32_t* key,
+                              int count, const Scratch& scratch, const GradientSums& s) {
     const int64_t width = w.p.width, channels = w.p.channels;
     if (s.matrix != nullptr)
       Base::template product<Start::add>({scratch.scores, 1, w.channel_row()}, scratch.hidden, w.row(), count, s.matrix,
@@ -299,7 +299,7 @@ struct MultiBackward : Multi<V> {
     }
   }
 
-  static void gradient_elements(const Work& w, const Query& q, const Tile& t, const int32_t* key, int count,
+  static void gradient_elements(const PreparedCall& w, const Query& q, const Tile& t, const int32_t* key, int count,
                                 const Real* grads, const GradientSums& s) {
     const int64_t width = w.p.width;
     for (int64_t f = 0; f < width; f += V::kLanes) {

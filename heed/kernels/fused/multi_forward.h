@@ -12,18 +12,18 @@ struct MultiForward : Multi<V> {
   using Base = Multi<V>;
   using typename Base::F;
   using typename Base::Pairs;
+  using typename Base::PreparedCall;
   using typename Base::Query;
   using typename Base::Real;
   using typename Base::Reg;
   using typename Base::Tile;
-  using typename Base::Work;
 
   static constexpr int64_t kBlock = 16;  // queries of a task
   static constexpr int64_t kTasks = 16;  // where queries give fewer, keys are split
   static constexpr int64_t kChunks = 8, kChunkKeys = 256;
 
   static void run(const MultiProblem<Real>& p, int64_t elements, const ParallelFor& parallel_for) {
-    Call call{Work(p, elements, parallel_for)};
+    Call call{PreparedCall(p, elements, parallel_for)};
     Base::prepare(call.w);
     call.blocks = Base::parts(p.queries, kBlock);
     const int64_t tasks = p.batch * p.heads * call.blocks, rows = p.batch * p.heads * p.queries;
@@ -39,7 +39,7 @@ struct MultiForward : Multi<V> {
 
  private:
   struct Call {
-    Work w;
+    PreparedCall w;
     int64_t blocks = 0, chunks = 1, numbers = 0;
     Real* later = nullptr;  // [chunks - 1][top, sum, context][batch][heads][queries][channels]
     Buffer later_buffer = {};
@@ -58,7 +58,7 @@ struct MultiForward : Multi<V> {
 
   /// A block of queries against a chunk of keys.
   static void attend(const Call& call, int64_t task) {
-    const Work& w = call.w;
+    const PreparedCall& w = call.w;
     const auto& p = w.p;
     const int64_t chunk = task % call.chunks, block = task / call.chunks % call.blocks;
     const int64_t bh = task / call.chunks / call.blocks, b = bh / p.heads, h = bh % p.heads, kh = h / w.group();
@@ -89,7 +89,7 @@ struct MultiForward : Multi<V> {
     }
   }
 
-  static void begin(const Work& w, int64_t h, const State& s) {
+  static void begin(const PreparedCall& w, int64_t h, const State& s) {
     const Reg top = V::set1(w.start(h));
     for (int64_t c = 0; c < w.p.channels; c += V::kLanes) {
       V::store(s.top + c, top);
@@ -99,8 +99,8 @@ struct MultiForward : Multi<V> {
   }
 
   /// One query and the keys of a tile that it attends.
-  static void meet(const Work& w, int64_t h, const Query& q, const Tile& t, Pairs& pairs, const Scratch& scratch,
-                   const State& s) {
+  static void meet(const PreparedCall& w, int64_t h, const Query& q, const Tile& t, Pairs& pairs,
+                   const Scratch& scratch, const State& s) {
     int32_t wild[kMultiTile];
     const int32_t* rest = pairs.key;
     int others = pairs.count;
@@ -116,7 +116,7 @@ struct MultiForward : Multi<V> {
     weigh(w, t, rest, others, scratch, s);
   }
 
-  static void activate_all(const Work& w, const Real* added, int count, Real* scores) {
+  static void activate_all(const PreparedCall& w, const Real* added, int count, Real* scores) {
     const typename Base::CapAndBias activation(w);
     Reg grad;
     for (int n = 0; n < count; ++n, scores += w.channel_row())
@@ -125,7 +125,7 @@ struct MultiForward : Multi<V> {
   }
 
   /// Softmax of each channel by itself.
-  static void weigh(const Work& w, const Tile& t, const int32_t* key, int count, const Scratch& scratch,
+  static void weigh(const PreparedCall& w, const Tile& t, const int32_t* key, int count, const Scratch& scratch,
                     const State& s) {
     const int64_t channels = w.p.channels, row = w.channel_row();
     const bool drops = w.p.dropout > 0;
@@ -154,12 +154,13 @@ struct MultiForward : Multi<V> {
   }
 
   /// The elementwise form at one go.
-  static void fuse(const Work& w, const Query& q, const Tile& t, const int32_t* key, int count, const State& s) {
+  static void fuse(const PreparedCall& w, const Query& q, const Tile& t, const int32_t* key, int count,
+                   const State& s) {
     for (int64_t c = 0; c < w.p.channels; c += kPad) fuse_some<kPad / V::kLanes>(w, q, t, key, count, c, s);
   }
 
   template <int N>
-  static void fuse_some(const Work& w, const Query& q, const Tile& t, const int32_t* key, int count, int64_t c,
+  static void fuse_some(const PreparedCall& w, const Query& q, const Tile& t, const int32_t* key, int count, int64_t c,
                         const State& s) {
     const Reg over = V::set1(1 / w.curve);
     Reg exp_query[N], sum[N], context[N];

@@ -65,7 +65,7 @@ struct Multi {
   }
 
   /// A call, and what is prepared for it.
-  struct Work {
+  struct PreparedCall {
     const MultiProblem<Real>& p;
     int64_t elements;
     const ParallelFor& parallel_for;
@@ -88,7 +88,7 @@ struct Multi {
       return matrix ? kMultiTile : max_of(12, min_of(kMultiTile, kTileNumbers / p.channels));
     }
 
-    Work(const MultiProblem<Real>& problem, int64_t elements_, const ParallelFor& threads)
+    PreparedCall(const MultiProblem<Real>& problem, int64_t elements_, const ParallelFor& threads)
         : p(problem), elements(elements_), parallel_for(threads) {
       const Real unit = p.soft_cap > 0 ? Real(1) : Real(kLog2E), steep = size(5 * p.scale);
       matrix = p.to_scores != nullptr;
@@ -126,7 +126,7 @@ struct Multi {
   // ---- before any pair ----
 
   /// E or F of one token, times `by`; whether it is tame.
-  static bool exp_row(const Work& w, const Real* row, Real by, Real* to) {
+  static bool exp_row(const PreparedCall& w, const Real* row, Real by, Real* to) {
     const Reg twice = V::set1(w.double_of), limit = V::set1(w.limit), all = V::set1(by);
     constexpr uint32_t kAll = (1U << V::kLanes) - 1;
     uint32_t tame = kAll;
@@ -138,7 +138,7 @@ struct Multi {
     return tame == kAll;
   }
 
-  static void prepare(Work& w) {
+  static void prepare(PreparedCall& w) {
     const auto& p = w.p;
     const int64_t key_heads = p.batch * p.key_heads;
     w.bound = reals(w.bound_buffer, w.sets());
@@ -155,7 +155,7 @@ struct Multi {
     w.tame = reinterpret_cast<uint8_t*>(w.exp_keys + numbers);
     run_tasks(
         w.parallel_for, parts(key_heads * p.keys, kKeys),
-        [](void* context, int64_t task) { exp_some_keys(*static_cast<const Work*>(context), task); }, &w);
+        [](void* context, int64_t task) { exp_some_keys(*static_cast<const PreparedCall*>(context), task); }, &w);
     for (int64_t head = 0; head < key_heads; ++head) {
       uint8_t all = 1;
       for (int64_t j = 0; j < p.keys; ++j) all &= w.tame[head * p.keys + j];
@@ -175,7 +175,7 @@ struct Multi {
   }
 
   /// hidden [count][row] = act(q + k)
-  static void hide(const Work& w, const Query& q, const Tile& t, const int32_t* key, int count, Real* hidden) {
+  static void hide(const PreparedCall& w, const Query& q, const Tile& t, const int32_t* key, int count, Real* hidden) {
     const int64_t width = w.p.width;
     const Reg one = V::set1(1), two = V::set1(2), huge = V::set1(Real(0x1p100));
     for (int n = 0; n < count; ++n, hidden += w.row()) {
@@ -198,7 +198,7 @@ struct Multi {
   static Reg soft(const Real* q, const Real* k) { return V::mul(V::set1(kSoft), V::add(V::load(q), V::load(k))); }
 
   /// scores [count][channel_row], before cap and biases; hidden is used by the matrix form.
-  static void score(const Work& w, int64_t h, const Query& q, const Tile& t, const int32_t* key, int count,
+  static void score(const PreparedCall& w, int64_t h, const Query& q, const Tile& t, const int32_t* key, int count,
                     Real* hidden, Real* scores) {
     const int64_t width = w.p.width, channels = w.p.channels;
     if (w.matrix) {
@@ -218,7 +218,7 @@ struct Multi {
   /// Cap and bias: what is between e and what softmax gets.
   struct CapAndBias {
     Real scale, cap;
-    explicit CapAndBias(const Work& w) : scale(w.p.scale), cap(w.p.soft_cap) {}
+    explicit CapAndBias(const PreparedCall& w) : scale(w.p.scale), cap(w.p.soft_cap) {}
     /// gradient: by the score before scale.
     Reg operator()(Reg score, Real added, Reg& grad) const {
       grad = V::set1(scale);
@@ -234,7 +234,7 @@ struct Multi {
  private:
   static constexpr int64_t kKeys = 256;  // of a task
 
-  static void exp_some_keys(const Work& w, int64_t task) {
+  static void exp_some_keys(const PreparedCall& w, int64_t task) {
     const auto& p = w.p;
     const int64_t last = min_of((task + 1) * kKeys, p.batch * p.key_heads * p.keys);
     for (int64_t at = task * kKeys; at < last; ++at) {
@@ -245,7 +245,7 @@ struct Multi {
   }
 
   /// Packs one head's Wd; returns the bound of its scores.
-  static Real transpose(const Work& w, int64_t h) {
+  static Real transpose(const PreparedCall& w, int64_t h) {
     const auto& p = w.p;
     Real* to = w.to_scores + h * p.width * p.channels;
     const Real* from = w.stored(h);

@@ -54,10 +54,10 @@ struct Grid {  // [batch][head][query][key]; a stride of 0 stands for every inde
 ///   stays
 ///   sparsemax, entmax: best score and tau;  hard: the chosen key
 template <typename Real>
-struct Row {
-  Real top = 0, sum = 0;  // sum 0: the row attends nothing
-  Real floor = 0;         // sparsemax, entmax: tau, counted from (alpha - 1) top; top_k: the smallest score that stays
-  Real kept = 1;          // threshold, top_k with renorm: the share of the sum that stays
+struct RowStats {
+  Real max = 0, sum = 0;  // sum 0: the row attends nothing
+  Real threshold = 0;     // sparsemax, entmax: tau, counted from (alpha - 1) top; top_k: the smallest score that stays
+  Real kept_share = 1;    // threshold, top_k with renorm: the share of the sum that stays
   int32_t key = -1;       // hard, straight_through: the chosen one; threshold with keep_best: the best; top_k: the last
                           // of equals that stays
 };
@@ -120,9 +120,9 @@ struct Problem {
   int64_t first_row = 0, first_query = 0;  // of the whole, for the noise
 
   // Results, contiguous.
-  Real* context = nullptr;    // [batch][heads][queries][value_width]
-  Real* second = nullptr;     // the same; sparsemax, entmax, straight_through keep it for backward; may be absent
-  Row<Real>* rows = nullptr;  // [batch][heads][queries]
+  Real* context = nullptr;         // [batch][heads][queries][value_width]
+  Real* second = nullptr;          // the same; sparsemax, entmax, straight_through keep it for backward; may be absent
+  RowStats<Real>* rows = nullptr;  // [batch][heads][queries]
   bool with_lse = true;  // hard: rows hold the normalizer of softmax, whose entropy and log-weights are then reported
 
   HEED_INLINE int64_t group() const { return heads / key_heads; }
@@ -131,7 +131,7 @@ struct Problem {
 
 /// What to bring besides the context, after forward(); null: not wanted. All contiguous.
 template <typename Real>
-struct Wanted {
+struct RequestedOutputs {
   Real* weights = nullptr;  // [batch][chosen heads][chosen queries][keys]
   const int64_t *some_queries = nullptr, *some_heads = nullptr;
   int64_t query_count = 0, head_count = 0;  // 0: all

@@ -13,9 +13,8 @@ class Report : private Engine<V> {
   using Real = typename V::Real;
   using Reg = typename V::Reg;
   using Base = Engine<V>;
-  using Work = Worker<V>;
 
-  Report(const Problem<Real>& p, const Wanted<Real>& want, const ParallelFor& parallel_for)
+  Report(const Problem<Real>& p, const RequestedOutputs<Real>& want, const ParallelFor& parallel_for)
       : Base(p, parallel_for), w_(want) {}
 
   void run() {
@@ -32,16 +31,16 @@ class Report : private Engine<V> {
   /// What a Row alone can tell, and the log-probability of the chosen key.
   void of_rows() {
     const int64_t rows = p_.batch * p_.heads * p_.queries;
-    Work work(Base::shared_);
+    Worker<V> work(Base::shared_);
     for (int64_t i = 0; i < rows && w_.lse != nullptr; ++i) w_.lse[i] = work.state().lse(p_.rows[i]);
     if (w_.log_probability == nullptr) return;
     Base::each(p_.batch * p_.heads, [&](int64_t head) {
-      Work own(Base::shared_);
+      Worker<V> own(Base::shared_);
       for (int64_t query = 0; query < p_.queries; ++query) {
         const int64_t i = head * p_.queries + query;
-        const Row<Real>& known = p_.rows[i];
-        if (known.kept != known.kept)
-          w_.log_probability[i] = known.kept;
+        const RowStats<Real>& known = p_.rows[i];
+        if (known.kept_share != known.kept_share)
+          w_.log_probability[i] = known.kept_share;
         else
           w_.log_probability[i] =
               known.key < 0 ? Real(0) : log_weight(own, {head / p_.heads, head % p_.heads, query, 1}, known.key);
@@ -50,7 +49,7 @@ class Report : private Engine<V> {
   }
 
   /// One pair: the panel it lies in.
-  Real log_weight(Work& work, const Block& wanted, int64_t key) const {
+  Real log_weight(Worker<V>& work, const Block& wanted, int64_t key) const {
     const Block at = around(wanted, work);
     const int r = static_cast<int>(wanted.query - at.query);
     work.begin(at, true);
@@ -61,7 +60,7 @@ class Report : private Engine<V> {
     return work.state().log_weight(r, p_.rows[Base::row(wanted)], key, score);
   }
   /// A tile of additive scores may be computed in one of several ways, and its group of rows decides: here too.
-  Block around(const Block& at, const Work& work) const {
+  Block around(const Block& at, const Worker<V>& work) const {
     if (p_.score != ScoreKind::additive) return at;
     const int64_t query = at.query / work.group * work.group;
     const int64_t end = Base::min_of(p_.queries, (at.query + at.rows + work.group - 1) / work.group * work.group);
@@ -70,7 +69,7 @@ class Report : private Engine<V> {
 
   /// take(row of the block, key, columns, scores) for rows first ... of the block, tile by tile.
   template <class Take>
-  void sweep(Work& work, int first, int rows, Take take) const {
+  void sweep(Worker<V>& work, int first, int rows, Take take) const {
     Real* s = static_cast<Real*>(scratch(Slot::tile, static_cast<size_t>(work.group * kTile) * sizeof(Real)));
     const int64_t begin = work.any.first / kPanel * kPanel;
     for (int64_t tile = begin; tile < work.any.last; tile += kTile)
@@ -92,7 +91,7 @@ class Report : private Engine<V> {
       const int64_t parts = (rows + kBlock - 1) / kBlock, b = task / parts / heads, which = task / parts % heads;
       const int64_t head = w_.head_count > 0 ? w_.some_heads[which] : which,
                     last = Base::min_of(rows, (task % parts + 1) * kBlock);
-      Work work(Base::shared_);
+      Worker<V> work(Base::shared_);
       for (int64_t i = task % parts * kBlock; i < last;) {
         int run = 1;  // neighbors go together
         while (i + run < last && query_of(i + run) == query_of(i) + run) ++run;
@@ -115,7 +114,7 @@ class Report : private Engine<V> {
   void whole_rows() {
     const int64_t blocks = (p_.queries + kBlock - 1) / kBlock, top = w_.top;
     Base::each(p_.batch * p_.heads * blocks, [&](int64_t task) {
-      Work work(Base::shared_);
+      Worker<V> work(Base::shared_);
       const Block at = Base::block_of(task / blocks, task % blocks);
       const int64_t index = Base::row(at);
       for (int r = 0; r < at.rows; ++r) {
@@ -128,7 +127,7 @@ class Report : private Engine<V> {
       work.begin(at, true);
       alignas(64) Real copy[kTile];
       sweep(work, 0, at.rows, [&](int r, int64_t key, int columns, Real* s) {
-        const Row<Real>& known = p_.rows[index + r];
+        const RowStats<Real>& known = p_.rows[index + r];
         if (w_.entropy != nullptr) {
           for (int c = 0; c < columns; c += V::kLanes) V::store(copy + c, V::load(s + c));
           work.state().distribution(r, known, key, columns, copy);
@@ -167,7 +166,7 @@ class Report : private Engine<V> {
   void column_mass() {
     const int64_t tiles = (p_.keys + kTile - 1) / kTile;
     Base::each(p_.batch * p_.heads * tiles, [&](int64_t task) {
-      Work work(Base::shared_);
+      Worker<V> work(Base::shared_);
       const int64_t head = task / tiles, key = task % tiles * kTile, last = Base::min_of(p_.keys, key + kTile);
       Real* s = static_cast<Real*>(scratch(Slot::tile, static_cast<size_t>(work.group * kTile) * sizeof(Real)));
       alignas(64) Real sum[kTile] = {};
@@ -193,7 +192,7 @@ class Report : private Engine<V> {
   void links() {
     constexpr int64_t kAtOnce = 64;
     Base::each((w_.link_count + kAtOnce - 1) / kAtOnce, [&](int64_t task) {
-      Work work(Base::shared_);
+      Worker<V> work(Base::shared_);
       for (int64_t i = task * kAtOnce; i < Base::min_of(w_.link_count, (task + 1) * kAtOnce); ++i) {
         const int64_t* link = w_.links + 4 * i;
         w_.link_log_weights[i] = log_weight(work, {link[0], link[1], link[2], 1}, link[3]);
@@ -201,7 +200,7 @@ class Report : private Engine<V> {
     });
   }
 
-  const Wanted<Real>& w_;
+  const RequestedOutputs<Real>& w_;
 };
 
 }  // namespace heed::kernels::fused

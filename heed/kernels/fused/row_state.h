@@ -2,8 +2,8 @@
 //
 // A state belongs to one block of queries and meets the tiles of scores in order. It turns scores into weights in
 // place, gives absent scores (-inf) weight exactly 0, and may ask that the context so far be scaled, or for another
-// pass over the keys. Afterwards a Row is enough to turn scores into weights once more, and gradients of weights into
-// those of scores.
+// pass over the keys. Afterwards RowStats are enough to turn scores into weights once more, and gradients of weights
+// into those of scores.
 
 #pragma once
 
@@ -28,7 +28,7 @@ class RowState {
   /// Moves to a block. bound: no score is larger, or infinity. known: its rows are finished, and nothing is absorbed.
   virtual void begin(const Block& at, Real /*bound*/, bool /*known*/) {
     at_ = at;
-    for (int r = 0; r < at.rows; ++r) rows_[r] = Row<Real>{kNone, 0, 0, 1, -1};
+    for (int r = 0; r < at.rows; ++r) rows_[r] = RowStats<Real>{kNone, 0, 0, 1, -1};
   }
 
   /// Keys may be split among threads, and the parts joined by merge().
@@ -53,38 +53,38 @@ class RowState {
   /// After the last tile: another pass?
   virtual bool again() { return false; }
   /// Joins what two parts of the keys gave.
-  virtual void merge(int row, const Row<Real>& later, Real* context, const Real* later_context) = 0;
+  virtual void merge(int row, const RowStats<Real>& later, Real* context, const Real* later_context) = 0;
   /// Completes the context of a row, and what backward needs beside it.
   virtual void finish(int row, const Rows<const Real>& values, Real* context, Real* second) = 0;
 
   /// Scores -> weights, in place.
-  virtual void weigh(int row, const Row<Real>& known, int64_t key, int columns, Real* s) const = 0;
+  virtual void weigh(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const = 0;
   /// Scores -> what entropy is asked of.
-  virtual void distribution(int row, const Row<Real>& known, int64_t key, int columns, Real* s) const {
+  virtual void distribution(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const {
     weigh(row, known, key, columns, s);
   }
   /// The log of one weight.
-  virtual Real log_weight(int row, const Row<Real>& known, int64_t key, Real score) const {
+  virtual Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const {
     alignas(64) Real s[kPad];
     for (Real& x : s) x = score;
     weigh(row, known, key, kPad, s);
     return std::log(s[0]);
   }
-  virtual Real lse(const Row<Real>& known) const {
-    return known.sum == 0 ? kNone : (known.top + std::log2(known.sum)) * Real(kLn2);
+  virtual Real lse(const RowStats<Real>& known) const {
+    return known.sum == 0 ? kNone : (known.max + std::log2(known.sum)) * Real(kLn2);
   }
 
   /// Gradients: s holds scores and becomes weights; dp holds gradients of the weights and becomes those of the scores.
-  struct Given {                       // of a row
+  struct RowGradients {                // of a row
     Real delta, lse, log_probability;  // dL/dcontext . context (or . second); dL/dlse; dL/dlog_probability
   };
-  virtual void gradients(int row, const Row<Real>& known, const Given& given, int64_t key, int columns, Real* s,
-                         Real* dp) const = 0;
+  virtual void gradients(int row, const RowStats<Real>& known, const RowGradients& given, int64_t key, int columns,
+                         Real* s, Real* dp) const = 0;
   /// delta is taken from `second`.
   virtual bool uses_second() const { return false; }
   virtual Real grad_position() const { return 0; }
 
-  Row<Real>* rows() { return rows_; }
+  RowStats<Real>* rows() { return rows_; }
 
  protected:
   static void scale_row(Real* x, int64_t n, Real by) {
@@ -113,7 +113,7 @@ class RowState {
   const Problem<Real>& p_;
   const Steps<V>& steps_;
   Block at_{};
-  Row<Real> rows_[kRowsMax];
+  RowStats<Real> rows_[kRowsMax];
 };
 
 }  // namespace heed::kernels::fused

@@ -23,11 +23,11 @@ class FilterState : public SoftmaxState<V> {
   }
   bool splits() const override { return false; }
   bool rescales() const override { return false; }
-  void merge(int, const Row<Real>&, Real*, const Real*) override {}
+  void merge(int, const RowStats<Real>&, Real*, const Real*) override {}
 
   /// ds = P (stays dP - delta + dlse);   renorm: ds = a (dP - delta) + P dlse
-  void gradients(int, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
-                 Real* dp) const override {
+  void gradients(int, const RowStats<Real>& known, const typename State::RowGradients& given, int64_t key, int columns,
+                 Real* s, Real* dp) const override {
     alignas(64) Real weights[kTile];
     for (int c = 0; c < columns; c += V::kLanes) V::store(weights + c, V::load(s + c));
     filter(known, key, columns, weights);
@@ -42,16 +42,16 @@ class FilterState : public SoftmaxState<V> {
       V::store(s + c, a);
     }
   }
-  void weigh(int, const Row<Real>& known, int64_t key, int columns, Real* s) const override {
+  void weigh(int, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
     for (int c = 0; c < columns; c += kTile) filter(known, key + c, columns - c < kTile ? columns - c : kTile, s + c);
   }
-  Real log_weight(int row, const Row<Real>& known, int64_t key, Real score) const override {
+  Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const override {
     return State::log_weight(row, known, key, score);
   }
 
  protected:
   /// Scores -> weights of at most kTile keys; 0 for what falls out.
-  virtual void filter(const Row<Real>& known, int64_t key, int columns, Real* s) const = 0;
+  virtual void filter(const RowStats<Real>& known, int64_t key, int columns, Real* s) const = 0;
 };
 
 template <class V>
@@ -71,7 +71,7 @@ class ThresholdState final : public FilterState<V> {
 
   void absorb(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) {
-      Row<Real>& known = State::rows_[row + r];
+      RowStats<Real>& known = State::rows_[row + r];
       if (!weighing_) {
         if (State::p_.keep_best) find_best(known, key, columns, s);
         this->count(known, columns, s);
@@ -89,29 +89,29 @@ class ThresholdState final : public FilterState<V> {
     return true;
   }
   void finish(int row, const Rows<const Real>&, Real* context, Real*) override {
-    Row<Real>& known = State::rows_[row];
+    RowStats<Real>& known = State::rows_[row];
     if (!State::p_.renorm || kept_[row] == 0) return;
-    known.kept = kept_[row];
+    known.kept_share = kept_[row];
     this->scale_row(context, State::p_.value_width, 1 / kept_[row]);
   }
 
  protected:
-  void filter(const Row<Real>& known, int64_t key, int columns, Real* s) const override {
+  void filter(const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
     this->normalize(known, columns, s);
-    const Reg theta = V::set1(State::p_.theta), share = V::set1(1 / known.kept);
+    const Reg theta = V::set1(State::p_.theta), share = V::set1(1 / known.kept_share);
     const Real best = known.key >= key && known.key < key + columns ? s[known.key - key] : Real(0);
     const bool unknown = known.sum != known.sum;
     for (int c = 0; c < columns && !unknown; c += V::kLanes) {
       const Reg p = V::load(s + c);
       V::store(s + c, V::mul(V::select(V::at_least(p, theta), p, V::zero()), share));
     }
-    if (known.key >= key && known.key < key + columns && !unknown) s[known.key - key] = best / known.kept;
+    if (known.key >= key && known.key < key + columns && !unknown) s[known.key - key] = best / known.kept_share;
   }
 
  private:
-  void find_best(Row<Real>& known, int64_t key, int columns, const Real* s) const {
+  void find_best(RowStats<Real>& known, int64_t key, int columns, const Real* s) const {
     const Real tile = State::largest(s, columns);
-    for (int c = 0; c < columns && tile * Real(kLog2E) > known.top; ++c)
+    for (int c = 0; c < columns && tile * Real(kLog2E) > known.max; ++c)
       if (s[c] == tile) {
         known.key = static_cast<int32_t>(key + c);
         break;
@@ -140,19 +140,19 @@ class TopKState final : public FilterState<V> {
     keys_ = static_cast<int32_t*>(scratch(Slot::numbers, numbers * sizeof(int32_t)));
     for (int r = 0; r < at.rows; ++r) {
       size_[r] = 0;
-      State::rows_[r].floor = State::kNone;
+      State::rows_[r].threshold = State::kNone;
     }
   }
   bool reads_values() const override { return false; }
 
   void absorb(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) {
-      Row<Real>& known = State::rows_[row + r];
+      RowStats<Real>& known = State::rows_[row + r];
       this->count(known, columns, s);
       Real* to = scores_ + (row + r) * capacity_;
       int32_t* numbers = keys_ + (row + r) * capacity_;
       int& size = size_[row + r];
-      const Reg floor = V::set1(known.floor);
+      const Reg floor = V::set1(known.threshold);
       for (int c = 0; c < columns; c += V::kLanes) {
         const Reg x = V::load(s + c);
         const auto in = V::greater(x, floor);
@@ -163,41 +163,41 @@ class TopKState final : public FilterState<V> {
   }
 
   void finish(int row, const Rows<const Real>& values, Real* context, Real*) override {
-    Row<Real>& known = State::rows_[row];
+    RowStats<Real>& known = State::rows_[row];
     Real* scores = scores_ + row * capacity_;
     int32_t* keys = keys_ + row * capacity_;
     int& size = size_[row];
     if (known.sum != known.sum) return fill_with_nan(context);
     if (size > k_) prune(known, scores, keys, size);
     Real kept = 0;
-    known.floor = std::numeric_limits<Real>::infinity();
+    known.threshold = std::numeric_limits<Real>::infinity();
     for (int i = 0; i < size; ++i)
-      if (scores[i] <= known.floor) {
-        known.floor = scores[i];
+      if (scores[i] <= known.threshold) {
+        known.threshold = scores[i];
         known.key = keys[i];
       }
     for (int i = 0; i < size; ++i) {
-      const Real weight = State::exp_below(scores[i], known.top) / known.sum;
+      const Real weight = State::exp_below(scores[i], known.max) / known.sum;
       kept += weight;
       this->add_row(context, State::p_.value_width,
                     values.at(State::at_.batch, State::at_.head / State::p_.group(), keys[i]),
                     weight * State::steps_.keeps_one(State::at_, row, keys[i]));
     }
     if (!State::p_.renorm || kept == 0) return;
-    known.kept = kept;
+    known.kept_share = kept;
     this->scale_row(context, State::p_.value_width, 1 / kept);
   }
 
  protected:
   /// A score above the floor stays, and of those equal to it the first ones, up to known.key.
-  void filter(const Row<Real>& known, int64_t key, int columns, Real* s) const override {
+  void filter(const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
     alignas(64) Real e[kTile];
     for (int c = 0; c < columns; c += V::kLanes) V::store(e + c, V::load(s + c));
     this->normalize(known, columns, s);
     if (known.sum != known.sum) return;
     for (int c = 0; c < columns; ++c) {
-      const bool stays = e[c] > known.floor || (e[c] == known.floor && key + c <= known.key);
-      s[c] = stays ? s[c] / known.kept : Real(0);
+      const bool stays = e[c] > known.threshold || (e[c] == known.threshold && key + c <= known.key);
+      s[c] = stays ? s[c] / known.kept_share : Real(0);
     }
   }
 
@@ -207,7 +207,7 @@ class TopKState final : public FilterState<V> {
   }
 
   /// Keeps the k largest, in the order of their keys; of equals the first.
-  void prune(Row<Real>& known, Real* scores, int32_t* keys, int& size) const {
+  void prune(RowStats<Real>& known, Real* scores, int32_t* keys, int& size) const {
     const Real floor = nth(scores, size);
     int above = 0, kept = 0;
     for (int i = 0; i < size; ++i) above += scores[i] > floor;
@@ -218,7 +218,7 @@ class TopKState final : public FilterState<V> {
       keys[kept++] = keys[i];
     }
     size = kept;
-    known.floor = floor;
+    known.threshold = floor;
   }
   /// The k-th largest of `size` numbers, by halving where it may be.
   Real nth(const Real* from, int size) const {

@@ -21,58 +21,58 @@ class HardState final : public SoftmaxState<V> {
 
   void begin(const Block& at, Real, bool known) override {
     SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity(), known);
-    for (int r = 0; r < at.rows; ++r) State::rows_[r].floor = State::kNone;  // the best so far
+    for (int r = 0; r < at.rows; ++r) State::rows_[r].threshold = State::kNone;  // the best so far
   }
   bool rescales() const override { return false; }
   bool reads_values() const override { return false; }
 
   void absorb(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) {
-      Row<Real>& known = State::rows_[row + r];
+      RowStats<Real>& known = State::rows_[row + r];
       for (int c = 0; c < columns; c += kPanel)
         panel(row + r, known, key + c, columns - c < kPanel ? columns - c : kPanel, s + c);
       if (State::p_.with_lse) this->count(known, columns, s);
     }
   }
 
-  void merge(int row, const Row<Real>& later, Real*, const Real*) override {
-    Row<Real>& mine = State::rows_[row];
-    if (later.floor > mine.floor) {
-      mine.floor = later.floor;
+  void merge(int row, const RowStats<Real>& later, Real*, const Real*) override {
+    RowStats<Real>& mine = State::rows_[row];
+    if (later.threshold > mine.threshold) {
+      mine.threshold = later.threshold;
       mine.key = later.key;
     }
-    if (later.kept != later.kept) mine.kept = later.kept;
-    const Real top = later.top > mine.top ? later.top : mine.top;
+    if (later.kept_share != later.kept_share) mine.kept_share = later.kept_share;
+    const Real top = later.max > mine.max ? later.max : mine.max;
     if (top == State::kNone) {  // neither has a key, or only NaN scores
       mine.sum += later.sum;
       return;
     }
-    mine.sum = mine.sum * std::exp2(mine.top - top) + later.sum * std::exp2(later.top - top);
-    mine.top = top;
+    mine.sum = mine.sum * std::exp2(mine.max - top) + later.sum * std::exp2(later.max - top);
+    mine.max = top;
   }
 
   void finish(int row, const Rows<const Real>& values, Real* context, Real*) override {
-    const Row<Real>& known = State::rows_[row];
+    const RowStats<Real>& known = State::rows_[row];
     const int64_t width = State::p_.value_width;
-    const bool unknown = known.kept != known.kept;
+    const bool unknown = known.kept_share != known.kept_share;
     if (known.key < 0 && !unknown) return;
-    const Real by = unknown ? known.kept : State::steps_.keeps_one(State::at_, row, known.key);
+    const Real by = unknown ? known.kept_share : State::steps_.keeps_one(State::at_, row, known.key);
     const Real* value = values.at(State::at_.batch, State::at_.head / State::p_.group(), known.key < 0 ? 0 : known.key);
-    for (int64_t i = 0; i < width; ++i) context[i] = unknown ? known.kept : by * value[i];
+    for (int64_t i = 0; i < width; ++i) context[i] = unknown ? known.kept_share : by * value[i];
   }
 
-  void weigh(int, const Row<Real>& known, int64_t key, int columns, Real* s) const override {
-    const bool unknown = known.kept != known.kept;
-    for (int c = 0; c < columns; ++c) s[c] = unknown && s[c] != State::kNone ? known.kept : Real(0);
+  void weigh(int, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
+    const bool unknown = known.kept_share != known.kept_share;
+    for (int c = 0; c < columns; ++c) s[c] = unknown && s[c] != State::kNone ? known.kept_share : Real(0);
     if (!unknown && known.key >= key && known.key < key + columns) s[known.key - key] = 1;
   }
-  void distribution(int row, const Row<Real>& known, int64_t key, int columns, Real* s) const override {
+  void distribution(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
     State::p_.with_lse ? this->normalize(known, columns, s) : weigh(row, known, key, columns, s);
   }
 
   /// ds = g (1[j = m] - P) by the log-probability; the context itself has no gradient by the scores.
-  void gradients(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
-                 Real* dp) const override {
+  void gradients(int row, const RowStats<Real>& known, const typename State::RowGradients& given, int64_t key,
+                 int columns, Real* s, Real* dp) const override {
     const Real log_probability = given.log_probability;
     for (int c = 0; c < columns; ++c) dp[c] = s[c];
     if (log_probability != 0)
@@ -84,7 +84,7 @@ class HardState final : public SoftmaxState<V> {
   }
 
  private:
-  void panel(int row, Row<Real>& known, int64_t key, int columns, const Real* s) {
+  void panel(int row, RowStats<Real>& known, int64_t key, int columns, const Real* s) {
     Reg m = V::load(s);
     uint32_t bad = V::bits(V::non_finite(m));
     for (int c = V::kLanes; c < columns; c += V::kLanes) {
@@ -92,33 +92,33 @@ class HardState final : public SoftmaxState<V> {
       m = V::max(m, x);
       bad |= V::bits(V::non_finite(x));
     }
-    if (bad != 0) known.kept = std::numeric_limits<Real>::quiet_NaN();
+    if (bad != 0) known.kept_share = std::numeric_limits<Real>::quiet_NaN();
     const Real top = V::reduce_max(m);
     constexpr Real kLargestNoise = Real(16.7);  // -log(-log(1 - 2^-24))
     if (!State::p_.perturb) {
-      if (!(top > known.floor)) return;
+      if (!(top > known.threshold)) return;
       for (int c = 0; c < columns; ++c)
         if (s[c] == top) {
-          known.floor = top;
+          known.threshold = top;
           known.key = static_cast<int32_t>(key + c);
           return;
         }
       return;
     }
-    if (!(top + kLargestNoise > known.floor)) return;
+    if (!(top + kLargestNoise > known.threshold)) return;
     alignas(64) Real u[kPanel];
     State::steps_.uniforms(kAlignment, State::at_, row, key, u);
-    if (known.floor == State::kNone) {  // two that are likely to win, so that few of the others need a logarithm
+    if (known.threshold == State::kNone) {  // two that are likely to win, so that few of the others need a logarithm
       int largest = 0, luckiest = 0;
       for (int c = 1; c < columns; ++c) {
         largest = s[c] > s[largest] ? c : largest;
         luckiest = u[c] > u[luckiest] ? c : luckiest;
       }
-      known.floor = std::fmax(perturbed(s[largest], u[largest]), perturbed(s[luckiest], u[luckiest]));
-      known.floor -= std::fabs(known.floor) * Real(1e-5) + Real(1e-5);  // they will come again, with their keys
+      known.threshold = std::fmax(perturbed(s[largest], u[largest]), perturbed(s[luckiest], u[luckiest]));
+      known.threshold -= std::fabs(known.threshold) * Real(1e-5) + Real(1e-5);  // they will come again, with their keys
     }
     // u wins only if 1 - u <= -log u < exp(e - best): with the panel's largest e, then with its own.
-    const Reg one = V::set1(1), best = V::set1(-known.floor * Real(kLog2E)), slack = V::set1(Real(1.0001));
+    const Reg one = V::set1(1), best = V::set1(-known.threshold * Real(kLog2E)), slack = V::set1(Real(1.0001));
     const Reg max = V::mul(slack, V::exp2(V::fma(V::set1(top), V::set1(Real(kLog2E)), best)));
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg rest = V::sub(one, V::load(u + c));
@@ -127,8 +127,8 @@ class HardState final : public SoftmaxState<V> {
       for (uint32_t some = V::bits(V::greater(reach, rest)); some != 0; some &= some - 1) {
         const int i = c + __builtin_ctz(some);
         const Real value = perturbed(s[i], u[i]);
-        if (value > known.floor) {
-          known.floor = value;
+        if (value > known.threshold) {
+          known.threshold = value;
           known.key = static_cast<int32_t>(key + i);
         }
       }

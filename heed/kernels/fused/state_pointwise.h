@@ -21,20 +21,20 @@ class PointwiseState final : public RowState<V> {
   void absorb(int, int rows, int64_t, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) weights(columns, s);
   }
-  void merge(int, const Row<Real>&, Real* context, const Real* later_context) override {
+  void merge(int, const RowStats<Real>&, Real* context, const Real* later_context) override {
     State::add_row(context, State::p_.value_width, later_context, 1);
   }
   void finish(int, const Rows<const Real>&, Real*, Real*) override {}
-  void weigh(int, const Row<Real>&, int64_t, int columns, Real* s) const override { weights(columns, s); }
+  void weigh(int, const RowStats<Real>&, int64_t, int columns, Real* s) const override { weights(columns, s); }
 
   /// log a = -log(1 + exp(-e)), also where a itself is too small for a number.
-  Real log_weight(int row, const Row<Real>& known, int64_t key, Real score) const override {
+  Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const override {
     if (!sigmoid()) return State::log_weight(row, known, key, score);
     return score < 0 ? score - std::log1p(std::exp(score)) : -std::log1p(std::exp(-score));
   }
 
   /// ds = a (1 - a) dP, or dP
-  void gradients(int, const Row<Real>&, const typename State::Given&, int64_t, int columns, Real* s,
+  void gradients(int, const RowStats<Real>&, const typename State::RowGradients&, int64_t, int columns, Real* s,
                  Real* dp) const override {
     const Reg none = V::set1(State::kNone);
     for (int c = 0; c < columns; c += V::kLanes) {

@@ -23,13 +23,13 @@ class SoftmaxState : public RowState<V> {
     State::begin(at, bound, known);
     bounded_ = bound <= 40;
     if (bounded_)
-      for (int r = 0; r < at.rows; ++r) State::rows_[r].top = bound * Real(kLog2E);
+      for (int r = 0; r < at.rows; ++r) State::rows_[r].max = bound * Real(kLog2E);
   }
   bool rescales() const override { return !bounded_; }
 
   void absorb(int row, int rows, int64_t key, int columns, Real* s, Real* factor) override {
     for (int r = 0; r < rows; ++r, s += kTile) {
-      Row<Real>& known = State::rows_[row + r];
+      RowStats<Real>& known = State::rows_[row + r];
       if (!bounded_) factor[r] = grow(known, State::largest(s, columns));
       const Reg top = minus_top(known);
       Reg sum = V::zero();
@@ -45,25 +45,25 @@ class SoftmaxState : public RowState<V> {
   }
 
   bool exp2_bound(Real& minus_top) const override {
-    minus_top = -State::rows_[0].top;
+    minus_top = -State::rows_[0].max;
     return bounded_ && State::p_.gauss == Gauss::none;
   }
   void take(int row, int rows, const Real* sums) override {
     for (int r = 0; r < rows; ++r) State::rows_[row + r].sum += V::sum(V::load(sums + r * V::kLanes));
   }
 
-  void merge(int row, const Row<Real>& later, Real* context, const Real* later_context) override {
-    Row<Real>& mine = State::rows_[row];
-    const Real top = later.top > mine.top ? later.top : mine.top;
+  void merge(int row, const RowStats<Real>& later, Real* context, const Real* later_context) override {
+    RowStats<Real>& mine = State::rows_[row];
+    const Real top = later.max > mine.max ? later.max : mine.max;
     if (top == State::kNone) {  // neither has a key, or only NaN scores
       mine.sum += later.sum;
       return;
     }
-    const Real a = std::exp2(mine.top - top), b = std::exp2(later.top - top);
+    const Real a = std::exp2(mine.max - top), b = std::exp2(later.max - top);
     State::scale_row(context, State::p_.value_width, a);
     State::add_row(context, State::p_.value_width, later_context, b);
     mine.sum = mine.sum * a + later.sum * b;
-    mine.top = top;
+    mine.max = top;
   }
 
   void finish(int row, const Rows<const Real>&, Real* context, Real*) override {
@@ -71,13 +71,13 @@ class SoftmaxState : public RowState<V> {
     if (sum != 0) State::scale_row(context, State::p_.value_width, 1 / sum);
   }
 
-  void weigh(int row, const Row<Real>& known, int64_t key, int columns, Real* s) const override {
+  void weigh(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
     normalize(known, columns, s);
     if (State::p_.gauss == Gauss::weights) spread(row, key, columns, s);
   }
 
-  Real log_weight(int row, const Row<Real>& known, int64_t key, Real score) const override {
-    Real log = (std::fma(score, Real(kLog2E), -known.top) - std::log2(known.sum)) * Real(kLn2);
+  Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const override {
+    Real log = (std::fma(score, Real(kLog2E), -known.max) - std::log2(known.sum)) * Real(kLn2);
     if (State::p_.gauss == Gauss::weights) {
       const Real off = Real(key) - State::p_.position[index(row)];
       log -= off * off / (2 * State::p_.sigma * State::p_.sigma);
@@ -86,8 +86,8 @@ class SoftmaxState : public RowState<V> {
   }
 
   /// ds = P (g dP - delta + dlse);  the gradient of the position is summed over P g dP (j - p) / sigma^2
-  void gradients(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
-                 Real* dp) const override {
+  void gradients(int row, const RowStats<Real>& known, const typename State::RowGradients& given, int64_t key,
+                 int columns, Real* s, Real* dp) const override {
     const Reg all = V::set1(given.delta - given.lse);
     if (State::p_.gauss != Gauss::weights && known.sum > 0) {
       const Reg top = minus_top(known), share = V::set1(1 / known.sum);
@@ -123,26 +123,26 @@ class SoftmaxState : public RowState<V> {
 
  protected:
   /// The running maximum takes in a tile's; returns what earlier sums must be multiplied by.
-  Real grow(Row<Real>& known, Real tile) {
+  Real grow(RowStats<Real>& known, Real tile) {
     const Real top = tile * Real(kLog2E);
-    if (!(top > known.top)) return 1;
-    const Real factor = std::exp2(known.top - top);  // 0 before the first kept key
+    if (!(top > known.max)) return 1;
+    const Real factor = std::exp2(known.max - top);  // 0 before the first kept key
     known.sum *= factor;
-    known.top = top;
+    known.max = top;
     return factor;
   }
   /// The normalizer takes in a tile; scores stay as they are.
-  void count(Row<Real>& known, int columns, const Real* s) {
+  void count(RowStats<Real>& known, int columns, const Real* s) {
     grow(known, State::largest(s, columns));
     const Reg top = minus_top(known);
     Reg sum = V::zero();
     for (int c = 0; c < columns; c += V::kLanes) sum = V::add(sum, State::exp_below(V::load(s + c), top));
     known.sum += V::sum(sum);
   }
-  static Reg minus_top(const Row<Real>& known) {
-    return V::set1(known.top == State::kNone ? Real(0) : -known.top);
+  static Reg minus_top(const RowStats<Real>& known) {
+    return V::set1(known.max == State::kNone ? Real(0) : -known.max);
   }
-  void normalize(const Row<Real>& known, int columns, Real* s) const {
+  void normalize(const RowStats<Real>& known, int columns, Real* s) const {
     if (known.sum == 0) {
       for (int c = 0; c < columns; c += V::kLanes) V::store(s + c, V::zero());
       return;
@@ -184,9 +184,9 @@ class StraightThroughState final : public SoftmaxState<V> {
 
   void absorb(int row, int rows, int64_t key, int columns, Real* s, Real* factor) override {
     for (int r = 0; r < rows; ++r) {
-      Row<Real>& known = State::rows_[row + r];
+      RowStats<Real>& known = State::rows_[row + r];
       const Real tile = State::largest(s + r * kTile, columns);
-      if (!(tile * Real(kLog2E) > known.top)) continue;
+      if (!(tile * Real(kLog2E) > known.max)) continue;
       for (int c = 0; c < columns; ++c)
         if (s[r * kTile + c] == tile) {
           known.key = static_cast<int32_t>(key + c);
@@ -195,13 +195,13 @@ class StraightThroughState final : public SoftmaxState<V> {
     }
     SoftmaxState<V>::absorb(row, rows, key, columns, s, factor);
   }
-  void merge(int row, const Row<Real>& later, Real* context, const Real* later_context) override {
-    if (later.top > State::rows_[row].top) State::rows_[row].key = later.key;
+  void merge(int row, const RowStats<Real>& later, Real* context, const Real* later_context) override {
+    if (later.max > State::rows_[row].max) State::rows_[row].key = later.key;
     SoftmaxState<V>::merge(row, later, context, later_context);
   }
   void finish(int row, const Rows<const Real>& values, Real* context, Real* second) override {
     SoftmaxState<V>::finish(row, values, context, second);
-    const Row<Real>& known = State::rows_[row];
+    const RowStats<Real>& known = State::rows_[row];
     const int64_t width = State::p_.value_width;
     if (second != nullptr)
       for (int64_t i = 0; i < width; ++i) second[i] = context[i];
@@ -210,21 +210,21 @@ class StraightThroughState final : public SoftmaxState<V> {
     const Real* value = values.at(State::at_.batch, State::at_.head / State::p_.group(), known.key);
     for (int64_t i = 0; i < width; ++i) context[i] = by * value[i];
   }
-  void weigh(int, const Row<Real>& known, int64_t key, int columns, Real* s) const override {
+  void weigh(int, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
     one_hot(known, key, columns, s);
   }
-  Real log_weight(int, const Row<Real>& known, int64_t key, Real) const override {
+  Real log_weight(int, const RowStats<Real>& known, int64_t key, Real) const override {
     return known.key == key ? Real(0) : State::kNone;
   }
-  void gradients(int row, const Row<Real>& known, const typename State::Given& given, int64_t key, int columns, Real* s,
-                 Real* dp) const override {
+  void gradients(int row, const RowStats<Real>& known, const typename State::RowGradients& given, int64_t key,
+                 int columns, Real* s, Real* dp) const override {
     SoftmaxState<V>::gradients(row, known, given, key, columns, s, dp);
     one_hot(known, key, columns, s);
   }
   bool uses_second() const override { return true; }
 
  private:
-  static void one_hot(const Row<Real>& known, int64_t key, int columns, Real* s) {
+  static void one_hot(const RowStats<Real>& known, int64_t key, int columns, Real* s) {
     const Real none = known.sum != known.sum ? known.sum : Real(0);
     for (int c = 0; c < columns; ++c) s[c] = s[c] == State::kNone ? Real(0) : none;
     if (known.key >= key && known.key < key + columns && known.sum == known.sum) s[known.key - key] = 1;

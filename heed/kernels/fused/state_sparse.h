@@ -39,7 +39,7 @@ class SparseState final : public RowState<V> {
     scores_ = static_cast<Real*>(scratch(Slot::copy, numbers * sizeof(Real)));
     keys_ = static_cast<int32_t*>(scratch(Slot::numbers, numbers * sizeof(int32_t)));
     for (int r = 0; r < at.rows; ++r) {
-      State::rows_[r].floor = -1;
+      State::rows_[r].threshold = -1;
       own_[r] = {};
     }
   }
@@ -53,7 +53,7 @@ class SparseState final : public RowState<V> {
   void recall(int row, int rows, int64_t key, int columns, Real* s) override {
     for (int r = row; r < row + rows; ++r, s += kTile) {
       Own& own = own_[r];
-      const Row<Real>& known = State::rows_[r];
+      const RowStats<Real>& known = State::rows_[r];
       const Real* z = scores_ + r * capacity_;
       const int32_t* number = keys_ + r * capacity_;
       const int64_t end = key + columns;
@@ -66,7 +66,7 @@ class SparseState final : public RowState<V> {
           V::store(s + (number[i] - key), to_power(excess(known, V::load(z + i))));  // neighbors all
           own.next += V::kLanes;
         } else {
-          const Real x = by_ * (z[i] - known.top) - known.floor;
+          const Real x = by_ * (z[i] - known.max) - known.threshold;
           s[number[i] - key] = x > 0 ? power_of(x) : Real(0);
           ++own.next;
         }
@@ -74,8 +74,8 @@ class SparseState final : public RowState<V> {
     }
   }
   bool uses_second() const override { return true; }
-  void merge(int, const Row<Real>&, Real*, const Real*) override {}
-  Real lse(const Row<Real>&) const override { return State::kNone; }
+  void merge(int, const RowStats<Real>&, Real*, const Real*) override {}
+  Real lse(const RowStats<Real>&) const override { return State::kNone; }
 
   void absorb(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) {
@@ -102,8 +102,8 @@ class SparseState final : public RowState<V> {
       overflow = true;
       if (stage_ == Stage::improve && own.derivative > 0) {
         const Real step = static_cast<Real>((own.sum - 1) / own.derivative);
-        moved = moved || step > kEnough * (1 + std::fabs(State::rows_[r].floor));
-        if (step > 0) State::rows_[r].floor += step;
+        moved = moved || step > kEnough * (1 + std::fabs(State::rows_[r].threshold));
+        if (step > 0) State::rows_[r].threshold += step;
       }
       own.sum = own.derivative = 0;
     }
@@ -120,7 +120,7 @@ class SparseState final : public RowState<V> {
   }
 
   void finish(int r, const Rows<const Real>& values, Real* context, Real* second) override {
-    Row<Real>& known = State::rows_[r];
+    RowStats<Real>& known = State::rows_[r];
     const Own& own = own_[r];
     const int64_t width = State::p_.value_width;
     if (own.unknown) {
@@ -128,7 +128,7 @@ class SparseState final : public RowState<V> {
       for (int64_t i = 0; i < width; ++i) context[i] = known.sum;
       return;
     }
-    if (known.top == State::kNone) return;
+    if (known.max == State::kNone) return;
     known.sum = 1;
     if (stage_ == Stage::weigh) {
       if (second != nullptr && own.second > 0) State::scale_row(second, width, static_cast<Real>(1 / own.second));
@@ -136,7 +136,7 @@ class SparseState final : public RowState<V> {
     }
     Real share = 0;
     for (int i = 0; i < own.size; ++i) {
-      const Real x = by_ * (scores_[r * capacity_ + i] - known.top) - known.floor;
+      const Real x = by_ * (scores_[r * capacity_ + i] - known.max) - known.threshold;
       if (!(x > 0)) continue;
       const int32_t key = keys_[r * capacity_ + i];
       const Real* value = values.at(State::at_.batch, State::at_.head / State::p_.group(), key);
@@ -148,7 +148,9 @@ class SparseState final : public RowState<V> {
     if (second != nullptr && share > 0) State::scale_row(second, width, 1 / share);
   }
 
-  void weigh(int, const Row<Real>& known, int64_t, int columns, Real* s) const override { weights(known, columns, s); }
+  void weigh(int, const RowStats<Real>& known, int64_t, int columns, Real* s) const override {
+    weights(known, columns, s);
+  }
 
   /// The other product of the last pass: by s = a^(2 - alpha), whose sum divides it.
   void second_weights(int row, int rows, int columns, const Real* s, Real* to) override {
@@ -164,8 +166,8 @@ class SparseState final : public RowState<V> {
   }
 
   /// ds = s (dP - delta),  s = a^(2 - alpha)
-  void gradients(int, const Row<Real>& known, const typename State::Given& given, int64_t, int columns, Real* s,
-                 Real* dp) const override {
+  void gradients(int, const RowStats<Real>& known, const typename State::RowGradients& given, int64_t, int columns,
+                 Real* s, Real* dp) const override {
     weights(known, columns, s);
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg share = gradient_of_weight(V::load(s + c));
@@ -205,21 +207,21 @@ class SparseState final : public RowState<V> {
     const Real power = 1 - by_;
     return V::each(a, [power](Real y) { return y == 0 ? y : std::pow(y, power); });
   }
-  Reg excess(const Row<Real>& known, Reg e) const {
-    return V::max(V::fma(V::sub(e, V::set1(known.top)), V::set1(by_), V::set1(-known.floor)), V::zero());
+  Reg excess(const RowStats<Real>& known, Reg e) const {
+    return V::max(V::fma(V::sub(e, V::set1(known.max)), V::set1(by_), V::set1(-known.threshold)), V::zero());
   }
-  void weights(const Row<Real>& known, int columns, Real* s) const {
+  void weights(const RowStats<Real>& known, int columns, Real* s) const {
     const bool unknown = known.sum != known.sum;
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg e = V::load(s + c), none = V::set1(State::kNone);
-      const Reg a = unknown ? V::set1(known.sum) : known.top == State::kNone ? V::zero() : to_power(excess(known, e));
+      const Reg a = unknown ? V::set1(known.sum) : known.max == State::kNone ? V::zero() : to_power(excess(known, e));
       V::store(s + c, V::select(V::equal(e, none), V::zero(), a));
     }
   }
 
   void collect(int r, int64_t key, int columns, const Real* s) {
     Own& own = own_[r];
-    Row<Real>& known = State::rows_[r];
+    RowStats<Real>& known = State::rows_[r];
     Reg m = V::set1(State::kNone);
     uint32_t bad = 0;
     for (int c = 0; c < columns; c += V::kLanes) {
@@ -230,15 +232,15 @@ class SparseState final : public RowState<V> {
     own.unknown = own.unknown || bad != 0;
     if (own.unknown) return;
     const Real tile = V::reduce_max(m);
-    if (tile > known.top) {
-      const Real fallen = known.floor - by_ * (tile - known.top);
-      known.floor = fallen > -1 ? fallen : Real(-1);
-      known.top = tile;
+    if (tile > known.max) {
+      const Real fallen = known.threshold - by_ * (tile - known.max);
+      known.threshold = fallen > -1 ? fallen : Real(-1);
+      known.max = tile;
     }
-    if (own.overflow || known.top == State::kNone) return;
+    if (own.overflow || known.max == State::kNone) return;
     Real* z = scores_ + r * capacity_;
     int32_t* number = keys_ + r * capacity_;
-    const Reg top = V::set1(known.top), scale = V::set1(by_), floor = V::set1(known.floor);
+    const Reg top = V::set1(known.max), scale = V::set1(by_), floor = V::set1(known.threshold);
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg x = V::load(s + c);
       const auto in = V::greater(V::mul(V::sub(x, top), scale), floor);
@@ -252,7 +254,7 @@ class SparseState final : public RowState<V> {
   /// Newton's steps; survivors move to the front.
   void solve(int r, int steps) {
     Own& own = own_[r];
-    Row<Real>& known = State::rows_[r];
+    RowStats<Real>& known = State::rows_[r];
     Real* z = scores_ + r * capacity_;
     int32_t* number = keys_ + r * capacity_;
     const int first = own.size;
@@ -264,13 +266,13 @@ class SparseState final : public RowState<V> {
         take_in(V::select(V::lanes(0, own.size - i), excess(known, e), V::zero()), sum, derivative);
       }
       const Real all = V::sum(sum), by = V::sum(derivative),
-                 smallest = by_ * (-V::reduce_max(F::negative(low)) - known.top);
+                 smallest = by_ * (-V::reduce_max(F::negative(low)) - known.max);
       const Real exact = at_once(all, by, own.size);
       Real move = (all - 1) / (power_ * by);
-      const bool known_root = exact > move && known.floor + exact < smallest;
+      const bool known_root = exact > move && known.threshold + exact < smallest;
       if (known_root) move = exact;
-      if (move > 0) known.floor += move;
-      const bool all_stay = smallest > known.floor;
+      if (move > 0) known.threshold += move;
+      const bool all_stay = smallest > known.threshold;
       if (!all_stay) own.size = compact(known, z, number, own.size);
       if (!(move > kEnough) || known_root || (kind_ == Kind::linear && all_stay)) break;
     }
@@ -298,9 +300,9 @@ class SparseState final : public RowState<V> {
     }
   }
   /// Entries above tau, in order; reads and writes whole registers.
-  int compact(const Row<Real>& known, Real* z, int32_t* number, int size) const {
+  int compact(const RowStats<Real>& known, Real* z, int32_t* number, int size) const {
     int kept = 0;
-    const Reg top = V::set1(known.top), scale = V::set1(by_), floor = V::set1(known.floor);
+    const Reg top = V::set1(known.max), scale = V::set1(by_), floor = V::set1(known.threshold);
     for (int i = 0; i < size; i += V::kLanes) {
       const Reg x = V::load(z + i);
       const auto in = V::both(V::greater(V::mul(V::sub(x, top), scale), floor), V::lanes(0, size - i));

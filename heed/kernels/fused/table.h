@@ -12,7 +12,9 @@ template <class V>
 struct Table {
   using Real = typename V::Real;
   static void forward(const Problem<Real>& p, const ParallelFor& f) { Engine<V>(p, f).forward(); }
-  static void report(const Problem<Real>& p, const Wanted<Real>& w, const ParallelFor& f) { Report<V>(p, w, f).run(); }
+  static void report(const Problem<Real>& p, const RequestedOutputs<Real>& w, const ParallelFor& f) {
+    Report<V>(p, w, f).run();
+  }
   static void backward(const Problem<Real>& p, const Gradients<Real>& g, const ParallelFor& f) {
     Backward<V>(p, g, f).run();
   }

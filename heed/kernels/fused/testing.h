@@ -61,7 +61,7 @@ struct Case {
   std::vector<uint8_t> keep;
   std::vector<int64_t> key_count, center;
   Fenced<Real> context, second;
-  Fenced<Row<Real>> rows;
+  Fenced<RowStats<Real>> rows;
 
   Case(const std::string& spec, const Shape& n, const Variant& v, uint64_t seed = 1) {
     const MechanismSpec parts = parse_mechanism(spec);
@@ -236,7 +236,7 @@ struct Case {
     const int64_t all = n.batch * n.heads * n.queries;
     context = Fenced<Real>(all * n.value_width);
     second = Fenced<Real>(all * n.value_width);
-    rows = Fenced<Row<Real>>(all);
+    rows = Fenced<RowStats<Real>>(all);
     p.context = context.data(), p.second = second.data(), p.rows = rows.data();
   }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "heed/kernels/fused/fused.h"
-#include "heed/kernels/graph/work.h"
+#include "heed/kernels/graph/graph_pass.h"
 
 namespace heed::kernels::graph {
 namespace {
@@ -34,8 +34,8 @@ std::unique_ptr<Real[]> buffer_for(int64_t n) {
 }
 
 template <typename Real>
-Work<Real> work_on(const Edges& edges, const Score<Real>& score, const Values<Real>& values) {
-  Work<Real> work;
+GraphPass<Real> work_on(const Edges& edges, const Score<Real>& score, const Values<Real>& values) {
+  GraphPass<Real> work;
   work.in = {edges.first.data(), edges.from.data(), nullptr, edges.size()};
   work.out = {edges.first_out.data(), edges.to.data(), edges.position.data(), edges.size()};
   work.score = score;
@@ -50,12 +50,12 @@ int64_t largest_run(const Edges& edges, int64_t from, int64_t to) {
 }
 
 template <typename Real>
-int64_t heads_of(const Work<Real>& work) {
+int64_t heads_of(const GraphPass<Real>& work) {
   return work.score.receiver != nullptr ? work.score.heads : work.values.heads;
 }
 
 template <typename Real>
-void run_forward(const Edges& edges, const Work<Real>& work, const ParallelFor& parallel_for) {
+void run_forward(const Edges& edges, const GraphPass<Real>& work, const ParallelFor& parallel_for) {
   parallel_for(edges.tasks(), [&](int64_t t) {
     const int64_t from = edges.cuts[at(t)], to = edges.cuts[at(t + 1)];
     const auto buffer = buffer_for<Real>(scratch_size(heads_of(work), largest_run(edges, from, to)));
@@ -65,7 +65,7 @@ void run_forward(const Edges& edges, const Work<Real>& work, const ParallelFor& 
 
 /// Both passes. grad_scores: what grad_edge begins with; null: it is computed.
 template <typename Real>
-void run_backward(const Edges& edges, const Work<Real>& work, const Real* grad_scores,
+void run_backward(const Edges& edges, const GraphPass<Real>& work, const Real* grad_scores,
                   const ParallelFor& parallel_for) {
   const int64_t H = heads_of(work), tasks = edges.tasks();
   // Gradients by a [H, D]: one sum for each task, added in order.

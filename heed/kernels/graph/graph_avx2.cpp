@@ -1,4 +1,4 @@
-#include "heed/kernels/graph/work.h"
+#include "heed/kernels/graph/graph_pass.h"
 
 #if defined(__x86_64__)
 #include "heed/kernels/fused/vec_avx2.h"

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "heed/kernels/fused/problem.h"
-#include "heed/kernels/graph/work.h"
+#include "heed/kernels/graph/graph_pass.h"
 
 namespace heed::kernels::graph {
 
@@ -149,7 +149,8 @@ struct Node {
 
   /// Gradients by the scores de give those of the receiver, and are added to those by a; for GAT they become gradients
   /// by s_i + t_j.
-  static HEED_INLINE void score_receive(const Work<Real>& w, int64_t i, const Run& run, Real* de, Real* to_scores) {
+  static HEED_INLINE void score_receive(const GraphPass<Real>& w, int64_t i, const Run& run, Real* de,
+                                        Real* to_scores) {
     const auto& p = w.score;
     if (p.to_scores == nullptr) return pair_receive(w, i, run, de);
     const int64_t H = p.heads, D = width(p.width), row = H * D;
@@ -172,7 +173,7 @@ struct Node {
           if (to_scores != nullptr) store(to_scores + at, by_a, left);
         }
   }
-  static HEED_INLINE void pair_receive(const Work<Real>& w, int64_t i, const Run& run, Real* de) {
+  static HEED_INLINE void pair_receive(const GraphPass<Real>& w, int64_t i, const Run& run, Real* de) {
     const auto& p = w.score;
     const int64_t H = p.heads;
     const Reg negative_slope = Set::set1(p.negative_slope);
@@ -259,7 +260,7 @@ struct Node {
       }
   }
   /// Gradients by the weights: gradient = dc . row.
-  static HEED_INLINE void sum_receive(const Work<Real>& w, int64_t i, const Run& run, Real* negative_slope) {
+  static HEED_INLINE void sum_receive(const GraphPass<Real>& w, int64_t i, const Run& run, Real* negative_slope) {
     const auto& p = w.values;
     const int64_t H = p.heads, D = width(p.width), row = H * D;
     for (int64_t k = 0; k < run.count; k += kBlock) {
@@ -294,7 +295,7 @@ struct Node {
         to[q * H + h] = factor == nullptr ? rows[at] : rows[at] * factor[at];
       }
   }
-  static HEED_INLINE void send(const Work<Real>& w, int64_t j, const Run& run, Real* buffer) {
+  static HEED_INLINE void send(const GraphPass<Real>& w, int64_t j, const Run& run, Real* buffer) {
     const int64_t H = w.score.heads > 0 ? w.score.heads : w.values.heads;
     Real *weights = buffer, *grads = buffer + kBlock * H;
     const bool by_values = w.grad_values != nullptr, by_scores = w.grads.sender != nullptr;
@@ -327,8 +328,8 @@ struct Node {
       }
     }
   }
-  static HEED_INLINE void hidden_send(const Work<Real>& w, int64_t j, const int32_t* other, int64_t n, const Real* de,
-                                      bool fresh) {
+  static HEED_INLINE void hidden_send(const GraphPass<Real>& w, int64_t j, const int32_t* other, int64_t n,
+                                      const Real* de, bool fresh) {
     const auto& p = w.score;
     const int64_t H = p.heads, D = width(p.width), row = H * D;
     const Reg negative_slope = Set::set1(p.negative_slope);
@@ -348,7 +349,7 @@ struct Node {
 
   // ---- ranges of nodes
 
-  static void forward_nodes(const Work<Real>& w, int64_t from, int64_t to, Real* buffer) {
+  static void forward_nodes(const GraphPass<Real>& w, int64_t from, int64_t to, Real* buffer) {
     const bool scored = w.score.receiver != nullptr;
     const int64_t H = scored ? w.score.heads : w.values.heads;
     for (int64_t i = from; i < to; ++i) {
@@ -367,7 +368,7 @@ struct Node {
     }
   }
 
-  static void receive_nodes(const Work<Real>& w, int64_t from, int64_t to, Real* to_scores) {
+  static void receive_nodes(const GraphPass<Real>& w, int64_t from, int64_t to, Real* to_scores) {
     const bool scored = w.score.receiver != nullptr;
     const int64_t H = scored ? w.score.heads : w.values.heads;
     for (int64_t i = from; i < to; ++i) {
@@ -380,7 +381,7 @@ struct Node {
     }
   }
 
-  static void send_nodes(const Work<Real>& w, int64_t from, int64_t to, Real* buffer) {
+  static void send_nodes(const GraphPass<Real>& w, int64_t from, int64_t to, Real* buffer) {
     for (int64_t j = from; j < to; ++j) send(w, j, run_of(w.out, j), buffer);
   }
 };
@@ -391,12 +392,12 @@ struct Table {
   using Real = typename Set::Real;
 
   /// The width that a Node is made for: that of values and, in GATv2, of scores too.
-  static HEED_INLINE int64_t width(const Work<Real>& w) {
+  static HEED_INLINE int64_t width(const GraphPass<Real>& w) {
     const bool hidden = w.score.to_scores != nullptr, summed = w.values.width > 0;
     if (!hidden) return w.values.width;
     return !summed || w.values.width == w.score.width ? w.score.width : 0;
   }
-  static void forward(const Work<Real>& w, int64_t from, int64_t to, Real* buffer) {
+  static void forward(const GraphPass<Real>& w, int64_t from, int64_t to, Real* buffer) {
     switch (width(w)) {
       case 8:
         return Node<Set, 8>::forward_nodes(w, from, to, buffer);
@@ -410,7 +411,7 @@ struct Table {
         return Node<Set, 0>::forward_nodes(w, from, to, buffer);
     }
   }
-  static void receive(const Work<Real>& w, int64_t from, int64_t to, Real* to_scores) {
+  static void receive(const GraphPass<Real>& w, int64_t from, int64_t to, Real* to_scores) {
     switch (width(w)) {
       case 8:
         return Node<Set, 8>::receive_nodes(w, from, to, to_scores);
@@ -424,7 +425,7 @@ struct Table {
         return Node<Set, 0>::receive_nodes(w, from, to, to_scores);
     }
   }
-  static void send(const Work<Real>& w, int64_t from, int64_t to, Real* buffer) {
+  static void send(const GraphPass<Real>& w, int64_t from, int64_t to, Real* buffer) {
     switch (width(w)) {
       case 8:
         return Node<Set, 8>::send_nodes(w, from, to, buffer);

@@ -101,7 +101,7 @@ List<size_t> ranked(const List<Real>& scores) {
 
 /// e + g with Gumbel noise g = -log(-log u): its argmax is a draw from softmax(e). Without draws: e.
 template <typename Real>
-List<Real> perturbed(const Row<Real>& row) {
+List<Real> perturbed(const ScoreRow<Real>& row) {
   List<Real> scores = row.scores;
   for (size_t j = 0; j < row.draws.size(); ++j) scores[j] += -std::log(-std::log(row.draws[j]));
   return scores;
@@ -129,7 +129,7 @@ class Softmax final : public Alignment<Real> {
  public:
   explicit Softmax(const Options&) {}
   typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true}; }
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     return soft_answer(softmax(row.scores));
   }
 };
@@ -144,7 +144,7 @@ class Hard final : public Alignment<Real> {
     return {.entropy = true, .log_probability = true, .draws = true};
   }
 
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     const size_t m = best_of(perturbed(row));
     const auto soft = softmax(row.scores);
@@ -154,7 +154,7 @@ class Hard final : public Alignment<Real> {
 
 /// (e + g) / temperature
 template <typename Real>
-List<Real> tempered(const Row<Real>& row, double temperature) {
+List<Real> tempered(const ScoreRow<Real>& row, double temperature) {
   List<Real> scores = perturbed(row);
   for (Real& e : scores) e /= temperature;
   return scores;
@@ -173,7 +173,7 @@ class GumbelSoftmax final : public Alignment<Real> {
   explicit GumbelSoftmax(const Options& options) : temperature_(read_temperature(options)) {}
   typename Alignment<Real>::Gives gives() const override { return {.entropy = true, .draws = true}; }
 
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     if (row.draws.empty()) return {one_hot<Real>(row.scores.size(), best_of(row.scores))};
     return soft_answer(softmax(tempered(row, temperature_)));
@@ -190,7 +190,7 @@ class StraightThrough final : public Alignment<Real> {
   explicit StraightThrough(const Options& options) : temperature_(read_temperature(options)) {}
   typename Alignment<Real>::Gives gives() const override { return {.entropy = true, .draws = true}; }
 
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     const auto scores = tempered(row, temperature_);
     auto weights = softmax(scores).weights;
@@ -215,7 +215,7 @@ class Threshold final : public Alignment<Real> {
   }
   typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true}; }
 
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     auto soft = softmax(row.scores);
     List<uint8_t> survives;
@@ -239,7 +239,7 @@ class TopK final : public Alignment<Real> {
   }
   typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true}; }
 
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     auto soft = softmax(row.scores);
     List<uint8_t> survives(row.scores.size(), 0);
@@ -255,7 +255,7 @@ class TopK final : public Alignment<Real> {
 
 /// The keys within `reach` of the center: clipped at both ends, never shifted.
 template <typename Real>
-List<uint8_t> window(const Row<Real>& row, int64_t center, int64_t reach) {
+List<uint8_t> window(const ScoreRow<Real>& row, int64_t center, int64_t reach) {
   List<uint8_t> inside;
   for (const int64_t key : row.keys) inside.push_back(std::abs(key - center) <= reach);
   return inside;
@@ -275,7 +275,7 @@ class LocalM final : public Alignment<Real> {
   explicit LocalM(const Options& options) : window_(read_window(options)), clamp_(options.flag("clamp")) {}
   typename Alignment<Real>::Gives gives() const override { return {.lse = true, .entropy = true}; }
 
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     const int64_t center = clamp_ ? std::min(row.position, row.key_count - 1) : row.position;
     return soft_answer(softmax_inside(row.scores, window(row, center, window_)));
   }
@@ -303,7 +303,7 @@ class LocalP final : public Alignment<Real> {
     return {{"from_query", {kHidden, s.query}}, {"to_position", {1, kHidden}}};
   }
 
-  Aligned<Real> align(const HeadParameters<Real>& p, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>& p, const ScoreRow<Real>& row) const override {
     const Real at = position(p, row);
     if (std::isnan(re(at))) return unknown<Real>(row.scores.size());
     const auto center = std::min(static_cast<int64_t>(std::floor(re(at))), row.key_count - 1);
@@ -325,7 +325,7 @@ class LocalP final : public Alignment<Real> {
   }
 
  private:
-  static Real position(const HeadParameters<Real>& p, const Row<Real>& row) {
+  static Real position(const HeadParameters<Real>& p, const ScoreRow<Real>& row) {
     const auto matrix = p["from_query"], last = p["to_position"];  // [Dh, Dq], [1, Dh]
     Real sum(0);
     for (size_t d = 0; d < last.size(); ++d) {
@@ -365,7 +365,7 @@ class Reinforced final : public Alignment<Real> {
     return {{"from_keys", {kHidden, 3 * s.keys}}, {"bias", {kHidden}}, {"to_logit", {1, kHidden}}, {"logit_bias", {1}}};
   }
 
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     List<uint8_t> inside;
     for (const int64_t key : row.keys) inside.push_back(row.selected[static_cast<size_t>(key)]);
     const bool nobody = std::find(inside.begin(), inside.end(), 1) == inside.end();
@@ -428,7 +428,7 @@ class Sparsemax final : public Alignment<Real> {
   explicit Sparsemax(const Options&) {}
   typename Alignment<Real>::Gives gives() const override { return {.entropy = true}; }
 
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     const auto order = ranked(row.scores);
     const double best = re(row.scores[order[0]]);  // subtracted first: large scores lose no digits
@@ -461,7 +461,7 @@ class Entmax final : public Alignment<Real> {
     return learned_ ? std::vector<Declared>{{"to_alpha", {1}}} : std::vector<Declared>{};
   }
 
-  Aligned<Real> align(const HeadParameters<Real>& p, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>& p, const ScoreRow<Real>& row) const override {
     if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     const Real alpha = learned_ ? 1.01 + 0.99 * sigmoid(p["to_alpha"][0]) : Real(alpha_);
     const double best = re(row.scores[best_of(row.scores)]);
@@ -510,7 +510,7 @@ class Sigmoid final : public Alignment<Real> {
   explicit Sigmoid(const Options&) {}
   typename Alignment<Real>::Gives gives() const override { return {}; }
 
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     Aligned<Real> answer;
     for (const Real& e : row.scores) answer.weights.push_back(sigmoid(e));
     return answer;
@@ -523,7 +523,7 @@ class Identity final : public Alignment<Real> {
  public:
   explicit Identity(const Options&) {}
   typename Alignment<Real>::Gives gives() const override { return {}; }
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override { return {row.scores}; }
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override { return {row.scores}; }
 };
 
 /// Uniform:   a = 1 / n,   whatever the scores: the baseline of an ablation
@@ -533,7 +533,7 @@ class Uniform final : public Alignment<Real> {
   explicit Uniform(const Options&) {}
   typename Alignment<Real>::Gives gives() const override { return {.entropy = true}; }
 
-  Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>& row) const override {
+  Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     const size_t n = row.scores.size();
     return soft_answer<Real>({List<Real>(n, Real(1 / static_cast<double>(n))), Real(-kInfinity)});
   }

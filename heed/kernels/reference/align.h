@@ -17,7 +17,7 @@ namespace heed::kernels::reference {
 
 /// The n > 0 kept keys of one query, in one channel.
 template <typename Real>
-struct Row {
+struct ScoreRow {
   std::vector<int64_t> keys;          // [n], ascending
   std::vector<Real> scores;           // [n], none is -inf
   std::vector<double> draws;          // [n] in (0, 1), or empty: decide
@@ -54,7 +54,7 @@ class Alignment {
   virtual ~Alignment() = default;
   virtual Gives gives() const = 0;
   virtual std::vector<Declared> parameters(const Sizes&) const { return {}; }
-  virtual Aligned<Real> align(const HeadParameters<Real>&, const Row<Real>&) const = 0;
+  virtual Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>&) const = 0;
 
   /// keys [Lk, Dk]; reachable [Lk]: some query may attend it; draws [Lk], or empty: decide.
   virtual Chosen<Real> choose(const HeadParameters<Real>&, std::span<const Real> /*keys*/,

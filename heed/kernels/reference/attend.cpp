@@ -228,7 +228,7 @@ void Call<Real>::attend_query(const Head& head, int64_t i, Answer<Real>& answer)
   const auto all_draws = draws(head, i);   // [Lk * W]
   const int64_t at = query_index(head, i);
   for (int64_t c = 0; c < W_; ++c) {
-    Row<Real> row;
+    ScoreRow<Real> row;
     for (int64_t j = 0; j < Lk_; ++j) {
       const auto& e = scores[static_cast<size_t>(j)];
       if (e.empty() || re(e[static_cast<size_t>(c)]) == -kInfinity) continue;  // a kept score of -inf counts as masked

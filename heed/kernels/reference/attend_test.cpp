@@ -22,12 +22,12 @@ Problem<double> flat(int64_t queries, int64_t keys, const std::string& align = "
 std::string kept(const Problem<double>& problem) {
   const auto answer = attend(problem);
   const auto keys = static_cast<size_t>(problem.keys.shape[2]);
-  std::string marks;
+  std::string pattern;
   for (size_t n = 0; n < answer.weights.data.size(); ++n) {
-    if (n > 0 && n % keys == 0) marks += ' ';
-    marks += answer.weights.data[n] > 0 ? '1' : '0';
+    if (n > 0 && n % keys == 0) pattern += ' ';
+    pattern += answer.weights.data[n] > 0 ? '1' : '0';
   }
-  return marks;
+  return pattern;
 }
 
 TEST(Mask, CausalCornersDifferWhenThereAreMoreKeys) {

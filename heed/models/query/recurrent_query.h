@@ -33,7 +33,7 @@ class RecurrentQuery : public QueryModel {
    public:
     Stepwise(Decoder decoder, DecoderState state) : decoder_(std::move(decoder)), state_(std::move(state)) {}
     Answered step(const Tensor& embedded, const Call& call) override {
-      Stepped next = decoder_->step(embedded, state_, call);
+      DecoderStep next = decoder_->step(embedded, state_, call);
       state_ = std::move(next.state);
       return {{next.output.unsqueeze(1), {}}, {{"cross", std::move(next.attended)}}};
     }

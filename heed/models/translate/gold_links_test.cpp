@@ -63,7 +63,7 @@ Links first_links(const Links& gold) {
 }
 
 /// Weight 1 on one of the tokens of the linked word, another one for each token of the target word.
-WeightRows one_hot(const Cut& source, const Cut& target, const Links& links) {
+WeightRows one_hot(const Segmentation& source, const Segmentation& target, const Links& links) {
   WeightRows weights(target.ids.size() + 1, std::vector<double>(source.ids.size() + 1));
   for (size_t t = 0; t < target.ids.size(); ++t) {
     const auto link =
@@ -102,9 +102,10 @@ TEST_P(GoldLinks, ComeBackFromWeightsOnTheirWords) {
   int64_t out_of_range = 0, unknown_tokens = 0;
   std::vector<Links> links, gold, all_gold;
   for (size_t i = 0; i < text.size(); ++i) {
-    const Cut source = source_tokenizer->cut(text.source[i]), target = target_tokenizer->cut(text.target[i]);
-    for (const Cut* cut : {&source, &target})
-      unknown_tokens += std::count(cut->ids.begin(), cut->ids.end(), Tokenizer::kUnknown);
+    const Segmentation source = source_tokenizer->segment(text.source[i]),
+                       target = target_tokenizer->segment(text.target[i]);
+    for (const Segmentation* segmentation : {&source, &target})
+      unknown_tokens += std::count(segmentation->ids.begin(), segmentation->ids.end(), Tokenizer::kUnknown);
     Links line = parse_links(gold_lines[i], {.from_one = set.from_one});
     const int64_t removed = remove_out_of_range(line, source.words.size(), target.words.size());
     if (removed > 0) std::cout << set.folder << ":" << i + 1 << ": " << removed << " gold link out of range, skipped\n";

@@ -92,7 +92,7 @@ Predicted TranslationModel::predict(const PairBatch& batch, const Call& given) {
   // twice.
   if (batch.source.is_cuda() && call.path == Path::fastest) call.path = Path::stored;
   Call plain = call;
-  plain.want = {};
+  plain.outputs = {};
   const Source source = read(batch.source, batch.source_keep, plain);
   Predicted out;
   out.answered = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
@@ -118,7 +118,7 @@ TranslationModel::Decoding TranslationModel::start(const Tensor& source, const T
 Tensor TranslationModel::Decoding::step(const Tensor& tokens, const Call& call) {
   const Features embedded = model_->embedded(model_->target_embedding_, tokens, {});  // [B, E]
   const Answered next = asking_->step(embedded.rows, call);
-  if (call.want.weights) weights_ = model_->alignment(next.steps).squeeze(1);
+  if (call.outputs.weights) weights_ = model_->alignment(next.steps).squeeze(1);
   return at::log_softmax(model_->outputs_to_logits(next.outputs.rows.squeeze(1)).to(at::kFloat), -1);
 }
 

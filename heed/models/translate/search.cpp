@@ -40,7 +40,7 @@ class Search {
  public:
   Search(TranslationModel& model, const Tensor& source, const Tensor& keep, const SearchOptions& options)
       : options_(options), device_(source.device()), decoding_(model.start(source, keep)) {
-    call_.want.weights = options.weights && model.aligns();
+    call_.outputs.weights = options.weights && model.aligns();
     const auto counts = keep.sum(1).cpu();
     found_.resize(static_cast<size_t>(source.size(0)));
     for (int64_t b = 0; b < source.size(0); ++b) {
@@ -67,7 +67,7 @@ class Search {
   };
 
   void record_weights() {
-    if (!call_.want.weights) return;
+    if (!call_.outputs.weights) return;
     const auto rows = decoding_.weights().to(at::kCPU, at::kDouble).contiguous();
     first_weights_ = static_cast<int64_t>(weights_.size());
     for (int64_t r = 0; r < rows.size(0); ++r) {
@@ -131,7 +131,7 @@ class Search {
     for (const auto& candidate : next) {
       if (beams.size() == wanted || sentence.ended.size() == wanted) break;
       if (!std::isfinite(candidate.log_probability)) continue;
-      const int64_t weights = call_.want.weights ? first_weights_ + first + candidate.beam : -1;
+      const int64_t weights = call_.outputs.weights ? first_weights_ + first + candidate.beam : -1;
       const int64_t before = sentence.beams[static_cast<size_t>(candidate.beam)].node;
       nodes_.push_back({candidate.token, before, weights});
       const Beam beam{candidate.log_probability, static_cast<int64_t>(nodes_.size()) - 1};

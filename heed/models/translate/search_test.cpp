@@ -238,7 +238,7 @@ TEST_P(EveryTranslator, RemembersHowEachWordLookedAtTheSource) {
   }
   const at::NoGradGuard no_grad;  // the weights of teacher forcing with the same words
   Call call;
-  call.want.weights = true;
+  call.outputs.weights = true;
   const PairBatch batch = collate({{{4, 5, 6}}, {best.tokens}}, {0});
   const Tensor expected = model->alignment(model->predict(batch, call).answered.steps)[0].to(at::kDouble);  // [T, S]
   for (size_t t = 0; t < best.weights.size(); ++t)

@@ -41,7 +41,7 @@ WeightRows rows_of(const Tensor& rows) {
 
 }  // namespace
 
-WordWeights word_weights(const Cut& source, const Cut& target, WeightRows pieces) {
+WordWeights word_weights(const Segmentation& source, const Segmentation& target, WeightRows pieces) {
   auto columns = source.word;
   const auto end = static_cast<int64_t>(source.words.size());
   columns.push_back(end);
@@ -104,7 +104,8 @@ Translator Translator::load(const std::string& folder, at::Device device) {
   return {std::move(model), std::move(languages)};
 }
 
-Translation Translator::worded(const Cut& source, const Cut& target, WeightRows weights, size_t line) const {
+Translation Translator::worded(const Segmentation& source, const Segmentation& target, WeightRows weights,
+                               size_t line) const {
   Translation out;
   out.text = target.text;
   out.source_words = source.words;
@@ -123,17 +124,17 @@ Translation Translator::worded(const Cut& source, const Cut& target, WeightRows 
   return out;
 }
 
-Translator::Lines Translator::cut_lines(const Tokenizer& tokenizer, const std::vector<std::string>& texts) const {
+Translator::Lines Translator::segment_lines(const Tokenizer& tokenizer, const std::vector<std::string>& texts) const {
   Lines lines;
   for (const auto& text : texts) {
-    lines.cuts.push_back(tokenizer.cut(languages_.prepared(text)));
-    lines.ids.push_back(lines.cuts.back().ids);
+    lines.segmentations.push_back(tokenizer.segment(languages_.prepared(text)));
+    lines.ids.push_back(lines.segmentations.back().ids);
   }
   return lines;
 }
 
 std::vector<Translation> Translator::translate(const std::vector<std::string>& lines, const TranslateOptions& options) {
-  const Lines sources = cut_lines(*languages_.source, lines);
+  const Lines sources = segment_lines(*languages_.source, lines);
   const IdPairs pairs{sources.ids, {}};
   std::vector<Translation> all(lines.size());
   for (const auto& group : groups_of(pairs, options.batch_tokens)) {
@@ -142,7 +143,7 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
     for (size_t k = 0; k < group.size(); ++k) {
       const Hypothesis& best = found[k].front();
       const auto row = static_cast<size_t>(group[k]);
-      all[row] = worded(sources.cuts[row], languages_.target->cut(best.tokens), best.weights, row);
+      all[row] = worded(sources.segmentations[row], languages_.target->segment(best.tokens), best.weights, row);
       all[row].log_probability = best.log_probability;
       all[row].score = best.score;
       all[row].ended = best.ended;
@@ -157,21 +158,22 @@ std::vector<Translation> Translator::score(const std::vector<std::string>& sourc
   check(sources.size() == targets.size(), "translate: ", sources.size(), " sources and ", targets.size(),
         " targets; expected as many of both");
   const at::NoGradGuard no_grad;
-  const Lines from = cut_lines(*languages_.source, sources), to = cut_lines(*languages_.target, targets);
+  const Lines from = segment_lines(*languages_.source, sources), to = segment_lines(*languages_.target, targets);
   const IdPairs pairs{from.ids, to.ids};
   Call call;
-  call.want.weights = weights && model_->aligns();
+  call.outputs.weights = weights && model_->aligns();
   std::vector<Translation> all(sources.size());
   for (const auto& group : groups_of(pairs, batch_tokens)) {
     const PairBatch batch = collate(pairs, group).to(device_);
     const Predicted predicted = model_->predict(batch, call);
     const auto sums = predicted.log_probabilities(batch.source.size(0)).cpu();  // [B]
     Tensor aligned;                                                             // [B, T, S]
-    if (call.want.weights) aligned = model_->alignment(predicted.answered.steps).to(at::kCPU, at::kDouble).contiguous();
+    if (call.outputs.weights)
+      aligned = model_->alignment(predicted.answered.steps).to(at::kCPU, at::kDouble).contiguous();
     for (size_t k = 0; k < group.size(); ++k) {
       const auto row = static_cast<size_t>(group[k]);
       const auto b = static_cast<int64_t>(k), steps = static_cast<int64_t>(pairs.target[row].size()) + 1;
-      all[row] = worded(from.cuts[row], to.cuts[row],
+      all[row] = worded(from.segmentations[row], to.segmentations[row],
                         aligned.defined() ? rows_of(aligned[b].narrow(0, 0, steps)) : WeightRows{}, row);
       all[row].log_probability = sums[b].item<double>();
     }

@@ -52,7 +52,7 @@ struct WordWeights {
 
 /// pieces [target pieces][source pieces, end marker, padding]. Missing rows are 0, rows of the target's end marker are
 /// left out.
-WordWeights word_weights(const Cut& source, const Cut& target, WeightRows pieces);
+WordWeights word_weights(const Segmentation& source, const Segmentation& target, WeightRows pieces);
 
 class Translator {
  public:
@@ -71,11 +71,11 @@ class Translator {
 
  private:
   struct Lines {
-    std::vector<Cut> cuts;
+    std::vector<Segmentation> segmentations;
     std::vector<Ids> ids;
   };
-  Lines cut_lines(const Tokenizer& tokenizer, const std::vector<std::string>& texts) const;
-  Translation worded(const Cut& source, const Cut& target, WeightRows weights, size_t line) const;
+  Lines segment_lines(const Tokenizer& tokenizer, const std::vector<std::string>& texts) const;
+  Translation worded(const Segmentation& source, const Segmentation& target, WeightRows weights, size_t line) const;
 
   std::shared_ptr<TranslationModel> model_;
   Languages languages_;

@@ -88,7 +88,7 @@ TEST(Translator, CountsTheSameWordsWhateverItsTokenizersKnow) {
 
 TEST(Translator, KeepsThePositionsOfWordsWhenItPreparesText) {
   Translator translator = small_translator("words", "words");
-  const Lines words = translator.languages().source->cut("tom &amp; jerry").words;
+  const Lines words = translator.languages().source->segment("tom &amp; jerry").words;
   Languages languages = translator.languages();
   languages.lower = languages.unescape = true;
   for (const std::string text :
@@ -132,7 +132,7 @@ TEST(Translator, TakesTheWeightsOfTheStepAfterWhereAlignmentIsShifted) {
   Translator plain = with("false"), shifted = with("true");
   const std::string source = "Tom chases Jerry", target = "汤姆 追逐 杰瑞";
   Call call;
-  call.want.weights = true;
+  call.outputs.weights = true;
   const at::NoGradGuard no_grad;
   const PairBatch batch =
       collate({{plain.languages().source->encode(source)}, {plain.languages().target->encode(target)}}, {0});
@@ -168,7 +168,7 @@ TEST(WordWeights, HaveTheEndMarkerApart) {
   const auto words = train_tokenizer("words", {"a b c"});
   const auto bpe = train_tokenizer("bpe(merges=0)", {"xy z"});
   // Source: a, unknown, c, end, padding; target: x y</w>, z</w>, end.
-  const auto got = word_weights(words->cut("a q c"), bpe->cut("xy z"),
+  const auto got = word_weights(words->segment("a q c"), bpe->segment("xy z"),
                                 {{.6, .1, 0, .3, 0}, {.1, .4, .5, 0, 0}, {0, 0, .25, .75, 0}, {0, 0, 0, 1, 0}});
   ASSERT_EQ(got.words.size(), 2U);
   const WeightRows expected{{.35, .25, .25}, {0, 0, .25}};

@@ -28,10 +28,10 @@ DecoderState BahdanauDecoderImpl::start(const Features& source, const Tensor& fr
   return glimpse_->start(source, from);
 }
 
-Stepped BahdanauDecoderImpl::step(const Tensor& embedded, const DecoderState& state, const Call& call) {
+DecoderStep BahdanauDecoderImpl::step(const Tensor& embedded, const DecoderState& state, const Call& call) {
   const auto& o = options_;
   check_step("bahdanau_decoder", embedded, o, state);
-  Stepped out;
+  DecoderStep out;
   out.state = state;
   const auto context = glimpse_->look(state.hidden, out.state, call, out.attended);  // [B, source]
   cell_->forward(at::cat({embedded, context}, 1), out.state);

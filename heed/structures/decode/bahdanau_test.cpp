@@ -138,7 +138,7 @@ TEST(BahdanauDecoder, CarriesItsStateOverPadding) {
     const auto keep = at::tensor(std::vector<int64_t>{0, 1, 0, 1, 1, 1, 1, 0}).view({2, 4}).to(at::kBool);
     const auto y = at::randn({2, 4, kEmbedding}, kDouble).masked_fill(keep.logical_not().unsqueeze(-1), std::nan(""));
     Call call;
-    call.want.weights = call.want.lse = call.want.entropy = call.want.column_mass = true;
+    call.outputs.weights = call.outputs.lse = call.outputs.entropy = call.outputs.column_mass = true;
     const auto found = decoder->forward({y, keep}, source, call);
     const auto real = at::tensor(std::vector<int64_t>{1, 3});
     const Features row{source.rows.narrow(0, 0, 1), source.keep.narrow(0, 0, 1)};
@@ -175,7 +175,7 @@ TEST(BahdanauDecoder, WorksWhereThereIsNothing) {
     o.heads = heads;
     auto decoder = made(o);
     Call call;
-    call.want.weights = true;
+    call.outputs.weights = true;
     const auto no_targets = decoder->forward({at::zeros({2, 0, kEmbedding}, kDouble), {}}, some_source(), call);
     EXPECT_EQ(no_targets.features.rows.sizes(), at::IntArrayRef({2, 0, kOut}));
     EXPECT_EQ(no_targets.attended.weights.sizes(),
@@ -199,7 +199,7 @@ TEST(BahdanauDecoder, DrawsAnewAtEveryStep) {
   Call call;
   call.noise.sample = true;
   call.noise.seed = 5;
-  call.want.weights = true;
+  call.outputs.weights = true;
   const Features source{at::randn({1, 64, kSource}, kDouble), {}}, targets{at::zeros({1, 4, kEmbedding}, kDouble), {}};
   const auto drawn = decoder->forward(targets, source, call).attended.weights[0].argmax(1);
   EXPECT_GT(std::get<0>(at::_unique(drawn)).numel(), 2);
@@ -216,7 +216,7 @@ TEST(BahdanauDecoder, LetsAPolicyChooseOnceForASource) {
     decoder->train();
     Call call;
     call.noise.seed = seed;
-    call.want.weights = true;
+    call.outputs.weights = true;
     const Features source{at::randn({2, 64, kSource}, kDouble), {}},
         targets{at::randn({2, 4, kEmbedding}, kDouble), {}};
     const auto whole = decoder->forward(targets, source, call).attended;
@@ -313,8 +313,8 @@ TEST(BahdanauDecoder, RefusesWhatDoesNotFit) {
   EXPECT_THROW(decoder->step(at::zeros({2, kEmbedding}, kDouble), DecoderState{}), Error);
   EXPECT_THROW(decoder->forward({at::zeros({3, 2, kEmbedding}, kDouble), {}}, source), Error);
   Call call;
-  call.want.weights = true;
-  call.want.rows = {0};
+  call.outputs.weights = true;
+  call.outputs.rows = {0};
   EXPECT_THROW(decoder->forward({at::zeros({2, 2, kEmbedding}, kDouble), {}}, source, call), Error);
 }
 

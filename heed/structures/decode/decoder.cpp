@@ -69,18 +69,18 @@ void GlimpseImpl::reset() {
 void GlimpseImpl::look_over_structure() {
   const auto& o = options_;
   const auto& spec = structure_->to_string();
-  const Takes takes = structure_->takes();
+  const StructureSignature takes = structure_->takes();
   check(takes.features.size() == 1 && takes.depth == 1 && !takes.edges, "decoder: the structure ", spec, " takes ",
         takes.edges       ? "a graph"
         : takes.depth > 1 ? "features in levels"
                           : joined(takes.features),
         "; expected one query and the features of one source");
   const int64_t L = 2 + std::max({o.source, o.state, o.hidden, o.heads, structure_->width()});
-  Given given{.features = {{at::zeros({1, L, o.source}), {}}}, .query = at::zeros({1, 2, o.state})};
-  given.call.want.weights = true;
+  StructureInput given{.features = {{at::zeros({1, L, o.source}), {}}}, .query = at::zeros({1, 2, o.state})};
+  given.call.outputs.weights = true;
   const at::NoGradGuard no_grad;
   structure_->eval();
-  const Arranged found = structure_->forward(given);
+  const StructureOutput found = structure_->forward(given);
   structure_->train(is_training());
   check(found.context.dim() == 3 && found.context.size(1) == 2, "decoder: the structure ", spec, " made ",
         shape_of(found.context), " of two queries; expected one context for each query");
@@ -142,7 +142,7 @@ Tensor GlimpseImpl::look(const Tensor& query, DecoderState& state, const Call& c
   own.mask.first_query = state.targets;
   Tensor context;
   if (structure_) {
-    const Arranged found =
+    const StructureOutput found =
         structure_->forward({.features = {state.source}, .query = query.unsqueeze(1), .call = std::move(own)});
     attended = found.step(step_);
     context = found.context.squeeze(1);  // [B, width]

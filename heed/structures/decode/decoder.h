@@ -67,7 +67,7 @@ struct DecoderState {
   const Tensor& source_rows() const { return source.rows.defined() ? source.rows : memory.values.rows(); }
 };
 
-struct Stepped {
+struct DecoderStep {
   Tensor output;  // [B, out]
   DecoderState state;
   Attended attended;  // of one query: context [B, 1, source]; of a structure: its last step over the source

@@ -12,7 +12,7 @@ namespace heed {
 template <typename Decoder>
 class DecoderStructure : public Structure {
  public:
-  Takes takes() const override { return {.features = {"source", "target"}}; }
+  StructureSignature takes() const override { return {.features = {"source", "target"}}; }
   int64_t width() const override { return width_of(1); }
 
  protected:
@@ -37,9 +37,9 @@ class DecoderStructure : public Structure {
   void hold(const DecoderOptions& o) { decoder_ = register_module("decoder", Decoder(o)); }
 
  private:
-  Arranged arrange(const Given& in) override {
+  StructureOutput arrange(const StructureInput& in) override {
     auto decoded = decoder_->forward(in.features[1], in.features[0], in.call);
-    Arranged out;
+    StructureOutput out;
     out.context = decoded.features.rows;  // [B, T, D]
     out.keep = decoded.features.keep;
     out.steps.emplace_back("attend", std::move(decoded.attended));

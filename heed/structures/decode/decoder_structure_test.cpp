@@ -66,7 +66,7 @@ TEST(DecoderWithAStructure, LooksThroughItAsByHand) {
     auto s = at::linear(mean(source).squeeze(1), p["glimpse.start.weight"], p["glimpse.start.bias"]).tanh();
     std::vector<Tensor> outputs, weights;
     Call call;
-    call.want.weights = true;
+    call.outputs.weights = true;
     for (int64_t t = 0; t < 3; ++t) {
       const auto seen = looks->forward({.features = {source}, .query = s.unsqueeze(1), .call = call});
       const auto c = seen.context.squeeze(1);

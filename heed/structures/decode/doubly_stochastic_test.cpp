@@ -18,7 +18,7 @@ Tensor two_targets() {
                             {"score.bias", numbers({.05, -.1}, {2})},
                             {"score.to_scores", numbers({.7, -.5}, {1, 2})}};
   Call call;
-  call.want.weights = true;
+  call.outputs.weights = true;
   return at::cat({attend(query, keys, values, Mechanism::parse("dot + softmax"), {}, call).weights,
                   attend(query, keys, values, Mechanism::parse("additive + softmax"), additive, call).weights},
                  1);  // [1, 2, 3]

@@ -30,11 +30,11 @@ DecoderState LuongDecoderImpl::start(const Features& source, const Tensor& from)
   return state;
 }
 
-Stepped LuongDecoderImpl::step(const Tensor& embedded, const DecoderState& state, const Call& call) {
+DecoderStep LuongDecoderImpl::step(const Tensor& embedded, const DecoderState& state, const Call& call) {
   const auto& o = options_;
   check_step("luong_decoder", embedded, o, state);
   if (o.input_feeding) check_row("luong_decoder: fed", state.fed, state, o.out);
-  Stepped out;
+  DecoderStep out;
   out.state = state;
   cell_->forward(o.input_feeding ? at::cat({embedded, state.fed}, 1) : embedded, out.state);
   const auto& h = out.state.hidden;

@@ -20,7 +20,7 @@ class LuongDecoderImpl : public torch::nn::Cloneable<LuongDecoderImpl>, public S
   /// source [B, L, source]; from [B, start], or undefined: the mean of the source.
   DecoderState start(const Features& source, const Tensor& from = {}) override;
   /// embedded [B, E]: the target before, y_{t-1}.
-  Stepped step(const Tensor& embedded, const DecoderState& state, const Call& call = {}) override;
+  DecoderStep step(const Tensor& embedded, const DecoderState& state, const Call& call = {}) override;
   /// targets [B, T, E]: those before each output.
   Decoded forward(const Features& targets, const Features& source, const Call& call = {}, const Tensor& from = {}) {
     return teacher_forced(*this, targets, source, call, from);

@@ -66,7 +66,7 @@ TEST(LuongDecoder, GoesAlongTheSourceWithLocalAttention) {
   o.mechanism = "general + local_m(1)";
   auto decoder = luong(o);
   Call call;
-  call.want.weights = true;
+  call.outputs.weights = true;
   const auto weights = decoder->forward({at::randn({1, 4, 3}, kDouble), {}}, {at::randn({1, 6, 5}, kDouble), {}}, call)
                            .attended.weights[0];
   for (int64_t t = 0; t < 4; ++t)

@@ -63,13 +63,13 @@ Decoded without_queries(Decoded one, int64_t axis) {
   return one;
 }
 
-void check_forced(const Features& targets, const Features& source, const Want& want) {
+void check_forced(const Features& targets, const Features& source, const Outputs& outputs) {
   check(targets.rows.defined() && targets.rows.dim() == 3, "decoder: targets are ", shape_of(targets.rows),
         ", expected [B, T, E]");
   check_keep("decoder: targets", targets);
   check(source.rows.defined() && source.rows.dim() == 3 && source.batch() == targets.batch(), "decoder: source is ",
         shape_of(source.rows), " and targets ", shape_of(targets.rows), "; expected the same batch size");
-  check(want.rows.empty() && !want.links.defined(),
+  check(outputs.rows.empty() && !outputs.links.defined(),
         "decoder: chosen rows or links are wanted, but it makes one query at a time; want all weights and choose");
 }
 
@@ -116,7 +116,7 @@ Decoded teacher_forced(StepwiseDecoder& decoder, const Features& targets, const 
                  source = given_source.with_rows(full(given_source.rows));
   const Tensor from = full(given_from);
   const FullPrecision precision;
-  check_forced(given, source, call.want);
+  check_forced(given, source, call.outputs);
   const int64_t axis = decoder.has_heads() ? 2 : 1;
   if (given.length() == 0) {  // the shapes of one target that is not real
     const auto flags = given.rows.options().dtype(at::kBool);

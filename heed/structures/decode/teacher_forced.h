@@ -43,7 +43,7 @@ class StepwiseDecoder {
  public:
   virtual ~StepwiseDecoder() = default;
   virtual DecoderState start(const Features& source, const Tensor& from) = 0;
-  virtual Stepped step(const Tensor& embedded, const DecoderState& state, const Call& call) = 0;
+  virtual DecoderStep step(const Tensor& embedded, const DecoderState& state, const Call& call) = 0;
   /// All steps of a run: outputs [T, B, out], of which those at padding do not count.
   virtual Tensor run(ForcedRun& run) = 0;
   virtual const DecoderOptions& options() const = 0;

@@ -118,7 +118,7 @@ Decoded one_by_one(StepwiseDecoder& decoder, const Sentences& in, const Call& ca
   DecoderState state = decoder.start(in.source, {});
   std::vector<Tensor> outputs, weights, contexts;
   for (int64_t t = 0; t < kTargetWords; ++t) {
-    Stepped next = decoder.step(clean.select(1, t), state, call);
+    DecoderStep next = decoder.step(clean.select(1, t), state, call);
     const auto held = [&](const Tensor& after, const Tensor& before) {
       return keep.defined() && after.defined() ? at::where(keep.select(1, t).unsqueeze(1), after, before) : after;
     };
@@ -134,11 +134,11 @@ Decoded one_by_one(StepwiseDecoder& decoder, const Sentences& in, const Call& ca
     };
     outputs.push_back(cleared(next.output));
     contexts.push_back(cleared(next.attended.context));
-    if (call.want.weights) weights.push_back(cleared(next.attended.weights));
+    if (call.outputs.weights) weights.push_back(cleared(next.attended.weights));
   }
   Decoded all{in.targets.with_rows(at::stack(outputs, 1)), {}};
   all.attended.context = at::cat(contexts, 1);
-  if (call.want.weights) all.attended.weights = at::cat(weights, decoder.has_heads() ? 2 : 1);
+  if (call.outputs.weights) all.attended.weights = at::cat(weights, decoder.has_heads() ? 2 : 1);
   return all;
 }
 
@@ -180,7 +180,7 @@ TEST_P(EveryRecurrentDecoder, GivesAtOnceWhatStepsGive) {
   for (const Padding padding : {Padding::none, Padding::trailing, Padding::holes}) {
     const auto in = Sentences::of(padding);
     Call call;
-    call.want.weights = true;
+    call.outputs.weights = true;
     const auto found = at_once(either, in, call), expected = one_by_one(*either.decoder, in, call);
     EXPECT_TRUE(close(found.features.rows, expected.features.rows, 1e-12));
     EXPECT_TRUE(close(found.attended.context, expected.attended.context, 1e-12));
@@ -254,7 +254,7 @@ TEST_P(EveryRecurrentDecoder, NeedsNoTargets) {
   auto in = Sentences::of(Padding::trailing);
   in.targets = {at::zeros({kSentences, 0, 3}, kDouble), {}};
   Call call;
-  call.want.weights = true;
+  call.outputs.weights = true;
   const auto none = at_once(either, in, call);
   EXPECT_EQ(none.features.rows.sizes(), at::IntArrayRef({kSentences, 0, 2}));
   EXPECT_EQ(none.attended.weights.numel(), 0);

@@ -195,13 +195,13 @@ class TransformerDecoderStructure final : public Structure {
     decoder_ = register_module("decoder", TransformerDecoder(o));
   }
 
-  Takes takes() const override { return {.features = {"source", "target"}}; }
+  StructureSignature takes() const override { return {.features = {"source", "target"}}; }
   int64_t width() const override { return width_of(1); }
 
  private:
-  Arranged arrange(const Given& in) override {
+  StructureOutput arrange(const StructureInput& in) override {
     auto decoded = decoder_->decode(in.features[1], in.features[0], in.call);
-    Arranged out;
+    StructureOutput out;
     out.context = decoded.features.rows;
     out.keep = decoded.features.keep;
     out.steps = std::move(decoded.steps);

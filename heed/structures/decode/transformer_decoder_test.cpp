@@ -210,7 +210,7 @@ TEST(TransformerDecoder, TellsWhereEachHeadOfEachLayerLooks) {
   auto decoder = ready_decoder(small_decoder());
   const auto source = transformer_source();
   Call call;
-  call.want.weights = true;
+  call.outputs.weights = true;
   const auto x = at::randn({2, 3, 8}, kDouble);
   const auto whole = decoder->decode({x, {}}, source, call);
   auto cache = decoder->start(source);
@@ -266,8 +266,8 @@ TEST(TransformerDecoder, GoesOnAfterARefusedStepAsIfThereHadBeenNone) {
     auto cache = decoder->start(source);
     decoder->step(x.narrow(1, 0, 2), cache);
     Call call;
-    call.want.weights = true;
-    call.want.heads = {9};
+    call.outputs.weights = true;
+    call.outputs.heads = {9};
     EXPECT_THROW(decoder->decode_next({x.narrow(1, 3, 1), {}}, cache, call), Error);
     const auto cross = cache.layers[1].cross;
     cache.layers[1].cross = {};
@@ -283,8 +283,8 @@ TEST(DecoderLayer, LeavesItsCacheWhereAStepIsRefused) {
   layer->to(at::kDouble);
   auto cache = layer->start(transformer_source());
   Call call;
-  call.want.weights = true;
-  call.want.heads = {9};
+  call.outputs.weights = true;
+  call.outputs.heads = {9};
   EXPECT_THROW(layer->step({at::randn({2, 1, 8}, kDouble), {}}, cache, call), Error);
   EXPECT_EQ(cache.self.length(), 0);
 }

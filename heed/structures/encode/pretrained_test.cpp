@@ -136,7 +136,7 @@ class Transliteration : public ::testing::Test {
 TEST_F(Transliteration, GivesItsLogProbabilitiesAndCrossAttention) {
   const at::NoGradGuard no_grad;
   Call call;
-  call.want.weights = true;
+  call.outputs.weights = true;
   ASSERT_GE(expected_["scored_pairs"].size(), 2u);
   for (const auto& pair : expected_["scored_pairs"]) {
     auto in = ids(pair["target"], targets_), out = in;

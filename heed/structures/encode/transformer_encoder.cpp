@@ -73,13 +73,13 @@ class TransformerEncoderStructure final : public Structure {
     encoder_ = register_module("encoder", TransformerEncoder(o));
   }
 
-  Takes takes() const override { return {.features = {"features"}, .masks = true}; }
+  StructureSignature takes() const override { return {.features = {"features"}, .masks = true}; }
   int64_t width() const override { return width_of(0); }
 
  private:
-  Arranged arrange(const Given& in) override {
+  StructureOutput arrange(const StructureInput& in) override {
     auto encoded = encoder_->encode(in.features[0], in.call);
-    Arranged out;
+    StructureOutput out;
     out.context = encoded.features.rows;
     out.keep = encoded.features.keep;
     out.steps = std::move(encoded.steps);

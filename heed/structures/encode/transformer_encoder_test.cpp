@@ -117,7 +117,7 @@ TEST(TransformerEncoder, GivesZerosAtPaddingAndNeverSeesIt) {
 TEST(TransformerEncoder, TellsItsLayersWeightsHeadByHead) {
   auto encoder = ready(TransformerEncoder(small_encoder()));
   Call call;
-  call.want.weights = true;
+  call.outputs.weights = true;
   const auto f = some_features();
   const auto encoded = encoder->encode(f, call);
   ASSERT_EQ(encoded.steps.size(), 2u);

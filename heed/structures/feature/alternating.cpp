@@ -24,12 +24,12 @@ class Alternating final : public Structure {
     first_ = slot("first", width_of(1), width_of(0));
   }
 
-  Takes takes() const override { return {.features = {"first", "second"}}; }
+  StructureSignature takes() const override { return {.features = {"first", "second"}}; }
   int64_t width() const override { return sum_ ? width_of(0) : width_of(0) + width_of(1); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto &first = in.features[0], &second = in.features[1];
     const auto c0 = ask(out, first, in.call);           // [B, 1, D1]
     const auto c2 = second_(out, c0, second, in.call);  // [B, 1, D2]
@@ -38,7 +38,7 @@ class Alternating final : public Structure {
     return out;
   }
 
-  Tensor ask(Arranged& out, const Features& first, const Call& call) const {
+  Tensor ask(StructureOutput& out, const Features& first, const Call& call) const {
     if (!tied_) return ask_(out, {}, first, call);
     return first_(out, at::zeros({first.batch(), 1, width_of(1)}, first.rows.options()), first, call);
   }

@@ -18,7 +18,7 @@ std::shared_ptr<Structure> golden_alternating(const std::string& spec) {
 }
 
 TEST(Alternating, GivesTheGoldenNumbers) {
-  const Given in{.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = with_scores()};
+  const StructureInput in{.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = with_scores()};
   const auto out = golden_alternating("alternating")->forward(in);
   EXPECT_TRUE(is_golden(scores_of(out.step("ask")), {.48530378, -.12683906, .25167649}));
   EXPECT_TRUE(is_golden(out.step("ask").context, {.76768470, .57152246}));

@@ -23,16 +23,16 @@ class AttentionOverAttention final : public Structure {
         to_document_(slot("to_document", width_, width_)),
         to_question_(slot("to_question", width_, width_)) {}
 
-  Takes takes() const override { return {.features = {"document", "question"}}; }
+  StructureSignature takes() const override { return {.features = {"document", "question"}}; }
   int64_t width() const override { return width_; }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto &document = in.features[0], &question = in.features[1];
     Call call = in.call;
-    call.want.weights = true;
-    call.want.rows.clear();
+    call.outputs.weights = true;
+    call.outputs.rows.clear();
     const auto seen = to_document_(out, question.rows, document, call);         // [B, m, D]
     const auto asked = to_question_(out, document.rows, question, call, seen);  // [B, n, D]
     out.context = mean(document.with_rows(asked));                              // [B, 1, D]

@@ -36,7 +36,7 @@ TEST(AttentionOverAttention, ReadsTheDocumentByItsDistribution) {
 }
 
 TEST(AttentionOverAttention, HasItsDistributionWhateverIsWanted) {
-  const Call call{.want = {.weights = true, .rows = {0}}};
+  const Call call{.outputs = {.weights = true, .rows = {0}}};
   const auto out = over_attention()->forward({.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = call});
   EXPECT_TRUE(is_golden(out.also.at("distribution"), kGoldenShares));
 }

@@ -17,12 +17,12 @@ class AttentionViaAttention final : public WithJoinedQuery {
         coarse_(slot("words", width_of_query(), width_of(1))),
         fine_(joined_slot("characters", width_of_query() + width_of(1), width_of(0))) {}
 
-  Takes takes() const override { return {.features = {"characters", "words"}, .query = true}; }
+  StructureSignature takes() const override { return {.features = {"characters", "words"}, .query = true}; }
   int64_t width() const override { return width_of(0) + width_of(1); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto of_words = coarse_(out, in.query, in.features[1], in.call);                 // [B, Lq, Dw]
     const auto of_characters = fine_(out, {in.query, of_words}, in.features[0], in.call);  // [B, Lq, Dc]
     out.context = beside({of_characters, of_words});

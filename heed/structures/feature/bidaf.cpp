@@ -22,12 +22,12 @@ class Bidaf final : public Structure {
         to_question_(slot("to_question", width_ + 2, width_ + 2, width_)),
         to_document_(slot("to_document", 1, 1, width_)) {}
 
-  Takes takes() const override { return {.features = {"document", "question"}}; }
+  StructureSignature takes() const override { return {.features = {"document", "question"}}; }
   int64_t width() const override { return 4 * width_; }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto &document = in.features[0], &question = in.features[1];
     const Sides sides = trilinear_sides(affinity_, document, question);
     const auto asked = to_question_(out, sides.first.rows, sides.second, in.call, question.rows);  // u~ [B, n, D]

@@ -28,12 +28,12 @@ class Dcn final : public Structure {
     to_question_ = slot("to_question", width_, width_, 2 * width_);
   }
 
-  Takes takes() const override { return {.features = {"document", "question"}}; }
+  StructureSignature takes() const override { return {.features = {"document", "question"}}; }
   int64_t width() const override { return 3 * width_; }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto& words = in.features[0];
     const Features document = with_sentinel(document_sentinel_, words);                                 // [B, n + 1, D]
     const Features question = with_sentinel(question_sentinel_, in.features[1]);                        // [B, m + 1, D]

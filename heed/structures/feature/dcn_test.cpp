@@ -37,7 +37,8 @@ TEST(Dcn, TreatsSentinelsAsWords) {
 
 TEST(Dcn, LetsAWordAttendToNothingInParticular) {
   auto made = with_sentinels({0, 0}, {50, 50});
-  const auto out = made->forward({.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = {.want = {.weights = true}}});
+  const auto out =
+      made->forward({.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = {.outputs = {.weights = true}}});
   EXPECT_TRUE(is_golden(out.step("to_question").weights, {1, 0, 0, 1, 0, 0, 1, 0, 0}));  // the sentinel is in front
 }
 

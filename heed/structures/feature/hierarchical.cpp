@@ -38,12 +38,12 @@ class Hierarchical final : public Structure {
     }
   }
 
-  Takes takes() const override { return {.features = {"features"}, .depth = depth_}; }
+  StructureSignature takes() const override { return {.features = {"features"}, .depth = depth_}; }
   int64_t width() const override { return width_of(0); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     Features level = in.features[0];
     for (size_t k = 0; k < pool_.size(); ++k) {
       if (!encode_.empty()) level = encode_[k]->forward(level);
@@ -54,7 +54,7 @@ class Hierarchical final : public Structure {
   }
 
   /// [..., L, D] -> [..., D], real where anything was.
-  static Features pooled(Arranged& out, const Slot& pool, const Features& level, const Call& call) {
+  static Features pooled(StructureOutput& out, const Slot& pool, const Features& level, const Call& call) {
     auto positions = level.rows.sizes().vec();
     positions.erase(positions.end() - 2);  // [..., D]
     const int64_t L = level.length(), D = level.width(), B = level.batch();

@@ -23,8 +23,8 @@ Features document(const std::vector<Features>& sentences) {
 }
 
 TEST(Hierarchical, HasTheGoldenNumbers) {
-  Given given{.features = {document({sentence(kF1), sentence(kF2)})}};
-  given.call.want.weights = true;
+  StructureInput given{.features = {document({sentence(kF1), sentence(kF2)})}};
+  given.call.outputs.weights = true;
   const auto out = golden()->forward(given);
   EXPECT_TRUE(is_golden(out.context, {.75550358, .19127192}));
   EXPECT_TRUE(is_golden(out.step("level_1").weights, {.42847754, .23231530, .33920716, .51910026, .48089974, 0}));
@@ -37,8 +37,8 @@ TEST(Hierarchical, MasksAnEmptySentence) {
   const auto empty = sentence({});
   for (const auto& with :
        {document({empty, sentence(kF1), sentence(kF2)}), document({sentence(kF1), empty, sentence(kF2), empty})}) {
-    Given given{.features = {with}};
-    given.call.want.weights = true;
+    StructureInput given{.features = {with}};
+    given.call.outputs.weights = true;
     const auto out = golden()->forward(given);
     EXPECT_TRUE(is_golden(out.context, {.75550358, .19127192}));
     EXPECT_NEAR(out.step("level_2").weights.sum().item<double>(), 1, 1e-12);
@@ -61,7 +61,7 @@ TEST(Hierarchical, ReadsSentencesInOrderWithAnEncoder) {
   at::manual_seed(3);
   const auto bare = in_double("hierarchical", {.features = {2}});
   const auto encoded = in_double("hierarchical(encoder=gru)", {.features = {2}});
-  const Given one{.features = {document({sentence(kF1), sentence(kF2)})}},
+  const StructureInput one{.features = {document({sentence(kF1), sentence(kF2)})}},
       other{.features = {document({sentence(kF2), sentence(kF1)})}};
   EXPECT_TRUE(close(bare->forward(one).context, bare->forward(other).context, 1e-12));
   EXPECT_FALSE(close(encoded->forward(one).context, encoded->forward(other).context, 1e-4));

@@ -17,12 +17,12 @@ class Interactive final : public Structure {
         first_(slot("first", width_of(1), width_of(0))),
         second_(slot("second", width_of(0), width_of(1))) {}
 
-  Takes takes() const override { return {.features = {"first", "second"}}; }
+  StructureSignature takes() const override { return {.features = {"first", "second"}}; }
   int64_t width() const override { return width_of(0) + width_of(1); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto &first = in.features[0], &second = in.features[1];
     const auto c1 = first_(out, mean(second), first, in.call);   // [B, 1, D1]
     const auto c2 = second_(out, mean(first), second, in.call);  // [B, 1, D2]

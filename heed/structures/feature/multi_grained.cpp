@@ -25,12 +25,12 @@ class MultiGrained final : public Structure {
         fine_second_(slot("fine_second", 1, 1, width_)),
         coarse_second_(slot_with_score("general", "coarse_second", width_, width_)) {}
 
-  Takes takes() const override { return {.features = {"first", "second"}}; }
+  StructureSignature takes() const override { return {.features = {"first", "second"}}; }
   int64_t width() const override { return 4 * width_; }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto &first = in.features[0], &second = in.features[1];
     const Sides sides = trilinear_sides(affinity_, first, second);
     const auto e1 = best_matches(sides.first, sides.second, in.call);  // rows [B, n1, 1]

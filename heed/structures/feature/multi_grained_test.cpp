@@ -33,7 +33,7 @@ TEST(MultiGrained, GivesTheMeanOfOneInputWhereTheOtherIsEmpty) {
 
 TEST(MultiGrained, PutsTheAlignmentIntoBothGrains) {
   auto made = in_double("multi_grained", {.features = {2}, .mechanism = "sparsemax"});
-  const Given in{.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = {.want = {.weights = true}}};
+  const StructureInput in{.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = {.outputs = {.weights = true}}};
   set(*made, "affinity", {.2, -.1, .3, .4, .5, -.6});
   set(*made, "coarse_first.score.from_query", {2, 0, 0, 2});  // k . 2 mean(F2) = (1.5, -.5, 1)
   const auto out = made->forward(in);

@@ -44,16 +44,16 @@ class MultiRepresentational final : public Structure {
     choose_ = slot("choose", scored + 1, scored + 1, width());
   }
 
-  Takes takes() const override {
-    Takes all{.features = {}, .same_length = true};
+  StructureSignature takes() const override {
+    StructureSignature all{.features = {}, .same_length = true};
     for (int64_t i = 1; i <= inputs_; ++i) all.features.push_back("embedding " + std::to_string(i));
     return all;
   }
   int64_t width() const override { return options().hidden > 0 ? options().hidden : width_of(0); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const int64_t B = in.features[0].batch(), L = in.features[0].length();
     const Features all = side_by_side(in.features);  // rows [B, L, E, D]
     const auto scored = encode_ ? encoded(all) : all.rows;

@@ -13,7 +13,7 @@ std::shared_ptr<Structure> golden(const std::string& spec) {
   set(*made, "score_bias", {.1});
   return made;
 }
-Given one_token() {
+StructureInput one_token() {
   return {.features = {one_row({1, -.5}, 2), one_row({.2, .4, -.6}, 3)}};
 }
 Tensor flags(const std::vector<int64_t>& all) {
@@ -21,8 +21,8 @@ Tensor flags(const std::vector<int64_t>& all) {
 }
 
 TEST(MultiRepresentational, HasTheGoldenNumbers) {
-  Given given = one_token();
-  given.call.want.weights = true;
+  StructureInput given = one_token();
+  given.call.outputs.weights = true;
   const auto out = golden("multi_representational")->forward(given);
   EXPECT_TRUE(is_golden(out.step("choose").weights, {.64862484, .35137516}));
   EXPECT_TRUE(is_golden(out.context, {.27431242, -.00052364}));
@@ -39,7 +39,8 @@ TEST(MultiRepresentational, RectifiesTheSumIfTold) {
 }
 
 TEST(MultiRepresentational, TakesTheOtherWhereAnEmbeddingIsMissing) {
-  Given given{.features = {one_row({1, -.5, 1, -.5, 1, -.5}, 2), one_row({.2, .4, -.6, .2, .4, -.6, .2, .4, -.6}, 3)}};
+  StructureInput given{
+      .features = {one_row({1, -.5, 1, -.5, 1, -.5}, 2), one_row({.2, .4, -.6, .2, .4, -.6, .2, .4, -.6}, 3)}};
   given.features[0].keep = flags({1, 0, 0});
   given.features[1].keep = flags({0, 1, 0});
   given.features[0].rows[0][1].fill_(NAN);
@@ -49,7 +50,7 @@ TEST(MultiRepresentational, TakesTheOtherWhereAnEmbeddingIsMissing) {
 }
 
 TEST(MultiRepresentational, MasksOneInputWhereTheOtherIsWhole) {
-  Given given = one_token();
+  StructureInput given = one_token();
   given.features[0].keep = flags({0});
   EXPECT_TRUE(is_golden(golden("multi_representational")->forward(given).context, {-.05, .46}));
 }
@@ -65,8 +66,8 @@ TEST(MultiRepresentational, ProjectsASingleEmbedding) {
 std::pair<Tensor, Tensor> weights_at_first(const std::string& spec) {
   at::manual_seed(9);
   const auto made = in_double(spec, {.features = {3}});
-  Given given{.features = {{at::randn({1, 4, 3}, kDouble), {}}, {at::randn({1, 4, 3}, kDouble), {}}}};
-  given.call.want.weights = true;
+  StructureInput given{.features = {{at::randn({1, 4, 3}, kDouble), {}}, {at::randn({1, 4, 3}, kDouble), {}}}};
+  given.call.outputs.weights = true;
   const auto before = made->forward(given).step("choose").weights[0].clone();
   given.features[1].rows[0][2].add_(2);
   return {before, made->forward(given).step("choose").weights[0]};

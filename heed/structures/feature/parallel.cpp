@@ -29,21 +29,21 @@ class Parallel final : public Structure {
     if (sum_) same_width("parallel", width_of(0), width_of(1));
   }
 
-  Takes takes() const override { return {.features = {"first", "second"}}; }
+  StructureSignature takes() const override { return {.features = {"first", "second"}}; }
   int64_t width() const override { return sum_ ? width_of(0) : width_of(0) + width_of(1); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto &first = in.features[0], &second = in.features[1];
     const auto says_first = at::linear(first.rows, from_first_);     // W1 K1 [B, n1, Dh]
     const auto says_second = at::linear(second.rows, from_second_);  // W2 K2 [B, n2, Dh]
 
     Call call = inner_call(in.call);
     const auto heard_second = hear(second.rows, between_, first, says_first, call).context;  // [B, n2, Dh]
-    call.want.weights = in.call.want.weights;
+    call.outputs.weights = in.call.outputs.weights;
     const Attended heard_first = hear(first.rows, between_.t(), second, says_second, call);
-    if (call.want.weights) out.also["affinity"] = heard_first.weights;  // [B, n1, n2]
+    if (call.outputs.weights) out.also["affinity"] = heard_first.weights;  // [B, n1, n2]
 
     const auto h1 = at::tanh(says_first + heard_first.context);  // [B, n1, Dh]
     const auto h2 = at::tanh(says_second + heard_second);        // [B, n2, Dh]

@@ -27,7 +27,7 @@ TEST(Parallel, GivesTheGoldenNumbers) {
 }
 
 TEST(Parallel, ShowsTheAffinityWhereWeightsAreWanted) {
-  const Given in{.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = {.want = {.weights = true}}};
+  const StructureInput in{.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = {.outputs = {.weights = true}}};
   const auto out = golden_parallel()->forward(in);
   EXPECT_TRUE(is_golden(out.also.at("affinity"), {.33637554, .19737532, -.33637554, .29131261, 0, .46211716}));
   EXPECT_TRUE(golden_parallel()->forward({.features = in.features}).also.empty());

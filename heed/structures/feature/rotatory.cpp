@@ -32,7 +32,7 @@ class Rotatory final : public Structure {
     }
   }
 
-  Takes takes() const override { return {.features = {"left", "target", "right"}}; }
+  StructureSignature takes() const override { return {.features = {"left", "target", "right"}}; }
   int64_t width() const override { return width_of(0) + width_of(2) + 2 * width_of(1); }
 
  private:
@@ -40,8 +40,8 @@ class Rotatory final : public Structure {
     Slot left, right, left_target, right_target;
   };
 
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto &left = in.features[0], &target = in.features[1], &right = in.features[2];
     Tensor r_l, r_r;
     Tensor r_lt = mean(target), r_rt = r_lt;  // [B, 1, D_t]

@@ -19,7 +19,7 @@ const std::vector<double> kHop2{.72388687, .65315424, -.24114492, .37352415,
                                 .83469447, .00408342, .76432664,  -.20702008};
 
 TEST(Rotatory, GivesTheGoldenNumbers) {
-  const Given in{.features = {kLeft, kTarget, kRight}};
+  const StructureInput in{.features = {kLeft, kTarget, kRight}};
   EXPECT_TRUE(is_golden(golden_rotatory("rotatory")->forward(in).context, kHop1));
   EXPECT_TRUE(is_golden(golden_rotatory("rotatory(hops=2)")->forward(in).context, kHop2));
   EXPECT_TRUE(is_golden(golden_rotatory("rotatory(hops=2, tied)")->forward(in).context, kHop2));
@@ -34,7 +34,7 @@ TEST(Rotatory, HasFourSetsOfParametersForEachHopUnlessTied) {
 }
 
 TEST(Rotatory, NamesItsStepsByHop) {
-  const Given in{.features = {kLeft, kTarget, kRight}};
+  const StructureInput in{.features = {kLeft, kTarget, kRight}};
   const auto apart = golden_rotatory("rotatory(hops=2)")->forward(in);
   EXPECT_TRUE(is_golden(apart.step("left").context, {kHop1[0], kHop1[1]}));
   EXPECT_TRUE(is_golden(apart.step("left_2").context, {kHop2[0], kHop2[1]}));

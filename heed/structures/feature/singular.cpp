@@ -15,12 +15,12 @@ class Singular final : public Structure {
   Singular(const Options&, const StructureOptions& options)
       : Structure(options, "scaled_dot + softmax"), attend_(slot("attend", width_of_query(), width_of(0))) {}
 
-  Takes takes() const override { return {.features = {"features"}, .query = true, .masks = true}; }
+  StructureSignature takes() const override { return {.features = {"features"}, .query = true, .masks = true}; }
   int64_t width() const override { return width_of(0); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     out.context = attend_(out, in.query, in.features[0], in.call);
     return out;
   }

@@ -11,20 +11,20 @@ TEST(Singular, IsTheGeneralModule) {
 }
 
 TEST(Singular, IsBasicUnderAnotherName) {
-  const Given given{.features = {one_row(kF1, 2)}, .query = golden_query()};
+  const StructureInput given{.features = {one_row(kF1, 2)}, .query = golden_query()};
   const auto one = in_double("singular", {.features = {2}}), other = in_double("basic", {.features = {2}});
   EXPECT_TRUE(same_bits(one->forward(given).context, other->forward(given).context));
 }
 
 TEST(Singular, TakesScaledDotAndSoftmaxUnlessTold) {
-  const Given given{.features = {one_row(kF1, 2)}, .query = golden_query()};
+  const StructureInput given{.features = {one_row(kF1, 2)}, .query = golden_query()};
   const auto context = in_double("singular", {.features = {2}})->forward(given).context;
   // weights of the golden scaled score, over F1 as its own values
   EXPECT_TRUE(is_golden(context, {.31986617 + .45552749, .22460634 + .45552749}));
 }
 
 TEST(Singular, LetsTheCallMask) {
-  Given given{.features = {one_row(kF1, 2)}, .query = numbers({1, .5, 1, .5}, {1, 2, 2})};
+  StructureInput given{.features = {one_row(kF1, 2)}, .query = numbers({1, .5, 1, .5}, {1, 2, 2})};
   given.call.mask.causal = Causal::top_left;
   const auto context = in_double("singular", {.features = {2}})->forward(given).context;
   EXPECT_TRUE(close(context[0][0], numbers({1, 0}, {2}), 1e-12));

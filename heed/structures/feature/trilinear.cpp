@@ -21,12 +21,12 @@ class Trilinear final : public Structure {
         first_(slot("first", 1, 1, width_)),
         second_(slot("second", 1, 1, width_)) {}
 
-  Takes takes() const override { return {.features = {"first", "second"}}; }
+  StructureSignature takes() const override { return {.features = {"first", "second"}}; }
   int64_t width() const override { return 2 * width_; }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto &first = in.features[0], &second = in.features[1];
     const Sides sides = trilinear_sides(affinity_, first, second);
     const auto e1 = best_matches(sides.first, sides.second, in.call);           // rows [B, n1, 1]

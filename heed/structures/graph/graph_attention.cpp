@@ -28,18 +28,18 @@ bool equal_or_none(const Tensor& x, const Tensor& y) {
   return x.defined() == y.defined() && (!x.defined() || x.equal(y));
 }
 
-std::string wants_besides_weights(const Want& want) {
+std::string wants_besides_weights(const Outputs& outputs) {
   std::vector<std::string> names;
   const auto add = [&](bool wanted, const char* name) {
     if (wanted) names.emplace_back(name);
   };
-  add(!want.rows.empty(), "rows");
-  add(!want.heads.empty(), "heads");
-  add(want.lse, "lse");
-  add(want.entropy, "entropy");
-  add(want.column_mass, "column_mass");
-  add(want.top != 0, "top");
-  add(want.links.defined(), "links");
+  add(!outputs.rows.empty(), "rows");
+  add(!outputs.heads.empty(), "heads");
+  add(outputs.lse, "lse");
+  add(outputs.entropy, "entropy");
+  add(outputs.column_mass, "column_mass");
+  add(outputs.top != 0, "top");
+  add(outputs.links.defined(), "links");
   return joined(names);
 }
 
@@ -48,7 +48,7 @@ void check_graph_call(const Call& call) {
   check(call.scale == 1, "graph_attention: scale is ", call.scale, ", expected 1: the layer has scores of its own");
   check(call.soft_cap == 0, "graph_attention: soft_cap is ", call.soft_cap,
         ", expected 0: the layer has scores of its own");
-  const auto others = wants_besides_weights(call.want);
+  const auto others = wants_besides_weights(call.outputs);
   check(others.empty(), "graph_attention: the call wants ", others, ", expected weights alone, one for each edge");
 }
 
@@ -71,12 +71,12 @@ class GraphStructure final : public Structure {
                      .dropout = given.dropout}));
   }
 
-  Takes takes() const override { return {.features = {"nodes"}, .edges = true}; }
+  StructureSignature takes() const override { return {.features = {"nodes"}, .edges = true}; }
   int64_t width() const override { return width_of(0); }
 
  private:
   /// The edges of one batch row, int64 [2, E] on the CPU.
-  static Tensor edges_of(const Given& in) {
+  static Tensor edges_of(const StructureInput& in) {
     const int64_t L = in.features[0].length();
     check(in.edges.dim() == 2 && in.edges.size(0) == 2 && in.edges.scalar_type() == at::kLong,
           "graph_attention: edges is ", shape_of(in.edges), " ", in.edges.scalar_type(), ", expected [2, E] Long");
@@ -110,7 +110,7 @@ class GraphStructure final : public Structure {
   }
 
   /// That of the last call if nothing has changed. Several threads may call.
-  std::shared_ptr<const BatchGraph> graph_of(const Given& in) {
+  std::shared_ptr<const BatchGraph> graph_of(const StructureInput& in) {
     const Features& nodes = in.features[0];
     const auto edges = edges_of(in), keep = nodes.keep.defined() ? nodes.keep.to(at::kCPU) : nodes.keep;
     const int64_t B = nodes.batch(), L = nodes.length();
@@ -128,14 +128,14 @@ class GraphStructure final : public Structure {
     return made;
   }
 
-  Arranged arrange(const Given& in) override {
+  StructureOutput arrange(const StructureInput& in) override {
     check_graph_call(in.call);
     const int64_t B = in.features[0].batch(), L = in.features[0].length();
     const auto batch = graph_of(in);
     const auto found = layer_->forward(in.features[0].rows.flatten(0, 1), batch->graph,
                                        {.noise = in.call.noise,
                                         .draws_by = batch->draws_by,
-                                        .weights = in.call.want.weights,
+                                        .weights = in.call.outputs.weights,
                                         .path = path_of(in.call)});
     Attended attended;
     attended.context = found.context.view({B, L, width()});
@@ -147,7 +147,7 @@ class GraphStructure final : public Structure {
     attended.plan.kernel = found.path == Path::fused ? "graph x " + layer_->options().alignment : "";
     attended.plan.sampled = found.sampled;
     attended.plan.seed = found.seed;
-    Arranged out;
+    StructureOutput out;
     out.context = out.add("attend", attended);
     out.keep = in.features[0].keep;
     out.also["edges"] = batch->graph.edges().clone();  // the graph may be used again

@@ -8,7 +8,7 @@
 namespace heed::testing {
 namespace {
 
-Given ring(int64_t batch, int64_t nodes) {
+StructureInput ring(int64_t batch, int64_t nodes) {
   const auto to = at::arange(nodes, at::kLong);
   return {.features = {{at::randn({batch, nodes, 4}, kDouble)}}, .edges = at::stack({(to + 1) % nodes, to})};
 }
@@ -36,7 +36,7 @@ TEST(GraphAttentionStructure, GivesWhatTheCoreGivesUnderTheMaskOfTheGraph) {
 TEST(GraphAttentionStructure, WeighsTheEdgesOfEveryNode) {
   const auto made = in_double("graph_attention(heads=2)", {.features = {4}});
   auto in = ring(2, 5);
-  in.call.want.weights = true;
+  in.call.outputs.weights = true;
   const auto out = made->forward(in);
   const auto& weights = out.step("attend").weights;  // [E, H]
   const auto& edges = out.also.at("edges");
@@ -61,8 +61,8 @@ TEST(GraphAttentionStructure, WorksWhereThereIsNothing) {
       for (const auto& [batch, nodes] : std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {2, 0}, {2, 3}}) {
         const auto made = in_double(spec, {.features = {4}, .mechanism = alignment, .dropout = 0.5});
         made->train();
-        Given in{.features = {{at::randn({batch, nodes, 4}, kDouble), at::zeros({batch, nodes}, at::kBool)}},
-                 .edges = at::zeros({2, nodes}, at::kLong)};
+        StructureInput in{.features = {{at::randn({batch, nodes, 4}, kDouble), at::zeros({batch, nodes}, at::kBool)}},
+                          .edges = at::zeros({2, nodes}, at::kLong)};
         const auto context = made->forward(in).context;
         EXPECT_TRUE(same_bits(context, at::zeros({batch, nodes, 4}, kDouble))) << spec;
         in.edges = at::zeros({2, 0}, at::kLong);
@@ -81,7 +81,7 @@ TEST(GraphAttentionStructure, RefusesWhatIsNoGraphOfItsNodes) {
   EXPECT_THROW(structure("graph_attention", {.features = {4}, .mechanism = "local_m"}), Error);
 }
 
-std::string refusal(Structure& made, const Given& in) {
+std::string refusal(Structure& made, const StructureInput& in) {
   try {
     made.forward(in);
   } catch (const Error& error) {
@@ -108,12 +108,12 @@ TEST(GraphAttentionStructure, RefusesWhatACallAsksForInVain) {
   };
   says({.scale = 2}, "scale is 2");
   says({.soft_cap = 5}, "soft_cap is 5");
-  says({.want = {.rows = {0}}}, "wants rows");
-  says({.want = {.heads = {0}}}, "wants heads");
-  says({.want = {.lse = true, .entropy = true}}, "wants lse, entropy");
-  says({.want = {.column_mass = true}}, "wants column_mass");
-  says({.want = {.top = 2}}, "wants top");
-  says({.want = {.links = at::zeros({1, 4}, at::kLong)}}, "wants links");
+  says({.outputs = {.rows = {0}}}, "wants rows");
+  says({.outputs = {.heads = {0}}}, "wants heads");
+  says({.outputs = {.lse = true, .entropy = true}}, "wants lse, entropy");
+  says({.outputs = {.column_mass = true}}, "wants column_mass");
+  says({.outputs = {.top = 2}}, "wants top");
+  says({.outputs = {.links = at::zeros({1, 4}, at::kLong)}}, "wants links");
   says({.noise = {.sample = true, .uniforms = at::rand({1, 3, 3}, kDouble)}}, "uniforms");
 }
 
@@ -130,7 +130,7 @@ struct Drawing {
     graph->eval();
     return graph;
   }
-  Given given() const {
+  StructureInput given() const {
     at::manual_seed(8);
     auto in = ring(2, 40);
     in.features[0].rows = in.features[0].rows.to(type);
@@ -201,7 +201,7 @@ TEST(GraphAttentionStructure, LearnsWhatToDrawByReward) {
 
 TEST(GraphAttentionStructure, SeesWhenEdgesOrPaddingHaveChangedInPlace) {
   const auto made = in_double("graph_attention", {.features = {4}});
-  const auto fresh = [&](const Given& in) {
+  const auto fresh = [&](const StructureInput& in) {
     return std::dynamic_pointer_cast<Structure>(made->clone())->forward(in).context;
   };
   auto in = ring(2, 5);
@@ -224,7 +224,7 @@ TEST(GraphAttentionStructure, SeesWhenEdgesOrPaddingHaveChangedInPlace) {
 
 TEST(GraphAttentionStructure, MayBeCalledByManyThreads) {
   const auto made = in_double("graph_attention", {.features = {4}, .mechanism = "sparsemax"});
-  std::vector<Given> calls;
+  std::vector<StructureInput> calls;
   std::vector<Tensor> expected;
   for (int64_t n = 0; n < 4; ++n) {
     calls.push_back(ring(2, 5 + n / 2));  // two of them have the same graph

@@ -32,7 +32,7 @@ class PositionalCoAttention final : public Structure {
     }
   }
 
-  Takes takes() const override { return {.features = {"video", "question"}}; }
+  StructureSignature takes() const override { return {.features = {"video", "question"}}; }
   int64_t width() const override { return 4 * width_; }
 
  private:
@@ -46,15 +46,15 @@ class PositionalCoAttention final : public Structure {
                    name);
   }
 
-  Features read(size_t input, const Given& in, Arranged& out) const {
+  Features read(size_t input, const StructureInput& in, StructureOutput& out) const {
     const Features& f = in.features[input];
     const auto positions = sinusoidal_positions(f.length(), f.width(), Layout::interleaved, 0, f.rows.options());
-    const Arranged read = read_[input](out, {.features = {f.with_rows(f.rows + positions)}, .call = in.call});
+    const StructureOutput read = read_[input](out, {.features = {f.with_rows(f.rows + positions)}, .call = in.call});
     return f.with_rows(read.context);
   }
 
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const Features video = read(0, in, out), question = read(1, in, out);
     const Sides sides = trilinear_sides(affinity_, video, question);
     const auto seen = to_video_(out, sides.second.rows, sides.first, in.call, video.rows);  // [B, m, D]

@@ -64,7 +64,8 @@ TEST(PositionalCoAttention, GivesNothingAtPadding) {
 
 TEST(PositionalCoAttention, PutsItsAlignmentEverywhere) {
   const auto made = stirred("positional_co_attention", {.features = {4}, .mechanism = "scaled_dot + hard"});
-  const Given given{.features = {random_features(5, 4), random_features(3, 4)}, .call = {.want = {.weights = true}}};
+  const StructureInput given{.features = {random_features(5, 4), random_features(3, 4)},
+                             .call = {.outputs = {.weights = true}}};
   const auto out = made->forward(given);
   EXPECT_EQ(out.steps.size(), 4);
   for (const auto& [name, attended] : out.steps)

@@ -37,7 +37,7 @@ class HierarchicalCoAttention final : public Structure {
     }
   }
 
-  Takes takes() const override { return {.features = {"picture", "words"}}; }
+  StructureSignature takes() const override { return {.features = {"picture", "words"}}; }
   int64_t width() const override { return width_of(1); }
 
  private:
@@ -54,12 +54,12 @@ class HierarchicalCoAttention final : public Structure {
     return spec.with_rows(best).without_padding();
   }
 
-  Arranged arrange(const Given& in) override {
+  StructureOutput arrange(const StructureInput& in) override {
     const Features picture = in.features[0].with_rows(at::linear(in.features[0].rows, picture_));
     const Features& spec = in.features[1];
     const Features phrases = phrases_of(spec);
     const std::vector<Features> levels{spec, phrases, question_->forward(phrases)};
-    Arranged out;
+    StructureOutput out;
     for (size_t i = 0; i < levels.size(); ++i) {
       const auto both = levels_[i](out, {.features = {levels[i], picture}, .call = in.call}).context;  // v^ + q^
       const auto heard = out.context.defined() ? beside({both, out.context}) : both;

@@ -114,8 +114,8 @@ TEST(HierarchicalCoAttention, GivesTheGradientOfTheBestPhraseToTheShortestOfEqua
 
 TEST(HierarchicalCoAttention, SumsUpTheQuestionFirstWhenAlternating) {
   const auto made = picture_and_words("hierarchical_co_attention(form=alternating)");
-  const auto out =
-      made->forward({.features = {random_features(6, 5), random_features(3, 4)}, .call = {.want = {.weights = true}}});
+  const auto out = made->forward(
+      {.features = {random_features(6, 5), random_features(3, 4)}, .call = {.outputs = {.weights = true}}});
   EXPECT_EQ(out.steps.size(), 9);
   for (const std::string level : {"words", "phrases", "questions"}) {
     EXPECT_EQ(out.step(level + "/ask").weights.size(-1), 3) << level;

@@ -19,16 +19,16 @@ class AttentionGate final : public Structure {
         gate_(slot("gate", width_of(1), width_of(0))),
         bias_(parameter("bias", {1}, kZeros)) {}
 
-  Takes takes() const override { return {.features = {"features", "signal"}, .same_length = true}; }
+  StructureSignature takes() const override { return {.features = {"features", "signal"}, .same_length = true}; }
   int64_t width() const override { return width_of(0); }
 
  private:
   /// Each position as a batch row of its own: [B, L, D] -> [B * L, 1, D].
   static Tensor apart(const Tensor& x) { return x.flatten(0, 1).unsqueeze(1); }
 
-  Arranged arrange(const Given& in) override {
+  StructureOutput arrange(const StructureInput& in) override {
     const auto &features = in.features[0], &signal = in.features[1];
-    Arranged out;
+    StructureOutput out;
     const Features each{apart(features.rows),
                         features.keep.defined() ? features.keep.flatten().unsqueeze(1) : Tensor()};
     Call call = with_rows_split(in.call, features.length());

@@ -63,7 +63,7 @@ TEST(AttentionGate, GivesNothingAtPositionsThatAreNotReal) {
 TEST(AttentionGate, DrawsTheSameForABatchRowAloneAsTogether) {
   const auto made = gate_of();
   const auto x = at::randn({2, 6, 3}, kDouble), g = at::randn({2, 6, 5}, kDouble);
-  Given given{.features = {{x}, {g}}};
+  StructureInput given{.features = {{x}, {g}}};
   given.call.noise = {.sample = true, .dropout = .5, .seed = 11, .stream = 3};
   const auto together = made->forward(given).context;
   given.features = {{x.narrow(0, 1, 1)}, {g.narrow(0, 1, 1)}};

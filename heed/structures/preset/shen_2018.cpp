@@ -28,7 +28,7 @@ class Directional final : public Structure {
                     "pool", 0, 2 * D);
   }
 
-  Takes takes() const override { return {.features = {"features"}}; }
+  StructureSignature takes() const override { return {.features = {"features"}}; }
   int64_t width() const override { return 2 * width_of(0); }
 
  private:
@@ -37,7 +37,7 @@ class Directional final : public Structure {
     Tensor gate_context, gate_features, gate_bias;
   };
 
-  Tensor along(const Way& way, bool forward, const Given& in, Arranged& out) const {
+  Tensor along(const Way& way, bool forward, const StructureInput& in, StructureOutput& out) const {
     const auto& f = in.features[0];
     const int64_t L = f.length(), asking = std::max<int64_t>(L - 1, 0);
     Call call = in.call;
@@ -55,8 +55,8 @@ class Directional final : public Structure {
     return gate * f.rows + (1 - gate) * context;
   }
 
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto forward = along(ways_[0], true, in, out), backward = along(ways_[1], false, in, out);
     const auto both = in.features[0].with_rows(beside({forward, backward})).without_padding();
     out.context = pool_(out, {}, both, in.call);  // [B, 1, 2D]

@@ -67,16 +67,16 @@ TEST(Directional, ReadsInOrder) {
 
 TEST(Directional, PoolsWithOneWeightForAFeatureWhereTheMechanismHasOne) {
   const auto made = stirred("directional", {.features = {3}, .mechanism = "scaled_dot + sparsemax"});
-  const auto out = made->forward({.features = {random_features(4, 3)}, .call = {.want = {.weights = true}}});
+  const auto out = made->forward({.features = {random_features(4, 3)}, .call = {.outputs = {.weights = true}}});
   EXPECT_EQ(out.step("pool").weights.sizes(), (std::vector<int64_t>{1, 1, 4}));
   const auto channels = stirred("directional", {.features = {3}});
-  const auto each = channels->forward({.features = {random_features(4, 3)}, .call = {.want = {.weights = true}}});
+  const auto each = channels->forward({.features = {random_features(4, 3)}, .call = {.outputs = {.weights = true}}});
   EXPECT_EQ(each.step("pool").weights.sizes(), (std::vector<int64_t>{1, 1, 4, 6}));
 }
 
 TEST(Directional, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(structure("directional(both)", {.features = {3}}), Error);
-  Given causal{.features = {random_features(4, 3)}};
+  StructureInput causal{.features = {random_features(4, 3)}};
   causal.call.mask.causal = Causal::top_left;  // the directions are its own
   EXPECT_THROW(stirred("directional", {.features = {3}})->forward(causal), Error);
 }

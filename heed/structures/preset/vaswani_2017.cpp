@@ -30,15 +30,15 @@ class Transformer final : public Structure {
     decoder_ = nested("decoder", "transformer_decoder" + options, inner);
   }
 
-  Takes takes() const override { return {.features = {"source", "target"}}; }
+  StructureSignature takes() const override { return {.features = {"source", "target"}}; }
   int64_t width() const override { return width_of(1); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
-    const Arranged source = encoder_(out, {.features = {with_positions(in.features[0])}, .call = in.call});
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
+    const StructureOutput source = encoder_(out, {.features = {with_positions(in.features[0])}, .call = in.call});
     const Features read{source.context, in.features[0].keep};
-    const Arranged target = decoder_(out, {.features = {read, with_positions(in.features[1])}, .call = in.call});
+    const StructureOutput target = decoder_(out, {.features = {read, with_positions(in.features[1])}, .call = in.call});
     out.context = target.context;  // [B, T, D]
     out.keep = target.keep;
     return out;

@@ -92,7 +92,7 @@ TEST(Transformer, DecodesAloneWhereThereIsNoSource) {
 TEST(Transformer, RefusesWhatDoesNotFit) {
   for (const std::string options : {"layers=0", "heads=0", "heads=4", "norm=between", "depth=2"})
     EXPECT_THROW(structure("transformer(" + options + ")", {.features = {6, 4}}), Error) << options;
-  Given causal{.features = {random_features(2, 6), random_features(2, 4)}};
+  StructureInput causal{.features = {random_features(2, 6), random_features(2, 4)}};
   causal.call.mask.causal = Causal::top_left;  // the decoder is causal by itself
   EXPECT_THROW(transformer("transformer")->forward(causal), Error);
 }

@@ -22,14 +22,14 @@ class MetaEmbeddingEncoder final : public Structure {
                    {.features = {embed_->width()}, .heads = heads, .mechanism = inside(), .dropout = given.dropout});
   }
 
-  Takes takes() const override { return embed_->takes(); }
+  StructureSignature takes() const override { return embed_->takes(); }
   int64_t width() const override { return read_->width(); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
-    const Arranged spec = embed_(out, {.features = in.features, .call = in.call});
-    const Arranged read = read_(out, {.features = {{spec.context, spec.keep}}, .call = in.call});
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
+    const StructureOutput spec = embed_(out, {.features = in.features, .call = in.call});
+    const StructureOutput read = read_(out, {.features = {{spec.context, spec.keep}}, .call = in.call});
     out.context = read.context;  // [B, L, D]
     out.keep = read.keep;
     return out;

@@ -40,7 +40,7 @@ TEST(MetaEmbeddingEncoder, DoesNotReadWordsWithoutAnEmbedding) {
   Features one = random_features(3, 3), other = random_features(3, 5);
   one.keep = at::tensor({1, 0, 0}).to(at::kBool).view({1, 3});
   other.keep = at::tensor({0, 0, 1}).to(at::kBool).view({1, 3});
-  const auto out = made->forward({.features = {one, other}, .call = {.want = {.weights = true}}});
+  const auto out = made->forward({.features = {one, other}, .call = {.outputs = {.weights = true}}});
   EXPECT_EQ(largest(out.context[0][1]), 0);
   EXPECT_TRUE(same_bits(out.keep, at::tensor({1, 0, 1}).to(at::kBool).view({1, 3})));
   EXPECT_EQ(largest(out.step("read/layer_1/attend").weights.select(-1, 1)), 0);
@@ -55,7 +55,8 @@ TEST(MetaEmbeddingEncoder, TakesAsManyEmbeddingsAsTold) {
 
 TEST(MetaEmbeddingEncoder, HasAsManyHeadsAsTold) {
   const auto heads = [](const std::shared_ptr<Structure>& made) {
-    const Given given{.features = {random_features(2, 3), random_features(2, 5)}, .call = {.want = {.weights = true}}};
+    const StructureInput given{.features = {random_features(2, 3), random_features(2, 5)},
+                               .call = {.outputs = {.weights = true}}};
     return made->forward(given).step("read/layer_1/attend").weights.size(1);
   };
   EXPECT_EQ(heads(meta_encoder("meta_embedding_encoder")), 2);
@@ -67,7 +68,7 @@ TEST(MetaEmbeddingEncoder, RefusesWhatDoesNotFit) {
   EXPECT_THROW(meta_encoder("meta_embedding_encoder(layers=0)"), Error);
   EXPECT_THROW(meta_encoder("meta_embedding_encoder(heads=0)"), Error);
   EXPECT_THROW(meta_encoder("meta_embedding_encoder(inputs=3)"), Error);  // widths for two
-  const Given uneven{.features = {random_features(2, 3), random_features(3, 5)}};
+  const StructureInput uneven{.features = {random_features(2, 3), random_features(3, 5)}};
   EXPECT_THROW(meta_encoder("meta_embedding_encoder")->forward(uneven), Error);
 }
 

@@ -37,7 +37,7 @@ class ModularCoAttention final : public Structure {
     joined_ = norm("context", X);
   }
 
-  Takes takes() const override { return {.features = {"picture", "question"}}; }
+  StructureSignature takes() const override { return {.features = {"picture", "question"}}; }
   int64_t width() const override { return width_of(0); }
 
  private:
@@ -73,7 +73,8 @@ class ModularCoAttention final : public Structure {
             norm(name + "_feed", width)};
   }
 
-  static Features looked(Layer& layer, const Features& x, const Features& at, const Given& in, Arranged& out) {
+  static Features looked(Layer& layer, const Features& x, const Features& at, const StructureInput& in,
+                         StructureOutput& out) {
     return x.with_rows(layer.norm(x.rows + layer.look(out, x.rows, at, in.call)));
   }
   static Features fed(Layer& layer, const Features& x) {
@@ -82,8 +83,8 @@ class ModularCoAttention final : public Structure {
     return x.with_rows(f.norm(x.rows + at::linear(inner, f.out, f.out_bias))).without_padding();
   }
 
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     Features picture = in.features[0], question = in.features[1];
     for (auto& layer : question_) question = fed(layer, looked(layer, question, question, in, out));
     for (size_t i = 0; i < picture_.size(); ++i) {

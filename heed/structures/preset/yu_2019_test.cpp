@@ -76,7 +76,8 @@ TEST(ModularCoAttention, DoesNotMindTheOrderOfRegions) {
 
 TEST(ModularCoAttention, HasAsManyHeadsAsTold) {
   const auto heads = [](const std::shared_ptr<Structure>& made) {
-    const Given given{.features = {random_features(2, 4), random_features(2, 4)}, .call = {.want = {.weights = true}}};
+    const StructureInput given{.features = {random_features(2, 4), random_features(2, 4)},
+                               .call = {.outputs = {.weights = true}}};
     return made->forward(given).step("guided_1").weights.size(1);
   };
   EXPECT_EQ(heads(stirred("modular_co_attention", {.features = {4}})), 2);

@@ -25,13 +25,13 @@ class FeatureMap final : public Structure {
     gamma_ = parameter("gamma", {1}, kZeros);
   }
 
-  Takes takes() const override { return {.features = {"map"}, .masks = true}; }
+  StructureSignature takes() const override { return {.features = {"map"}, .masks = true}; }
   int64_t width() const override { return width_of(0); }
 
  private:
-  Arranged arrange(const Given& in) override {
+  StructureOutput arrange(const StructureInput& in) override {
     const auto& map = in.features[0];
-    Arranged out;
+    StructureOutput out;
     const auto rows = map.rows + gamma_ * attend_(out, map.rows, map, in.call);
     out.context = map.with_rows(rows).without_padding().rows;  // [B, L, D]
     out.keep = map.keep;

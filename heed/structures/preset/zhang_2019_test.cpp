@@ -37,7 +37,7 @@ TEST(FeatureMap, ReducesToAnEighthUnlessTold) {
 TEST(FeatureMap, KeepsToTheMaskOfTheCall) {
   const auto made = stirred("feature_map(reduce=2)", {.features = {4}});
   const Plain p{*made};
-  Given given{.features = {random_features(3, 4)}};
+  StructureInput given{.features = {random_features(3, 4)}};
   given.call.mask.causal = Causal::top_left;
   const auto first = given.features[0].rows[0][0];  // sees itself alone
   const auto seen = first.matmul(p["attend.heads.values"].t()).matmul(p["attend.heads.out"].t());

@@ -25,12 +25,12 @@ class Capsule final : public Structure {
     bias_ = parameter("bias", {classes_}, kZeros);
   }
 
-  Takes takes() const override { return {.features = {"features"}}; }
+  StructureSignature takes() const override { return {.features = {"features"}}; }
   int64_t width() const override { return width_of(0); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto query = query_.expand({in.features[0].batch(), -1, -1});
     const auto found = attend_(out, query, in.features[0], in.call);                    // [B, C, D]
     const auto probabilities = at::sigmoid((found * to_probability_).sum(-1) + bias_);  // [B, C]
@@ -63,7 +63,7 @@ Tensor hinge(const Tensor& x, const Tensor& right, CapsuleLoss form) {
   return each.masked_fill(right, 0.0).sum(1) / static_cast<double>(x.size(1));
 }
 
-Tensor of_capsules(const Arranged& capsules, const std::string& name) {
+Tensor of_capsules(const StructureOutput& capsules, const std::string& name) {
   const auto found = capsules.also.find(name);
   check(found != capsules.also.end(), "capsule: got no ", name, ", expected what the structure capsule gives");
   return found->second;
@@ -71,7 +71,7 @@ Tensor of_capsules(const Arranged& capsules, const std::string& name) {
 
 }  // namespace
 
-Tensor capsule_loss(const Arranged& capsules, const Tensor& classes, CapsuleLoss form) {
+Tensor capsule_loss(const StructureOutput& capsules, const Tensor& classes, CapsuleLoss form) {
   const auto probabilities = of_capsules(capsules, "probabilities");
   const auto similarities = of_capsules(capsules, "similarities");
   const int64_t B = probabilities.size(0), C = probabilities.size(1);

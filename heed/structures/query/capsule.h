@@ -16,6 +16,6 @@ namespace heed {
 enum class CapsuleLoss { code, paper };
 
 /// capsules: what the structure gave; classes int64 [B]. The mean over batch rows.
-Tensor capsule_loss(const Arranged& capsules, const Tensor& classes, CapsuleLoss form = CapsuleLoss::code);
+Tensor capsule_loss(const StructureOutput& capsules, const Tensor& classes, CapsuleLoss form = CapsuleLoss::code);
 
 }  // namespace heed

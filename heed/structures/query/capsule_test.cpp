@@ -43,7 +43,7 @@ TEST(Capsule, IsPlainSelfAttentionForOneClass) {
   at::manual_seed(4);
   auto one = in_double("capsule(classes=1)", {.features = {3}});
   auto plain = in_double("self_attentive", {.features = {3}, .mechanism = "self_attentive(dot) + softmax"});
-  const Given given{.features = {{at::randn({2, 4, 3}, kDouble), {}}}};
+  const StructureInput given{.features = {{at::randn({2, 4, 3}, kDouble), {}}}};
   {
     const at::NoGradGuard no_grad;
     plain->named_parameters()["attend.score.query"].copy_(one->named_parameters()["query"]);
@@ -53,8 +53,8 @@ TEST(Capsule, IsPlainSelfAttentionForOneClass) {
 }
 
 /// Capsules with these numbers as probabilities and as similarities.
-Arranged given_as(const Tensor& x) {
-  Arranged made;
+StructureOutput given_as(const Tensor& x) {
+  StructureOutput made;
   made.also = {{"probabilities", x}, {"similarities", x}};
   return made;
 }
@@ -100,7 +100,7 @@ TEST(CapsuleLoss, RefusesWhatIsNoClass) {
   EXPECT_THROW(capsule_loss(out, classes({-1})), Error);
   EXPECT_THROW(capsule_loss(out, classes({0, 1})), Error);
   EXPECT_THROW(capsule_loss(out, numbers({1}, {1})), Error);
-  EXPECT_THROW(capsule_loss(Arranged{}, classes({0})), Error);
+  EXPECT_THROW(capsule_loss(StructureOutput{}, classes({0})), Error);
   EXPECT_THROW(structure("capsule(classes=0)", {.features = {2}}), Error);
 }
 

@@ -29,7 +29,7 @@ class MemoryAttention final : public Structure {
     });
   }
 
-  Takes takes() const override { return {.features = {"features"}, .query = !from_mean_}; }
+  StructureSignature takes() const override { return {.features = {"features"}, .query = !from_mean_}; }
   int64_t width() const override { return width_of(0); }
 
  private:
@@ -38,8 +38,8 @@ class MemoryAttention final : public Structure {
     Slot attend;
   };
 
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto& features = in.features[0];
     Tensor memory = from_mean_ ? mean(features) : in.query;  // [B, Lq, D]
     for (size_t k = 0; k < hops_.size(); ++k) {

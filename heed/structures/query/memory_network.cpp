@@ -49,7 +49,7 @@ class MemoryNetwork final : public Structure {
     linear_ = register_buffer("linear_start", at::full({}, linear ? 1.0 : 0.0, at::kFloat));
   }
 
-  Takes takes() const override { return {.features = {"features"}, .query = true}; }
+  StructureSignature takes() const override { return {.features = {"features"}, .query = true}; }
   int64_t width() const override { return options().hidden > 0 ? options().hidden : width_of(0); }
 
   bool linear() const { return linear_.item<double>() != 0; }
@@ -61,8 +61,8 @@ class MemoryNetwork final : public Structure {
     Slot attend;
   };
 
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto& features = in.features[0];
     const bool start = linear();
     Tensor u = at::linear(in.query, from_query_);  // [B, Lq, d]

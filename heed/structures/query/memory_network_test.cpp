@@ -18,15 +18,15 @@ std::shared_ptr<Structure> golden(int64_t hops, const std::string& mechanism = "
   set(*made, "carry", kIdentity);
   return made;
 }
-Given units() {
+StructureInput units() {
   return {.features = {one_row({1, 0, 0, 0, 1, 0, 0, 0, 1}, 3)}, .query = golden_query()};
 }
 
 TEST(MemoryNetwork, HasTheGoldenNumbers) {
   EXPECT_TRUE(is_golden(golden(1)->forward(units()).context, {1.86616706, 2.95398961}));
   EXPECT_TRUE(is_golden(golden(2)->forward(units()).context, {2.29395782, 6.22660624}));
-  Given given = units();
-  given.call.want.weights = true;
+  StructureInput given = units();
+  given.call.outputs.weights = true;
   const auto out = golden(3)->forward(given);
   EXPECT_TRUE(is_golden(out.context, {2.57013098, 9.76572036}));
   EXPECT_TRUE(is_golden(out.step("hop").weights, {.30719589, .18632372, .50648039}));

@@ -55,12 +55,12 @@ class MultiHead final : public Structure {
                                 mechanisms.size() == 1 ? "attend" : "attend_" + std::to_string(g + 1)));
   }
 
-  Takes takes() const override { return {.features = {"features"}, .query = true, .masks = true}; }
+  StructureSignature takes() const override { return {.features = {"features"}, .query = true, .masks = true}; }
   int64_t width() const override { return width_of(0); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     for (const auto& group : groups_) {
       const auto part = group(out, in.query, in.features[0], in.call);  // [B, Lq, D]
       out.context = out.context.defined() ? out.context + part : part;

@@ -15,7 +15,7 @@ const Tensor kX = matrix({1, 0, 0, 1, 1, 1}, 3);
 const Tensor kOfQuery = matrix({1, 0, .5, 1}, 2), kOfKeys = matrix({.5, -.5, 1, 0}, 2),
              kOfValues = matrix({1, 2, 0, 1}, 2);
 
-Given x_over_x() {
+StructureInput x_over_x() {
   return {.features = {{kX.unsqueeze(0)}}, .query = kX.unsqueeze(0)};
 }
 
@@ -65,7 +65,7 @@ TEST(MultiHead, SharesKeysAmongHeads) {
   for (const std::string name : {"query", "out"}) copy(*whole, "attend.heads." + name, shared["attend.heads." + name]);
   for (const std::string name : {"keys", "values"})
     copy(*whole, "attend.heads." + name, twice(shared["attend.heads." + name]));
-  const Given given{.features = {{at::randn({2, 5, 8})}}, .query = at::randn({2, 3, 8})};
+  const StructureInput given{.features = {{at::randn({2, 5, 8})}}, .query = at::randn({2, 3, 8})};
   EXPECT_TRUE(close(grouped->forward(given).context, whole->forward(given).context, 1e-6));
 }
 

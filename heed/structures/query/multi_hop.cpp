@@ -41,7 +41,7 @@ class MultiHop final : public WithJoinedQuery {
     attend_ = for_each_hop(hops, tied, [&](const std::string& hop) { return joined_slot("attend" + hop, Dq + D, D); });
   }
 
-  Takes takes() const override {
+  StructureSignature takes() const override {
     if (question_) return {.features = {"features", "question"}, .query = true};
     return {.features = {"features"}, .query = true};
   }
@@ -52,8 +52,8 @@ class MultiHop final : public WithJoinedQuery {
     Tensor from_query, from_context, bias;  // [Dq, Dq], [Dq, D], [Dq]
   };
 
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto& features = in.features[0];
     Tensor query = in.query;                                          // [B, Lq, Dq]
     Tensor context = mean(features).expand({-1, query.size(1), -1});  // [B, Lq, D]

@@ -20,17 +20,17 @@ std::shared_ptr<Structure> golden(int64_t hops, bool tied) {
   return made;
 }
 
-Given keys_and_values() {
+StructureInput keys_and_values() {
   return {.features = {one_row({1, 0, 1, 2, 0, 1, 3, -1, 1, 1, 0, 4}, 4)}, .query = golden_query()};
 }
-Tensor value_half(const Arranged& out) {
+Tensor value_half(const StructureOutput& out) {
   return out.context.narrow(-1, 2, 2);
 }
 
 TEST(MultiHop, HasTheGoldenNumbers) {
   for (const bool tied : {true, false}) {
     SCOPED_TRACE(tied);
-    Given given = keys_and_values();
+    StructureInput given = keys_and_values();
     given.call = with_scores();
     const auto one = golden(1, tied)->forward(given), two = golden(2, tied)->forward(given);
     EXPECT_TRUE(is_golden(one.also.at("query"), {.83866815, .85737050}));

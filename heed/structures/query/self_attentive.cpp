@@ -21,7 +21,7 @@ class SelfAttentiveQuery final : public Structure {
   SelfAttentiveQuery(const Options& spec, const StructureOptions& options)
       : SelfAttentiveQuery(spec.choice("form", {"learned", "features", "structured"}), spec, options) {}
 
-  Takes takes() const override { return {.features = {"features"}, .masks = form_ == "features"}; }
+  StructureSignature takes() const override { return {.features = {"features"}, .masks = form_ == "features"}; }
   int64_t width() const override { return width_of(0); }
 
  private:
@@ -60,23 +60,23 @@ class SelfAttentiveQuery final : public Structure {
                             "queries=" + std::to_string(queries) + ") + " + parts.align.to_string() + many);
   }
 
-  Arranged arrange(const Given& in) override {
+  StructureOutput arrange(const StructureInput& in) override {
     const auto& features = in.features[0];
     if (form_ == "features") return every_feature(features, in.call);
-    Arranged out;
+    StructureOutput out;
     Call call = in.call;
     if (form_ == "structured") {
-      call.want.weights = true;
-      call.want.rows.clear();
-      call.want.heads.clear();
+      call.outputs.weights = true;
+      call.outputs.rows.clear();
+      call.outputs.heads.clear();
     }
     out.context = attend_(out, {}, features, call);  // [B, r, D]
     if (form_ == "structured") out.also["penalty"] = penalty(out.steps.back().second.weights, any_real(features));
     return out;
   }
 
-  Arranged every_feature(const Features& features, const Call& call) const {
-    Arranged out;
+  StructureOutput every_feature(const Features& features, const Call& call) const {
+    StructureOutput out;
     const auto by = [&](const Tensor& weight) {
       return weight.defined() ? at::linear(features.rows, weight) : features.rows;
     };

@@ -21,13 +21,13 @@ TEST(SelfAttentive, LetsEveryFeatureAskAllOthers) {
 }
 
 TEST(SelfAttentive, LetsAFeatureAskOnlyThoseBeforeIt) {
-  Given given{.features = {one_row(kF1, 2)}};
+  StructureInput given{.features = {one_row(kF1, 2)}};
   given.call.mask.causal = Causal::top_left;
   EXPECT_TRUE(is_golden(over_features()->forward(given).context, {1, 2, .37043990, 1.37043990, .61634962, 2.07418440}));
 }
 
 TEST(SelfAttentive, NormalizesTheSumOfFeatureAndContext) {
-  const Given given{.features = {one_row(kF1, 2)}};
+  const StructureInput given{.features = {one_row(kF1, 2)}};
   const auto plain = over_features()->forward(given).context;
   auto normed = over_features("self_attentive(features, norm)");
   const auto sum = plain + given.features[0].rows;
@@ -55,8 +55,8 @@ TEST(SelfAttentive, PoolsWithALearnedQuery) {
   set(*made, "attend.score.from_keys", kW2);
   set(*made, "attend.score.bias", kB);
   set(*made, "attend.score.query", kW);
-  Given given{.features = {one_row(kF1, 2)}};
-  given.call.want.weights = true;
+  StructureInput given{.features = {one_row(kF1, 2)}};
+  given.call.outputs.weights = true;
   const auto out = made->forward(given);
   EXPECT_TRUE(is_golden(out.context, {.76768470, .57152246}));
   EXPECT_TRUE(is_golden(out.step("attend").weights, {.42847754, .23231530, .33920716}));
@@ -94,9 +94,9 @@ TEST(SelfAttentive, PenalizesNothingWhereNothingIsReal) {
 }
 
 TEST(SelfAttentive, PenalizesWithAllWeightsHoweverFewAreWanted) {
-  Given given{.features = {one_row(kF1, 2)}};
-  given.call.want.weights = true;
-  given.call.want.rows = {1};
+  StructureInput given{.features = {one_row(kF1, 2)}};
+  given.call.outputs.weights = true;
+  given.call.outputs.rows = {1};
   EXPECT_TRUE(is_golden(structured()->forward(given).also.at("penalty"), {1.00862554}));
 }
 
@@ -126,7 +126,7 @@ TEST(SelfAttentive, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(structure("self_attentive(norm)", {.features = {2}}), Error);
   EXPECT_THROW(structure("self_attentive(features, queries=2)", {.features = {2}}), Error);
   EXPECT_THROW(structure("self_attentive(structured, queries=0)", {.features = {2}}), Error);
-  Given causal{.features = {one_row(kF1, 2)}};
+  StructureInput causal{.features = {one_row(kF1, 2)}};
   causal.call.mask.causal = Causal::top_left;
   EXPECT_THROW(in_double("self_attentive", {.features = {2}})->forward(causal), Error);
 }

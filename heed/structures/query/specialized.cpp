@@ -16,12 +16,12 @@ class Specialized final : public Structure {
     attend_ = slot("attend", width_of(1), width_of(0));
   }
 
-  Takes takes() const override { return {.features = {"features", "other"}}; }
+  StructureSignature takes() const override { return {.features = {"features", "other"}}; }
   int64_t width() const override { return width_of(0); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     const auto& other = in.features[1];
     const auto query = mean_ ? mean(other) : ask_(out, {}, other, in.call);
     out.context = attend_(out, query, in.features[0], in.call);  // [B, 1, D]

@@ -16,7 +16,7 @@ TEST(Specialized, AsksWithTheMeanOfTheOtherInput) {
 TEST(Specialized, AsksWithWhatALearnedQueryFindsInTheOtherInput) {
   at::manual_seed(8);
   auto made = in_double("specialized(attention)", {.features = {3, 2}});
-  const Given given{.features = {{at::randn({2, 4, 3}, kDouble), {}}, {at::randn({2, 5, 2}, kDouble), {}}}};
+  const StructureInput given{.features = {{at::randn({2, 4, 3}, kDouble), {}}, {at::randn({2, 5, 2}, kDouble), {}}}};
   const auto out = made->forward(given);
   const auto& found = out.step("ask").context;  // [B, 1, 2]
   auto basic = in_double("basic", {.features = {3}, .query = 2, .mechanism = "additive + softmax"});

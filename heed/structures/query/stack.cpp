@@ -19,13 +19,13 @@ class Stack final : public Structure {
       layers_.push_back(nested("layer_" + std::to_string(i), "self_attentive(features, norm)", given));
   }
 
-  Takes takes() const override { return {.features = {"features"}, .masks = true}; }
+  StructureSignature takes() const override { return {.features = {"features"}, .masks = true}; }
   int64_t width() const override { return width_of(0); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
-    Given given = in;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
+    StructureInput given = in;
     for (const auto& layer : layers_) {
       out.context = layer(out, given).context;  // [B, L, D], 0 at padding
       given.features[0] = given.features[0].with_rows(out.context);

@@ -14,7 +14,7 @@ std::shared_ptr<Structure> layer_of(const Structure& stack, const std::string& l
 TEST(Stack, RewritesTheFeaturesLayerByLayer) {
   at::manual_seed(6);
   const auto made = in_double("stack(layers=3)", {.features = {4}});
-  Given given{.features = {{at::randn({2, 5, 4}, kDouble), at::rand({2, 5}) > .3}}};
+  StructureInput given{.features = {{at::randn({2, 5, 4}, kDouble), at::rand({2, 5}) > .3}}};
   const auto out = made->forward(given);
   for (const std::string layer : {"layer_1", "layer_2", "layer_3"})
     given.features[0] = given.features[0].with_rows(layer_of(*made, layer)->forward(given).context);
@@ -26,7 +26,7 @@ TEST(Stack, RewritesTheFeaturesLayerByLayer) {
 TEST(Stack, LooksAtNothingLaterWhereCausal) {
   at::manual_seed(6);
   const auto made = in_double("stack", {.features = {4}});
-  Given given{.features = {{at::randn({1, 5, 4}, kDouble), {}}}};
+  StructureInput given{.features = {{at::randn({1, 5, 4}, kDouble), {}}}};
   given.call.mask.causal = Causal::top_left;
   const auto before = made->forward(given).context;
   given.features[0].rows[0][3].add_(1);

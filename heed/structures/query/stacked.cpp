@@ -22,12 +22,12 @@ class Stacked final : public Structure {
                            [&](const std::string& hop) { return slot("attend" + hop, width_of_query(), width_of(0)); });
   }
 
-  Takes takes() const override { return {.features = {"features"}, .query = true}; }
+  StructureSignature takes() const override { return {.features = {"features"}, .query = true}; }
   int64_t width() const override { return width_of(0); }
 
  private:
-  Arranged arrange(const Given& in) override {
-    Arranged out;
+  StructureOutput arrange(const StructureInput& in) override {
+    StructureOutput out;
     out.context = in.query;
     for (size_t hop = 0; hop < attend_.size(); ++hop)  // [B, Lq, D]
       out.context = out.context + attend_[hop](out, out.context, in.features[0], in.call);

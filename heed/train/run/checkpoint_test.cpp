@@ -89,8 +89,9 @@ TEST(Checkpoint, HasFieldsOfOneTypeAndRange) {
             std::string::npos);
   EXPECT_NE(refusal_of_state({{"device", 1}}, [](const auto& s) { s.text("device"); }).find("a text"),
             std::string::npos);
-  EXPECT_NE(refusal_of_state({{"reached", 1}}, [](const auto& s) { s.object("reached"); }).find("state.reached"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal_of_state({{"train_state", 1}}, [](const auto& s) { s.object("train_state"); }).find("state.reached"),
+      std::string::npos);
 }
 
 TEST(Checkpoint, HasTensorsOfOneFormAndFiniteValues) {

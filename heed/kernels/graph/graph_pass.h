@@ -16,7 +16,7 @@ struct Ends {
 
 /// Null pointers leave a step out.
 template <typename Real>
-struct Work {
+struct GraphPass {
   Ends in, out;
   Score<Real> score;  // receiver null: scores are not computed here
   bool soft = false;  // softmax stands between scores and sum
@@ -46,9 +46,9 @@ inline int64_t scratch_size(int64_t heads, int64_t max) {
 template <typename Real>
 struct Kernels {
   const char* name;
-  void (*forward)(const Work<Real>&, int64_t from, int64_t to, Real* buffer);
-  void (*receive)(const Work<Real>&, int64_t from, int64_t to, Real* to_scores);
-  void (*send)(const Work<Real>&, int64_t from, int64_t to, Real* buffer);
+  void (*forward)(const GraphPass<Real>&, int64_t from, int64_t to, Real* buffer);
+  void (*receive)(const GraphPass<Real>&, int64_t from, int64_t to, Real* to_scores);
+  void (*send)(const GraphPass<Real>&, int64_t from, int64_t to, Real* buffer);
 };
 
 const Kernels<float>& portable_kernels();
