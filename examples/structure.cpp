@@ -49,14 +49,14 @@ int main() {
     torch::manual_seed(1);
     const auto opinion = at::randn({kWidth});
     auto rotatory = heed::structure("rotatory(hops=2)", {.features = {kWidth}, .mechanism = mechanism});
-    torch::nn::Linear judge(rotatory->width(), 2);
+    torch::nn::Linear classifier(rotatory->width(), 2);
     auto parameters = rotatory->parameters();
-    for (const auto& p : judge->parameters()) parameters.push_back(p);
+    for (const auto& p : classifier->parameters()) parameters.push_back(p);
     torch::optim::Adam optimizer(parameters, torch::optim::AdamOptions(3e-3));
     for (int step = 0; step < 300; ++step) {
       const auto e = make(opinion);
       optimizer.zero_grad();
-      at::cross_entropy_loss(judge(rotatory->forward(e.given).context.squeeze(1)), e.label).backward();
+      at::cross_entropy_loss(classifier(rotatory->forward(e.given).context.squeeze(1)), e.label).backward();
       optimizer.step();
     }
 
@@ -65,7 +65,7 @@ int main() {
     auto e = make(opinion);
     e.given.call.outputs.weights = true;
     const auto out = rotatory->forward(e.given);
-    const auto right = (judge(out.context.squeeze(1)).argmax(1) == e.label).to(at::kFloat).mean().item<double>();
+    const auto right = (classifier(out.context.squeeze(1)).argmax(1) == e.label).to(at::kFloat).mean().item<double>();
     const auto weights = out.step("left_2").weights.squeeze(1);  // [B, L]: the second look at the left
     const auto seen = weights.gather(1, e.position.unsqueeze(1)).mean().item<double>();
     std::printf("%-30s %3.0f %% right, %.2f of the weight on the word that decides\n", mechanism, 100 * right, seen);

@@ -27,7 +27,7 @@ struct Arguments {
 };
 
 /// The sets of the run's recipe, with the best weights.
-nlohmann::ordered_json judged(const Arguments& a) {
+nlohmann::ordered_json evaluated(const Arguments& a) {
   const std::string weights = a.run + "/model.safetensors";
   check(is_folder(a.run) && exists(a.run + "/recipe.yaml"), "eval: ", a.run,
         " is no run; expected a folder that heed train made, or --hypothesis and --reference");
@@ -39,7 +39,7 @@ nlohmann::ordered_json judged(const Arguments& a) {
   task->model().to(device_of(a.device));
   load_model(task->model(), a.run);
   task->model().eval();
-  return task->judge("");
+  return task->evaluate("");
 }
 
 void run(const Arguments& a) {
@@ -48,7 +48,7 @@ void run(const Arguments& a) {
     files.json = a.json;
     return eval_files(std::cout, files);
   }
-  const auto report = judged(a);
+  const auto report = evaluated(a);
   if (a.json)
     std::cout << report.dump(2) << '\n';
   else

@@ -409,9 +409,9 @@ TEST_F(Program, MakesNothingOfNothing) {
   const Outcome translated = run({"translate", runs("there")});
   EXPECT_EQ(translated.code, 0) << translated.err;
   EXPECT_EQ(translated.out, "");
-  const Outcome judged = run({"eval", "--hypothesis", write("empty", ""), "--reference", write("a", "a\n")});
-  EXPECT_EQ(judged.code, kFailed);
-  EXPECT_TRUE(says(judged.err, {"/empty: is empty, expected one sentence a line"}));
+  const Outcome evaluated = run({"eval", "--hypothesis", write("empty", ""), "--reference", write("a", "a\n")});
+  EXPECT_EQ(evaluated.code, kFailed);
+  EXPECT_TRUE(says(evaluated.err, {"/empty: is empty, expected one sentence a line"}));
 }
 
 TEST_F(Program, RefusesALineThatItWouldSpendHoursOn) {

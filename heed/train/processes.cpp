@@ -175,15 +175,15 @@ std::vector<double> Processes::from_first(const std::string& what, const std::fu
     }
     return numbers;
   }
-  const std::string heard = heard_from_first(key, what);
-  if (heard[0] != kDone) {
+  const std::string received = received_from_first(key, what);
+  if (received[0] != kDone) {
     failed_ = true;
     group_->silent_after_failure();
     fail("train/processes: rank 0 could not ", what, ", so rank ", rank(), " of ", world(),
-         " ends too: ", heard.substr(1));
+         " ends too: ", received.substr(1));
   }
-  numbers.resize((heard.size() - 1) / sizeof(double));
-  std::memcpy(numbers.data(), heard.data() + 1, numbers.size() * sizeof(double));
+  numbers.resize((received.size() - 1) / sizeof(double));
+  std::memcpy(numbers.data(), received.data() + 1, numbers.size() * sizeof(double));
   return numbers;
 }
 
@@ -195,7 +195,7 @@ void Processes::wait_for_first(const std::string& what, const std::function<void
 }
 
 /// Asks again and again: a wait inside of torch would end with the timeout.
-std::string Processes::heard_from_first(const std::string& key, const std::string& what) {
+std::string Processes::received_from_first(const std::string& key, const std::string& what) {
   auto pause = std::chrono::milliseconds(1);
   try {
     while (true) {

@@ -75,7 +75,7 @@ class Processes {
   void together(const char* what, const std::vector<at::Tensor>& tensors, const Call& call);
   void checked(const std::string& what, const std::function<void()>& call);
   void refuse_after_failure(const std::string& what) const;
-  std::string heard_from_first(const std::string& key, const std::string& what);
+  std::string received_from_first(const std::string& key, const std::string& what);
 
   ProcessRank process_;
   at::Device device_;

@@ -55,13 +55,13 @@ class Task {
   /// On the development set, with the model in evaluation.
   virtual Figures validate() = 0;
   /// What these figures are worth: the larger, the better. Decides which weights are kept.
-  virtual double worth(const Figures& figures) const = 0;
+  virtual double score(const Figures& figures) const = 0;
 
   /// Writes what is needed to use the model besides its weights: tokenizers, config.json.
   virtual void write_files(const std::string& folder) = 0;
   /// After training, with the best weights: everything worth reporting. May write files into the folder, unless it is
   /// "".
-  virtual nlohmann::ordered_json judge(const std::string& folder) = 0;
+  virtual nlohmann::ordered_json evaluate(const std::string& folder) = 0;
   /// What a user should know before training starts, or "".
   virtual std::string remarks() const { return ""; }
   /// What it remembers from step to step besides parameters, for a checkpoint.

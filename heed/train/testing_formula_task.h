@@ -28,7 +28,7 @@ struct FormulaBatch {
 struct FormulaScript {
   Numbers start{1.5, -2, 0.25};
   std::vector<FormulaBatch> batches{{3, {1, 0, 0}}, {1, {0, 4, 0}}, {4, {0, 0, -2}}, {2, {-1, 1, 3}}, {5, {2, 2, 2}}};
-  Numbers worth{};                               // of the first validation, the second, ...; then the last one again
+  Numbers score{};                               // of the first validation, the second, ...; then the last one again
   std::function<void(const Share&)> training{};  // called for each batch
   std::function<void()> validating{};            // called in each validation
   std::function<void()> state{};                 // called for each checkpoint
@@ -72,15 +72,15 @@ class FormulaTask final : public Task {
     if (script.validating) script.validating();
     script.validated_at.push_back(numbers());
     const size_t next = script.validated_at.size() - 1;
-    return {{"figure", script.worth.empty() ? 0 : script.worth[std::min(next, script.worth.size() - 1)]}};
+    return {{"figure", script.score.empty() ? 0 : script.score[std::min(next, script.score.size() - 1)]}};
   }
-  double worth(const Figures& figures) const override { return figures[0].second; }
+  double score(const Figures& figures) const override { return figures[0].second; }
   void write_files(const std::string& folder) override { write_atomically(folder + "/config.json", "{}\n"); }
   nlohmann::ordered_json state() const override {
     if (script.state) script.state();
     return nullptr;
   }
-  nlohmann::ordered_json judge(const std::string&) override {
+  nlohmann::ordered_json evaluate(const std::string&) override {
     script.in_training.push_back(model_->is_training());
     script.judged_at = numbers();
     return {{"judged", true}};

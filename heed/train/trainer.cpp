@@ -146,15 +146,15 @@ class Trainer {
     if (call_.resume) {
       const auto changed = changes();
       restore();
-      for (const auto& line : changed) say(line);
+      for (const auto& line : changed) log(line);
       if (main()) write_atomically(options_.folder + RunFolder::kRecipe, recipe_yaml(recipe_.resolved()));
       saved_.reset();
     }
     processes_->broadcast({flat_->values()});
-    greet();
+    log_start();
     if (!state_.done) loop();
     processes_->barrier();  // nobody has to wait for the judging
-    if (!interrupted_) judge();
+    if (!interrupted_) evaluate();
     return {options_.folder, interrupted_, signal_, state_.step, state_.epoch, seconds(), results_};
   }
 
@@ -218,12 +218,12 @@ class Trainer {
     }
     records_ = std::make_unique<Records>(options_.folder);
     const auto show = [this](const std::string& line) {
-      if (!call_.quiet) bar_.say(line);
+      if (!call_.quiet) bar_.log(line);
     };
     log_ = std::make_unique<Log>(options_.folder, show);
   }
 
-  void greet() {
+  void log_start() {
     std::ostringstream text;
     text << (call_.resume ? "going on with " : "training ") << options_.folder << ": " << flat_->count()
          << " parameters, " << device_ << ", " << at::get_num_threads()
@@ -231,8 +231,8 @@ class Trainer {
     if (process_.world > 1) text << ", " << process_.world << " processes";
     if (call_.resume) text << ", from step " << state_.step << (state_.done ? ", where it was finished" : "");
     if (options_.bfloat16) text << ", bfloat16";
-    say(text.str());
-    if (!task_->remarks().empty()) say(task_->remarks());
+    log(text.str());
+    if (!task_->remarks().empty()) log(task_->remarks());
   }
 
   /// What differs from the recipe in the checkpoint (recipe.yaml may have been edited since), a line for each key.
@@ -293,7 +293,7 @@ class Trainer {
     }
     bar_.clear();
     trained_seconds_ = seconds();
-    if (interrupted_) say("stopped at step " + std::to_string(state_.step) + "; go on with: " + resume_command());
+    if (interrupted_) log("stopped at step " + std::to_string(state_.step) + "; go on with: " + resume_command());
   }
 
   std::string resume_command() const {
@@ -395,17 +395,17 @@ class Trainer {
   /// Rank 0 validates while the others wait, however long it takes. The checkpoint comes first: if the validation does
   /// not end, a resumed run begins with it.
   void validate() {
-    const auto heard = processes_->from_first("validate", [&] {
+    const auto received = processes_->from_first("validate", [&] {
       checkpoint();
       state_.validated = state_.step;
       const WithAverage averaged(*this);
-      const double worth = judge_figures(task_->validate());
-      return std::vector<double>{stopping_->exhausted() ? 1.0 : 0.0, worth};
+      const double score = record_figures(task_->validate());
+      return std::vector<double>{stopping_->exhausted() ? 1.0 : 0.0, score};
     });
     state_.validated = state_.step;
     task_->model().train();
-    schedule_->validated(heard[1]);
-    state_.done = heard[0] > 0 || limit_reached();
+    schedule_->validated(received[1]);
+    state_.done = received[0] > 0 || limit_reached();
   }
 
   void save() {
@@ -413,7 +413,7 @@ class Trainer {
   }
 
   /// Notes the figures, keeps the weights if they are the best; gives what they are worth.
-  double judge_figures(const Figures& figures) {
+  double record_figures(const Figures& figures) {
     Json line{{"step", state_.step}, {"epoch", state_.epoch}, {"seconds", seconds()}};
     if (state_.count > 0) line["loss"] = state_.loss / state_.count;  // since the last line
     std::vector<std::pair<std::string, double>> scalars;
@@ -423,16 +423,16 @@ class Trainer {
       scalars.emplace_back("dev/" + name, value);
       text += (scalars.size() == 1 ? " " : ", ") + name + " " + rounded(value, 2);
     }
-    const double worth = task_->worth(figures);
-    if (stopping_->validated(worth)) {
+    const double score = task_->score(figures);
+    if (stopping_->validated(score)) {
       state_.best_step = state_.step;
       save_model(task_->model(), options_.folder, config_md5_, {{"step", std::to_string(state_.step)}});
       text += " (best)";
     }
     records_->metrics.write(line);
     records_->events.write(state_.step, scalars, Log::wall_clock());
-    say(text + ", " + rounded(seconds(), 0) + " s");
-    return worth;
+    log(text + ", " + rounded(seconds(), 0) + " s");
+    return score;
   }
 
   void checkpoint() {
@@ -519,7 +519,7 @@ class Trainer {
   }
 
   /// With the best weights: everything worth reporting, in results.json.
-  void judge() {
+  void evaluate() {
     if (!main() || !exists(options_.folder + RunFolder::kModel)) return;
     load_model(task_->model(), options_.folder);
     task_->model().eval();
@@ -535,7 +535,7 @@ class Trainer {
                     {"threads", at::get_num_threads()},
                     {"processes", process_.world},
                     {"heed", std::string(kVersion)}};
-    results_.update(task_->judge(options_.folder));
+    results_.update(task_->evaluate(options_.folder));
     write_atomically(options_.folder + RunFolder::kResults, results_.dump(2) + "\n");
   }
 
@@ -553,7 +553,7 @@ class Trainer {
   }
   double seconds() const { return state_.seconds + seconds_since(started_); }
   bool main() const { return process_.rank == 0; }
-  void say(const std::string& line) {
+  void log(const std::string& line) {
     if (log_) log_->line(line);
   }
 

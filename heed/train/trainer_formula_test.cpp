@@ -189,7 +189,7 @@ TEST_F(TrainerFormula, AveragesTheWeightsWithAWarmUp) {
 }
 
 TEST_F(TrainerFormula, ValidatesSavesAndJudgesTheAverageAndTrainsTheWeights) {
-  script_.worth = {1, 2, 1};  // the second is the best
+  script_.score = {1, 2, 1};  // the second is the best
   train_with({"train.steps=6", "train.average=0.9", "train.validate=2"});
   Averaged expected(script_.start);
   std::vector<Numbers> averages;
@@ -253,7 +253,7 @@ TEST_F(TrainerFormula, ValidatesEverySoManyStepsAndAtTheEnd) {
 }
 
 TEST_F(TrainerFormula, StopsWhenItsPatienceIsExhaustedAndKeepsTheBest) {
-  script_.worth = {1, 3, 2, 3, 9};  // equal is not better, so the fourth is the second one without a new best
+  script_.score = {1, 3, 2, 3, 9};  // equal is not better, so the fourth is the second one without a new best
   train_with({"train.steps=100", "train.validate=1", "train.patience=2"});
   EXPECT_EQ(result_.step, 4);
   EXPECT_EQ(result_.results.at("best_step"), 2);
@@ -264,7 +264,7 @@ TEST_F(TrainerFormula, StopsWhenItsPatienceIsExhaustedAndKeepsTheBest) {
 }
 
 TEST_F(TrainerFormula, TakesNoFurtherStepWhenItIsResumedAfterItsPatienceWasExhausted) {
-  script_.worth = {3, 2, 1, 9};  // the third is the second one without a new best; a fourth would be a new best
+  script_.score = {3, 2, 1, 9};  // the third is the second one without a new best; a fourth would be a new best
   int batches = 0;
   script_.training = [&](const Share&) { ++batches; };
   const std::vector<std::string> settings{"train.steps=100", "train.validate=1", "train.patience=2"};
@@ -281,7 +281,7 @@ TEST_F(TrainerFormula, TakesNoFurtherStepWhenItIsResumedAfterItsPatienceWasExhau
 }
 
 TEST_F(TrainerFormula, GoesOnWhileValidationsImprove) {
-  script_.worth = {1, 0, 2, 1, 3, 2, 2, 9};
+  script_.score = {1, 0, 2, 1, 3, 2, 2, 9};
   train_with({"train.steps=100", "train.validate=1", "train.patience=2"});
   EXPECT_EQ(result_.step, 7);
 }
@@ -289,7 +289,7 @@ TEST_F(TrainerFormula, GoesOnWhileValidationsImprove) {
 TEST_F(TrainerFormula, BeginsAResumedRunWithTheValidationThatDidNotEnd) {
   const std::vector<std::string> settings{"train.steps=6", "train.validate=2", "train.checkpoint=1000",
                                           "train.average=0.9", "train.schedule=plateau(0.5, patience=1)"};
-  script_.worth = {2, 1, 3};
+  script_.score = {2, 1, 3};
   int validations = 0, batches = 0;
   script_.training = [&](const Share&) { ++batches; };
   script_.validating = [&] { check(++validations != 2, "the validation was killed"); };
@@ -302,7 +302,7 @@ TEST_F(TrainerFormula, BeginsAResumedRunWithTheValidationThatDidNotEnd) {
   EXPECT_EQ(batches, 6);  // no step was lost
 
   script_ = {};
-  script_.worth = {2, 1, 3};
+  script_.score = {2, 1, 3};
   run_ = folder_.path("whole");
   train_with(settings);
   EXPECT_EQ(saved("values"), resumed);
@@ -381,7 +381,7 @@ TEST_F(TrainerFormula, StopsAtASignalAndGoesOnToTheSameWeights) {
 }
 
 TEST_F(TrainerFormula, RemembersTheBestAndItsPatienceWhenItIsResumed) {
-  script_.worth = {5, 1, 2, 3, 4};  // the first is the best, and the fourth the third one without a new best
+  script_.score = {5, 1, 2, 3, 4};  // the first is the best, and the fourth the third one without a new best
   const std::vector<std::string> settings{"train.validate=1", "train.patience=3"};
   train_with({"train.steps=2", settings[0], settings[1]});
   const Numbers best = model();
@@ -416,7 +416,7 @@ TEST_F(TrainerFormula, SaysWhereTheLossIsNoLongerFinite) {
 }
 
 TEST_F(TrainerFormula, LowersTheLearningRateOnAPlateau) {
-  script_.worth = {1, 1, 1, 2, 2, 2};  // waits once at 2, lowered at 3; best at 4; lowered at 6
+  script_.score = {1, 1, 1, 2, 2, 2};  // waits once at 2, lowered at 3; best at 4; lowered at 6
   train_with({"train.steps=8", "train.validate=1", "train.schedule=plateau(0.5, patience=2)"});
   expect_near(logged("lr"), {0.25, 0.25, 0.25, 0.125, 0.125, 0.125, 0.0625, 0.0625});
 }

@@ -184,16 +184,16 @@ class Engine {
           const int count = static_cast<int>((last - 1) / kPanel + 1 - panel), n = work.columns(panel, count);
           const Block at = work.rows_of(r);
           const bool inside = work.all_of[g].first <= key && key + n <= work.all_of[g].last;
-          if (state.recalls()) {
-            state.recall(r, at.rows, key, n, s);
+          if (state.restores()) {
+            state.restore(r, at.rows, key, n, s);
           } else if (inside && fuses_exp2) {
             alignas(64) Real sums[kGroup * V::kLanes];
             clear(sums, at.rows * V::kLanes);
             work.tile().exp2(r, at.rows, panel, count, minus_top, s, sums);
-            state.take(r, at.rows, sums);
+            state.accumulate(r, at.rows, sums);
           } else {
             work.scores(r, panel, count, s);
-            state.absorb(r, at.rows, key, n, s, factor);
+            state.update(r, at.rows, key, n, s, factor);
           }
           if (!state.reads_values()) continue;
           if (second != nullptr && state.reads_twice()) {

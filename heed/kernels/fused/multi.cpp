@@ -51,7 +51,7 @@ class PaddedRows {
 };
 
 /// A problem whose widths are multiples of the grain: the caller's, or copies with zeros after the features and
-/// channels. Those score 0 and weigh values of 0.
+/// channels. Those score 0 and normalize_row values of 0.
 template <typename Real>
 class Wide {
  public:

@@ -113,7 +113,7 @@ struct MultiForward : Multi<V> {
     Base::score(w, h, q, t, rest, others, scratch.hidden, scratch.scores);
     if (w.p.soft_cap > 0 || w.p.bias.any()) activate_all(w, pairs.added(), others, scratch.scores);
     if (w.p.dropout > 0) pairs.draw(rest, others, scratch.factors, w.channel_row());
-    weigh(w, t, rest, others, scratch, s);
+    normalize_row(w, t, rest, others, scratch, s);
   }
 
   static void activate_all(const PreparedCall& w, const Real* added, int count, Real* scores) {
@@ -125,8 +125,8 @@ struct MultiForward : Multi<V> {
   }
 
   /// Softmax of each channel by itself.
-  static void weigh(const PreparedCall& w, const Tile& t, const int32_t* key, int count, const Scratch& scratch,
-                    const State& s) {
+  static void normalize_row(const PreparedCall& w, const Tile& t, const int32_t* key, int count, const Scratch& scratch,
+                            const State& s) {
     const int64_t channels = w.p.channels, row = w.channel_row();
     const bool drops = w.p.dropout > 0;
     for (int64_t c = 0; c < channels; c += V::kLanes) {

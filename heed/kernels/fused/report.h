@@ -101,7 +101,7 @@ class Report : private Engine<V> {
         for (int64_t j = 0; j < run * p_.keys; ++j) to[j] = 0;
         work.begin(at, true);
         sweep(work, first, run, [&](int r, int64_t key, int columns, Real* s) {
-          work.state().weigh(r, p_.rows[Base::row(at) + r], key, columns, s);
+          work.state().normalize_row(r, p_.rows[Base::row(at) + r], key, columns, s);
           Real* row = to + (r - first) * p_.keys + key;
           for (int c = 0; c < columns && key + c < p_.keys; ++c) row[c] = s[c];
         });
@@ -134,7 +134,7 @@ class Report : private Engine<V> {
           w_.entropy[index + r] += entropy_of(columns, copy);
         }
         if (top == 0) return;
-        work.state().weigh(r, known, key, columns, s);
+        work.state().normalize_row(r, known, key, columns, s);
         for (int c = 0; c < columns && key + c < p_.keys; ++c)
           if (s[c] != 0) insert(s[c], key + c, w_.top_weights + (index + r) * top, w_.top_keys + (index + r) * top);
       });
@@ -180,7 +180,7 @@ class Report : private Engine<V> {
           const int n = work.columns(key / kPanel, count);
           for (int i = 0; i < work.rows_of(r).rows; ++i) {
             Real* row = s + i * kTile;
-            work.state().weigh(r + i, p_.rows[Base::row(at) + r + i], key, n, row);
+            work.state().normalize_row(r + i, p_.rows[Base::row(at) + r + i], key, n, row);
             for (int c = 0; c < n; c += V::kLanes) V::store(sum + c, V::add(V::load(sum + c), V::load(row + c)));
           }
         }

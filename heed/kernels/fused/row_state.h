@@ -33,7 +33,7 @@ class RowState {
 
   /// Keys may be split among threads, and the parts joined by merge().
   virtual bool splits() const { return true; }
-  /// absorb() fills factor.
+  /// update() fills factor.
   virtual bool rescales() const { return false; }
   /// This pass turns scores into weights, and the engine multiplies them by the values.
   virtual bool reads_values() const { return true; }
@@ -42,14 +42,14 @@ class RowState {
   virtual void second_weights(int /*row*/, int /*rows*/, int /*columns*/, const Real* /*weights*/, Real* /*to*/) {}
 
   /// Scores of rows row ... of the block, of keys key ... key + columns - 1.
-  virtual void absorb(int row, int rows, int64_t key, int columns, Real* s, Real* factor) = 0;
-  /// Where weights are 2^(e log2(e) + minus_top) for all rows alike, a score tile may make them itself; take() gets
-  /// their sums, [row][lane].
+  virtual void update(int row, int rows, int64_t key, int columns, Real* s, Real* factor) = 0;
+  /// Where weights are 2^(e log2(e) + minus_top) for all rows alike, a score tile may make them itself; accumulate()
+  /// gets their sums, [row][lane].
   virtual bool exp2_bound(Real& /*minus_top*/) const { return false; }
-  virtual void take(int /*row*/, int /*rows*/, const Real* /*sums*/) {}
-  /// In this pass the state knows the weights without scores: recall() replaces both.
-  virtual bool recalls() const { return false; }
-  virtual void recall(int /*row*/, int /*rows*/, int64_t /*key*/, int /*columns*/, Real* /*s*/) {}
+  virtual void accumulate(int /*row*/, int /*rows*/, const Real* /*sums*/) {}
+  /// In this pass the state knows the weights without scores: restore() replaces both.
+  virtual bool restores() const { return false; }
+  virtual void restore(int /*row*/, int /*rows*/, int64_t /*key*/, int /*columns*/, Real* /*s*/) {}
   /// After the last tile: another pass?
   virtual bool again() { return false; }
   /// Joins what two parts of the keys gave.
@@ -58,16 +58,16 @@ class RowState {
   virtual void finish(int row, const Rows<const Real>& values, Real* context, Real* second) = 0;
 
   /// Scores -> weights, in place.
-  virtual void weigh(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const = 0;
+  virtual void normalize_row(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const = 0;
   /// Scores -> what entropy is asked of.
   virtual void distribution(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const {
-    weigh(row, known, key, columns, s);
+    normalize_row(row, known, key, columns, s);
   }
   /// The log of one weight.
   virtual Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const {
     alignas(64) Real s[kPad];
     for (Real& x : s) x = score;
-    weigh(row, known, key, kPad, s);
+    normalize_row(row, known, key, kPad, s);
     return std::log(s[0]);
   }
   virtual Real lse(const RowStats<Real>& known) const {

@@ -42,7 +42,7 @@ class FilterState : public SoftmaxState<V> {
       V::store(s + c, a);
     }
   }
-  void weigh(int, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
+  void normalize_row(int, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
     for (int c = 0; c < columns; c += kTile) filter(known, key + c, columns - c < kTile ? columns - c : kTile, s + c);
   }
   Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const override {
@@ -69,7 +69,7 @@ class ThresholdState final : public FilterState<V> {
   }
   bool reads_values() const override { return weighing_; }
 
-  void absorb(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
+  void update(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) {
       RowStats<Real>& known = State::rows_[row + r];
       if (!weighing_) {
@@ -77,7 +77,7 @@ class ThresholdState final : public FilterState<V> {
         this->count(known, columns, s);
         continue;
       }
-      this->weigh(row + r, known, key, columns, s);
+      this->normalize_row(row + r, known, key, columns, s);
       Reg sum = V::zero();
       for (int c = 0; c < columns; c += V::kLanes) sum = V::add(sum, V::load(s + c));
       kept_[row + r] += V::sum(sum);
@@ -145,7 +145,7 @@ class TopKState final : public FilterState<V> {
   }
   bool reads_values() const override { return false; }
 
-  void absorb(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
+  void update(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) {
       RowStats<Real>& known = State::rows_[row + r];
       this->count(known, columns, s);

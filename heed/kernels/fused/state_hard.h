@@ -26,7 +26,7 @@ class HardState final : public SoftmaxState<V> {
   bool rescales() const override { return false; }
   bool reads_values() const override { return false; }
 
-  void absorb(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
+  void update(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) {
       RowStats<Real>& known = State::rows_[row + r];
       for (int c = 0; c < columns; c += kPanel)
@@ -61,13 +61,13 @@ class HardState final : public SoftmaxState<V> {
     for (int64_t i = 0; i < width; ++i) context[i] = unknown ? known.kept_share : by * value[i];
   }
 
-  void weigh(int, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
+  void normalize_row(int, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
     const bool unknown = known.kept_share != known.kept_share;
     for (int c = 0; c < columns; ++c) s[c] = unknown && s[c] != State::kNone ? known.kept_share : Real(0);
     if (!unknown && known.key >= key && known.key < key + columns) s[known.key - key] = 1;
   }
   void distribution(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
-    State::p_.with_lse ? this->normalize(known, columns, s) : weigh(row, known, key, columns, s);
+    State::p_.with_lse ? this->normalize(known, columns, s) : normalize_row(row, known, key, columns, s);
   }
 
   /// ds = g (1[j = m] - P) by the log-probability; the context itself has no gradient by the scores.
@@ -79,7 +79,7 @@ class HardState final : public SoftmaxState<V> {
       this->normalize(known, columns, dp);
     else
       for (int c = 0; c < columns; ++c) dp[c] = 0;
-    weigh(row, known, key, columns, s);
+    normalize_row(row, known, key, columns, s);
     for (int c = 0; c < columns; ++c) dp[c] = log_probability * (s[c] - dp[c]);
   }
 

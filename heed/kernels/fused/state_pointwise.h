@@ -18,14 +18,14 @@ class PointwiseState final : public RowState<V> {
   using F = Functions<V>;
   using State::State;
 
-  void absorb(int, int rows, int64_t, int columns, Real* s, Real*) override {
+  void update(int, int rows, int64_t, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) weights(columns, s);
   }
   void merge(int, const RowStats<Real>&, Real* context, const Real* later_context) override {
     State::add_row(context, State::p_.value_width, later_context, 1);
   }
   void finish(int, const Rows<const Real>&, Real*, Real*) override {}
-  void weigh(int, const RowStats<Real>&, int64_t, int columns, Real* s) const override { weights(columns, s); }
+  void normalize_row(int, const RowStats<Real>&, int64_t, int columns, Real* s) const override { weights(columns, s); }
 
   /// log a = -log(1 + exp(-e)), also where a itself is too small for a number.
   Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const override {

@@ -27,7 +27,7 @@ class SoftmaxState : public RowState<V> {
   }
   bool rescales() const override { return !bounded_; }
 
-  void absorb(int row, int rows, int64_t key, int columns, Real* s, Real* factor) override {
+  void update(int row, int rows, int64_t key, int columns, Real* s, Real* factor) override {
     for (int r = 0; r < rows; ++r, s += kTile) {
       RowStats<Real>& known = State::rows_[row + r];
       if (!bounded_) factor[r] = grow(known, State::largest(s, columns));
@@ -48,7 +48,7 @@ class SoftmaxState : public RowState<V> {
     minus_top = -State::rows_[0].max;
     return bounded_ && State::p_.gauss == Gauss::none;
   }
-  void take(int row, int rows, const Real* sums) override {
+  void accumulate(int row, int rows, const Real* sums) override {
     for (int r = 0; r < rows; ++r) State::rows_[row + r].sum += V::sum(V::load(sums + r * V::kLanes));
   }
 
@@ -71,7 +71,7 @@ class SoftmaxState : public RowState<V> {
     if (sum != 0) State::scale_row(context, State::p_.value_width, 1 / sum);
   }
 
-  void weigh(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
+  void normalize_row(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
     normalize(known, columns, s);
     if (State::p_.gauss == Gauss::weights) spread(row, key, columns, s);
   }
@@ -182,7 +182,7 @@ class StraightThroughState final : public SoftmaxState<V> {
     SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity(), known);
   }
 
-  void absorb(int row, int rows, int64_t key, int columns, Real* s, Real* factor) override {
+  void update(int row, int rows, int64_t key, int columns, Real* s, Real* factor) override {
     for (int r = 0; r < rows; ++r) {
       RowStats<Real>& known = State::rows_[row + r];
       const Real tile = State::largest(s + r * kTile, columns);
@@ -193,7 +193,7 @@ class StraightThroughState final : public SoftmaxState<V> {
           break;
         }
     }
-    SoftmaxState<V>::absorb(row, rows, key, columns, s, factor);
+    SoftmaxState<V>::update(row, rows, key, columns, s, factor);
   }
   void merge(int row, const RowStats<Real>& later, Real* context, const Real* later_context) override {
     if (later.max > State::rows_[row].max) State::rows_[row].key = later.key;
@@ -210,7 +210,7 @@ class StraightThroughState final : public SoftmaxState<V> {
     const Real* value = values.at(State::at_.batch, State::at_.head / State::p_.group(), known.key);
     for (int64_t i = 0; i < width; ++i) context[i] = by * value[i];
   }
-  void weigh(int, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
+  void normalize_row(int, const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
     one_hot(known, key, columns, s);
   }
   Real log_weight(int, const RowStats<Real>& known, int64_t key, Real) const override {

@@ -45,12 +45,12 @@ class SparseState final : public RowState<V> {
   }
 
   bool splits() const override { return false; }
-  bool reads_values() const override { return stage_ == Stage::weigh; }
-  bool reads_twice() const override { return stage_ == Stage::weigh; }
-  bool recalls() const override { return stage_ == Stage::weigh && recalls_; }
+  bool reads_values() const override { return stage_ == Stage::normalize_row; }
+  bool reads_twice() const override { return stage_ == Stage::normalize_row; }
+  bool restores() const override { return stage_ == Stage::normalize_row && recalls_; }
 
   /// Survivors are in the order of their keys: each tile takes the next ones.
-  void recall(int row, int rows, int64_t key, int columns, Real* s) override {
+  void restore(int row, int rows, int64_t key, int columns, Real* s) override {
     for (int r = row; r < row + rows; ++r, s += kTile) {
       Own& own = own_[r];
       const RowStats<Real>& known = State::rows_[r];
@@ -77,7 +77,7 @@ class SparseState final : public RowState<V> {
   void merge(int, const RowStats<Real>&, Real*, const Real*) override {}
   Real lse(const RowStats<Real>&) const override { return State::kNone; }
 
-  void absorb(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
+  void update(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) {
       const int i = row + r;
       if (stage_ == Stage::collect)
@@ -90,7 +90,7 @@ class SparseState final : public RowState<V> {
   }
 
   bool again() override {
-    if (stage_ == Stage::weigh) return false;
+    if (stage_ == Stage::normalize_row) return false;
     bool overflow = false, moved = false;
     int64_t survivors = 0;
     for (int r = 0; r < State::at_.rows; ++r) {
@@ -113,7 +113,7 @@ class SparseState final : public RowState<V> {
       return true;
     }
     if (!overflow && survivors * 8 < int64_t{State::at_.rows} * State::p_.keys) return false;
-    stage_ = Stage::weigh;
+    stage_ = Stage::normalize_row;
     recalls_ = !overflow;
     for (int r = 0; r < State::at_.rows; ++r) own_[r].next = 0;
     return true;
@@ -130,7 +130,7 @@ class SparseState final : public RowState<V> {
     }
     if (known.max == State::kNone) return;
     known.sum = 1;
-    if (stage_ == Stage::weigh) {
+    if (stage_ == Stage::normalize_row) {
       if (second != nullptr && own.second > 0) State::scale_row(second, width, static_cast<Real>(1 / own.second));
       return;
     }
@@ -148,7 +148,7 @@ class SparseState final : public RowState<V> {
     if (second != nullptr && share > 0) State::scale_row(second, width, 1 / share);
   }
 
-  void weigh(int, const RowStats<Real>& known, int64_t, int columns, Real* s) const override {
+  void normalize_row(int, const RowStats<Real>& known, int64_t, int columns, Real* s) const override {
     weights(known, columns, s);
   }
 
@@ -177,7 +177,7 @@ class SparseState final : public RowState<V> {
   }
 
  private:
-  enum class Stage { collect, improve, weigh };
+  enum class Stage { collect, improve, normalize_row };
   enum class Kind { linear, square, any };  // 1 / (alpha - 1) is 1, 2, something else
   static constexpr Real kEnough = sizeof(Real) == 4 ? Real(1e-7) : Real(1e-16);
 
@@ -263,7 +263,7 @@ class SparseState final : public RowState<V> {
       for (int i = 0; i < own.size; i += V::kLanes) {
         const Reg e = V::select(V::lanes(0, own.size - i), V::load(z + i), low);
         low = V::min(low, e);
-        take_in(V::select(V::lanes(0, own.size - i), excess(known, e), V::zero()), sum, derivative);
+        add_terms(V::select(V::lanes(0, own.size - i), excess(known, e), V::zero()), sum, derivative);
       }
       const Real all = V::sum(sum), by = V::sum(derivative),
                  smallest = by_ * (-V::reduce_max(F::negative(low)) - known.max);
@@ -285,7 +285,7 @@ class SparseState final : public RowState<V> {
     return inside < 0 ? Real(0) : (sum - std::sqrt(inside)) / static_cast<Real>(size);
   }
   /// sum of x^power and of x^(power - 1)
-  HEED_INLINE void take_in(Reg x, Reg& sum, Reg& derivative) const {
+  HEED_INLINE void add_terms(Reg x, Reg& sum, Reg& derivative) const {
     const Reg some = V::select(V::greater(x, V::zero()), V::set1(1), V::zero());
     if (kind_ == Kind::linear) {
       sum = V::add(sum, x);
@@ -315,7 +315,7 @@ class SparseState final : public RowState<V> {
     Own& own = own_[r];
     if (!own.overflow || own.unknown) return;
     Reg sum = V::zero(), derivative = V::zero();
-    for (int c = 0; c < columns; c += V::kLanes) take_in(excess(State::rows_[r], V::load(s + c)), sum, derivative);
+    for (int c = 0; c < columns; c += V::kLanes) add_terms(excess(State::rows_[r], V::load(s + c)), sum, derivative);
     own.sum += V::sum(sum);
     own.derivative += power_ * V::sum(derivative);
   }

@@ -95,7 +95,7 @@ void Progress::update(const Now& now) {
   }
 }
 
-void Progress::say(const std::string& line) {
+void Progress::log(const std::string& line) {
   const bool again = drawn_;
   clear();
   screen_.write(line + "\n");

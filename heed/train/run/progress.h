@@ -43,7 +43,7 @@ class Progress {
   /// After a step. Cheap: what is not due is not drawn.
   void update(const Now& now);
   /// A line of its own, above the bar.
-  void say(const std::string& line);
+  void log(const std::string& line);
   /// Takes the bar away; the next update draws it again.
   void clear();
 

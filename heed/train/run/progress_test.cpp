@@ -84,16 +84,16 @@ TEST(Progress, FitsEveryTerminal) {
 TEST(Progress, MakesWayForALine) {
   Stage stage;
   Progress progress(stage.screen(true));
-  progress.say("before");
+  progress.log("before");
   EXPECT_EQ(stage.written, "before\n");
   progress.update({.epoch = 1, .epochs = 1, .step = 1, .steps = 2, .loss = 1, .tokens = 0});
   const std::string bar = stage.line();
   stage.written.clear();
-  progress.say("validation: BLEU 37");
+  progress.log("validation: BLEU 37");
   EXPECT_EQ(stage.written, "\r\x1b[Kvalidation: BLEU 37\n\r\x1b[K" + bar);
   stage.written.clear();
   progress.clear();
-  progress.say("done");
+  progress.log("done");
   EXPECT_EQ(stage.written, "\r\x1b[Kdone\n");
 }
 
@@ -114,7 +114,7 @@ TEST(Progress, IsAPlainLineFromTimeToTimeElsewhere) {
     progress.update({.epoch = 1, .epochs = 2, .step = 10 * second, .steps = 1000, .loss = 1, .tokens = 200 * second});
     stage.time += 1;
   }
-  progress.say("done");
+  progress.log("done");
   progress.clear();
   EXPECT_EQ(stage.written,
             "epoch 1/2, step 300/1000, loss 1.000, 200 tokens/s, 1:10 left\n"

@@ -39,8 +39,8 @@ class Evaluation : public ::testing::Test {
 };
 
 TEST_F(Evaluation, SignsBleuOfLowercasedReferences) {
-  EXPECT_NE(task()->judge("")["dev"]["bleu_signature"].get<std::string>().find("case:mixed"), std::string::npos);
-  const auto report = task({"data.lower=true"})->judge("");
+  EXPECT_NE(task()->evaluate("")["dev"]["bleu_signature"].get<std::string>().find("case:mixed"), std::string::npos);
+  const auto report = task({"data.lower=true"})->evaluate("");
   EXPECT_NE(report["dev"]["bleu_signature"].get<std::string>().find("case:lc"), std::string::npos);
 }
 
@@ -51,7 +51,7 @@ TEST_F(Evaluation, WritesALineForEveryTranslationThoughItIsEmpty) {
     item.value().zero_();
     if (item.key() == "output.bias") item.value()[Tokenizer::kEnd] = 10;  // the end is always the best
   }
-  made->judge(folder_.path());
+  made->evaluate(folder_.path());
   EXPECT_EQ(read_file(folder_.path("dev.hypotheses.txt")), "\n\n\n");
 }
 
@@ -71,7 +71,7 @@ TEST_F(Evaluation, JudgesWhatTheBeamSearchOfItsSettingsFinds) {
       item.value()[Tokenizer::kEnd] = 10;
       item.value()[target->encode("Katze").front()] = 10.4;
     }
-    made->judge(folder_.path());
+    made->evaluate(folder_.path());
     return read_file(folder_.path("dev.hypotheses.txt"));
   };
   EXPECT_EQ(hypotheses("0"), "\n\n\n");
@@ -79,10 +79,10 @@ TEST_F(Evaluation, JudgesWhatTheBeamSearchOfItsSettingsFinds) {
 }
 
 TEST_F(Evaluation, SaysInWhatLengthsAreCounted) {
-  const auto words = task()->judge("")["dev"];
+  const auto words = task()->evaluate("")["dev"];
   EXPECT_EQ(words["source_length_unit"], "words");
   EXPECT_EQ(words["bleu_by_length"][0]["to"], 4);
-  const auto characters = task({"data.dev=[b.zh, b.de]"})->judge("")["dev"];
+  const auto characters = task({"data.dev=[b.zh, b.de]"})->evaluate("")["dev"];
   EXPECT_EQ(characters["source_length_unit"], "characters");
   EXPECT_EQ(characters["bleu_by_length"][0]["from"], 3);
   EXPECT_EQ(characters["bleu_by_length"][0]["to"], 6);
@@ -92,12 +92,12 @@ TEST_F(Evaluation, SaysInWhatLengthsAreCounted) {
 // are within the sentences, 4-0 is not.
 TEST_F(Evaluation, LeavesGoldLinksOutThatAreOutOfRange) {
   write_atomically(folder_.path("gold"), "0-0 1-1 2-2\n0-0 1-1\n0-0 1-1 3-3 4-0\n");
-  const auto report = task({"data.test=[b.en, b.de]", "data.links=gold"})->judge("")["test"];
+  const auto report = task({"data.test=[b.en, b.de]", "data.links=gold"})->evaluate("")["test"];
   ASSERT_TRUE(report.contains("aer"));
   EXPECT_EQ(report["gold_links_out_of_range"], 1);
   write_atomically(folder_.path("gold"), "0-0 1-1 2-2\n0-0 1-1\n0-0 1-1 3-3\n");
   EXPECT_FALSE(
-      task({"data.test=[b.en, b.de]", "data.links=gold"})->judge("")["test"].contains("gold_links_out_of_range"));
+      task({"data.test=[b.en, b.de]", "data.links=gold"})->evaluate("")["test"].contains("gold_links_out_of_range"));
 }
 
 }  // namespace

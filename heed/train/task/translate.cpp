@@ -209,7 +209,7 @@ class Translate final : public Task {
     return figures;
   }
   /// BLEU, once there is any: below 1 it is noise, and the loss says more.
-  double worth(const Figures& figures) const override {
+  double score(const Figures& figures) const override {
     const auto of = [&](const std::string& wanted) {
       for (const auto& [name, value] : figures)
         if (name == wanted) return value;
@@ -235,11 +235,11 @@ class Translate final : public Task {
                           {"model", as_json(model_settings_.resolved().written())}});
   }
 
-  Json judge(const std::string& folder) override {
+  Json evaluate(const std::string& folder) override {
     Json report;
     const auto file = [&](const char* name) { return folder.empty() ? "" : folder + name; };
-    report["dev"] = judged(corpus_.dev, file("/dev.hypotheses.txt"));
-    if (corpus_.test.size() > 0) report["test"] = judged(corpus_.test, file("/test.hypotheses.txt"));
+    report["dev"] = evaluated(corpus_.dev, file("/dev.hypotheses.txt"));
+    if (corpus_.test.size() > 0) report["test"] = evaluated(corpus_.test, file("/test.hypotheses.txt"));
     return report;
   }
 
@@ -315,7 +315,7 @@ class Translate final : public Task {
     return all;
   }
 
-  Json judged(const TextPairs& text, const std::string& path) {
+  Json evaluated(const TextPairs& text, const std::string& path) {
     const auto hypotheses = texts_of(text, settings_.best);
     if (!path.empty()) write_atomically(path, joined(hypotheses, "\n") + "\n");
     const auto options = bleu_options();

@@ -25,19 +25,19 @@ std::shared_ptr<Task> translate_task(const std::vector<std::string>& settings) {
   return Task::Parts::make("translate", translate_recipe("", settings), TaskEnvironment{});
 }
 
-double worth(const std::string& watch, double loss, double bleu) {
-  return translate_task({"eval.watch=" + watch})->worth({{"loss", loss}, {"perplexity", 7}, {"bleu", bleu}});
+double score(const std::string& watch, double loss, double bleu) {
+  return translate_task({"eval.watch=" + watch})->score({{"loss", loss}, {"perplexity", 7}, {"bleu", bleu}});
 }
 
 TEST(TranslateTask, IsWorthItsBleuFromOneOn) {
-  EXPECT_EQ(worth("bleu", 2, 1), 1);
-  EXPECT_EQ(worth("bleu", 2, 35.5), 35.5);
+  EXPECT_EQ(score("bleu", 2, 1), 1);
+  EXPECT_EQ(score("bleu", 2, 35.5), 35.5);
 }
 
 TEST(TranslateTask, IsWorthItsLossWhileBleuIsNoise) {
-  EXPECT_EQ(worth("bleu", 2, 0.999), -2);
-  EXPECT_EQ(worth("bleu", 3, 0.5), -3);
-  EXPECT_EQ(worth("bleu", 3, 0), -3);
+  EXPECT_EQ(score("bleu", 2, 0.999), -2);
+  EXPECT_EQ(score("bleu", 3, 0.5), -3);
+  EXPECT_EQ(score("bleu", 3, 0), -3);
 }
 
 // What a message about a loss that is not finite shows of its batch: counted from 1, and at most eight pairs.
@@ -52,7 +52,7 @@ TEST(TranslateTask, DescribesABatchByItsPairs) {
 }
 
 TEST(TranslateTask, IsWorthItsLossWhereThatIsWatched) {
-  EXPECT_EQ(worth("loss", 2, 50), -2);
+  EXPECT_EQ(score("loss", 2, 50), -2);
 }
 
 /// Sum and tokens of the first batch, with all parameters 0 but the bias of the output: it is then the score of token i
