@@ -93,7 +93,7 @@ inline void dot(Bench& bench) {
 inline void dot_avx2(Bench& bench) {
   const auto sets = fused::instruction_sets();
   if (std::find(sets.begin(), sets.end(), "avx2") == sets.end()) {
-    std::printf("\ndot_avx2 is left out: this machine has no AVX2\n");
+    std::printf("\ndot_avx2 is left out_dim: this machine has no AVX2\n");
     return;
   }
   struct Forced {
@@ -324,7 +324,7 @@ inline void decode(Bench& bench) {
 /// What a second thread gains, over what it gains on multiply-adds alone.
 inline void threads(Bench& bench) {
   if (bench.machine.cores.size() < 2) {
-    std::printf("\nthreads is left out: there is one core to use\n");
+    std::printf("\nthreads is left out_dim: there is one core to use\n");
     return;
   }
   Pool pool({bench.machine.cores[1]});

@@ -25,17 +25,17 @@ data:
   grammar: {train: 16000, dev: 100, test: 400}
   tokenizer: words
 model:
-  words: {width: 96, dropout: 0}
-  features: {kind: recurrent, width: 128}
-  query: {kind: bahdanau, state: 128, out: 96}
+  embedding: {dim: 96, dropout: 0}
+  features: {kind: recurrent, dim: 128}
+  query: {kind: bahdanau, state_dim: 128, out_dim: 96}
   attention: additive + softmax
 train:
-  epochs: 0
-  steps: 580
-  batch: 1100
+  max_epochs: 0
+  max_steps: 580
+  batch_tokens: 1100
   lr: 0.007
-  schedule: cosine(warmup=60)
-  validate: 1000
+  schedule: cosine(warmup_steps=60)
+  validate_every: 1000
 eval: {tokenize: none, beam: 1}
 )";
 
@@ -132,7 +132,7 @@ void add_demo(CLI::App& app) {
       ->capture_default_str();
   demo->add_option("--seed", a->options.seed, "The same seed gives the same output")->capture_default_str();
   demo->add_option("--dir", a->options.folder, "Where the runs go")->capture_default_str();
-  demo->add_option("overrides", a->options.overrides, "Of the recipe: train.epochs=2");
+  demo->add_option("overrides", a->options.overrides, "Of the recipe: train.max_epochs=2");
   add_color_option(*demo, a->colors);
   demo->callback([a] {
     a->options.colors = colors(a->colors, isatty(STDOUT_FILENO) == 1);

@@ -16,7 +16,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-const std::vector<std::string> kTiny{"train.steps=4", "train.schedule=constant", "data.grammar.train=200",
+const std::vector<std::string> kTiny{"train.max_steps=4", "train.schedule=constant", "data.grammar.train=200",
                                      "data.grammar.test=20", "data.grammar.dev=10"};
 
 TEST(Demo, ComparesAttentionWithAFixedContextAndDrawsWhatItLooksAt) {

@@ -129,11 +129,11 @@ class Process {
 constexpr const char* kRecipe = R"(task: translate
 data: {train: grammar, grammar: {train: 300, dev: 4, test: 4}, tokenizer: words}
 model:
-  words: {width: 16, dropout: 0}
-  features: {kind: recurrent, width: 16}
-  query: {kind: bahdanau, state: 16, out: 16}
+  embedding: {dim: 16, dropout: 0}
+  features: {kind: recurrent, dim: 16}
+  query: {kind: bahdanau, state_dim: 16, out_dim: 16}
   attention: additive + softmax
-train: {epochs: 0, steps: 40, batch: 600, lr: 0.01, validate: 1000, log: 1, checkpoint: 1000}
+train: {max_epochs: 0, max_steps: 40, batch_tokens: 600, lr: 0.01, validate_every: 1000, log_every: 1, checkpoint_every: 1000}
 eval: {tokenize: none, beam: 1}
 )";
 
@@ -266,7 +266,7 @@ TEST_F(Program, EndsQuietlyWhenNobodyReadsItsOutput) {
 // ---- signals ----
 
 TEST_F(Program, StopsTrainingAtCtrlCAndSaysHowToGoOn) {
-  Process training(folder_, {"--threads", "1", "train", runs("toy.yaml"), "run.dir=long", "train.steps=1000000"});
+  Process training(folder_, {"--threads", "1", "train", runs("toy.yaml"), "run.dir=long", "train.max_steps=1000000"});
   ASSERT_TRUE(training.wait_for("long/metrics.jsonl"));
   training.send(SIGINT);
   const Outcome outcome = training.wait();
@@ -435,9 +435,10 @@ TEST_F(Program, RefusesALineThatItWouldSpendHoursOn) {
 
 // OpenBLAS with more threads than OpenMP gives waits for the others for ever.
 TEST_F(Program, UsesNoMoreThreadsThanOpenMpGives) {
-  const Outcome outcome = run_bare({"--threads", "2", "train", runs("toy.yaml"), "run.dir=wide",
-                                    "model.features.width=512", "model.query.state=512", "train.steps=1", "--quiet"},
-                                   {.environment = {{"OMP_THREAD_LIMIT", "1"}}});
+  const Outcome outcome =
+      run_bare({"--threads", "2", "train", runs("toy.yaml"), "run.dir=wide", "model.features.dim=512",
+                "model.query.state_dim=512", "train.max_steps=1", "--quiet"},
+               {.environment = {{"OMP_THREAD_LIMIT", "1"}}});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(says(outcome.err, {"heed: --threads is 2, but OpenMP gives 1"}));
 }
@@ -446,8 +447,8 @@ TEST_F(Program, UsesNoMoreThreadsThanOpenMpGives) {
 TEST_F(Program, LetsTheThreadsOfATrainingSleepSoonUnlessToldOtherwise) {
   const auto spin_count = [&](const std::string& threads, const Start& start) {
     Process training(
-        folder_, {"--threads", threads, "train", runs("toy.yaml"), "run.dir=spin", "train.steps=1000000", "--force"},
-        start);
+        folder_,
+        {"--threads", threads, "train", runs("toy.yaml"), "run.dir=spin", "train.max_steps=1000000", "--force"}, start);
     EXPECT_TRUE(training.wait_for("spin/metrics.jsonl"));
     const std::string environment = contents("/proc/" + std::to_string(training.id()) + "/environ");
     training.send(SIGKILL);
@@ -471,10 +472,10 @@ TEST_F(Program, TakesThreadsFromItsOptionThenFromTheEnvironment) {
 }
 
 TEST_F(Program, RefusesAModelThatDoesNotFitIntoMemory) {
-  const Outcome outcome = run({"train", runs("toy.yaml"), "run.dir=huge", "model.features.width=65536", "--quiet"},
+  const Outcome outcome = run({"train", runs("toy.yaml"), "run.dir=huge", "model.features.dim=65536", "--quiet"},
                               {.environment = {{"HEED_MEMORY", "2G"}}});
   EXPECT_EQ(outcome.code, kFailed);
-  EXPECT_TRUE(says(outcome.err, {"heed: recipe: model.features.width is 65536, so the model would take at least ",
+  EXPECT_TRUE(says(outcome.err, {"heed: recipe: model.features.dim is 65536, so the model would take at least ",
                                  " GB for weights, gradients and optimizer, but 2.0 GB are free; lower it"}));
   EXPECT_FALSE(exists(path("huge")));
 }
@@ -482,9 +483,9 @@ TEST_F(Program, RefusesAModelThatDoesNotFitIntoMemory) {
 // ---- folders ----
 
 TEST_F(Program, GoesOnInAFolderWithAnyName) {
-  ASSERT_EQ(run({"train", runs("toy.yaml"), "run.dir=exp #2", "train.steps=2", "--quiet"}).code, 0);
+  ASSERT_EQ(run({"train", runs("toy.yaml"), "run.dir=exp #2", "train.max_steps=2", "--quiet"}).code, 0);
   ASSERT_TRUE(exists(path("exp #2/checkpoint.safetensors")));
-  const Outcome resumed = run({"train", "--resume", "exp #2", "train.steps=3", "--json", "--quiet"});
+  const Outcome resumed = run({"train", "--resume", "exp #2", "train.max_steps=3", "--json", "--quiet"});
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(nlohmann::json::parse(resumed.out)["step"].get<int>(), 3);
   EXPECT_FALSE(exists(path("exp")));
@@ -493,7 +494,7 @@ TEST_F(Program, GoesOnInAFolderWithAnyName) {
 // The run of 40 steps was made in the folder "there" of another directory, which its recipe.yaml names.
 TEST_F(Program, GoesOnWhereAFolderWasCopiedTo) {
   ASSERT_EQ(std::system(("cp -r '" + runs("there") + "' '" + path("moved") + "'").c_str()), 0);
-  const Outcome resumed = run({"train", "--resume", "moved", "train.steps=41", "--json", "--quiet"});
+  const Outcome resumed = run({"train", "--resume", "moved", "train.max_steps=41", "--json", "--quiet"});
   ASSERT_EQ(resumed.code, 0) << resumed.err;
   const auto results = nlohmann::json::parse(resumed.out);
   EXPECT_EQ(results["step"].get<int>(), 41);

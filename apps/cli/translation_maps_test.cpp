@@ -12,7 +12,8 @@ Translator small_translator() {
   Languages languages;
   languages.source = train_tokenizer("words", {"Tom chases Jerry"});
   languages.target = train_tokenizer("words", {"汤姆 追逐 杰瑞"});
-  const Settings recipe = parse_recipe("model: {words: {width: 8}, features: {width: 8}, query: {state: 8}}", "small");
+  const Settings recipe =
+      parse_recipe("model: {embedding: {dim: 8}, features: {dim: 8}, query: {state_dim: 8}}", "small");
   auto model = std::make_shared<TranslationModel>(recipe.at("model"), languages.vocabularies());
   model->eval();
   return {std::move(model), std::move(languages)};

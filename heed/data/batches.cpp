@@ -144,17 +144,17 @@ std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64
 Batches::Batches(const IdPairs& corpus, BatchOptions options) : corpus_(corpus), options_(options) {
   check_corpus(corpus);
   check(options.tokens >= 1, "data/batches: got a batch of ", options.tokens, " tokens, expected 1 or more");
-  check(options.rows >= 0 && options.longest >= 0, "data/batches: rows are ", options.rows, " and longest is ",
-        options.longest, ", expected 0 (no limit) or more");
+  check(options.rows >= 0 && options.max_length >= 0, "data/batches: rows are ", options.rows, " and longest is ",
+        options.max_length, ", expected 0 (no limit) or more");
   int64_t sum = 0;
   for (int64_t row = 0; row < corpus.size(); ++row) {
     const auto [first, second] = widths(corpus, row);
     const int64_t wider = std::max(first, second);
-    if (options.longest > 0 && wider - 1 > options.longest) continue;
+    if (options.max_length > 0 && wider - 1 > options.max_length) continue;
     kept_.push_back(row);
     sum += wider;
   }
-  check(!kept_.empty(), "data/batches: of ", corpus.size(), " pairs none has at most ", options.longest,
+  check(!kept_.empty(), "data/batches: of ", corpus.size(), " pairs none has at most ", options.max_length,
         " pieces on each side, expected some");
   const int64_t by_tokens = std::max<int64_t>(options.tokens * pairs() / sum, 1);  // rows in a batch of mean length
   pool_ = kPoolBatches * (options.rows > 0 ? std::min(options.rows, by_tokens) : by_tokens);

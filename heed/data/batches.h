@@ -54,9 +54,9 @@ PairBatch collate(const IdPairs& corpus, const Rows& rows, int64_t rank = 0, int
 std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64_t max_rows = 0);
 
 struct BatchOptions {
-  int64_t tokens = 4096;  // of a batch, padding included: rows * S or rows * T, whichever is more
-  int64_t rows = 0;       // at most so many rows; 0: no limit
-  int64_t longest = 0;    // pieces of a side; 0: no limit
+  int64_t tokens = 4096;   // of a batch, padding included: rows * S or rows * T, whichever is more
+  int64_t rows = 0;        // at most so many rows; 0: no limit
+  int64_t max_length = 0;  // pieces of a side; 0: no limit
   uint64_t seed = 1;
 };
 

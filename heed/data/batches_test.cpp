@@ -149,10 +149,10 @@ TEST(Batches, GiveALongPairABatchOfItsOwn) {
 
 TEST(Batches, LeaveOutWhatIsTooLong) {
   const auto corpus = some_corpus(50);
-  const Batches batches(corpus, {.tokens = 200, .longest = 99});
+  const Batches batches(corpus, {.tokens = 200, .max_length = 99});
   EXPECT_EQ(batches.left_out(), 1);
   EXPECT_EQ(batches.pairs(), 49);
-  EXPECT_EQ(Batches(corpus, {.longest = 100}).left_out(), 0);
+  EXPECT_EQ(Batches(corpus, {.max_length = 100}).left_out(), 0);
 }
 
 TEST(Batches, MayHaveFewRows) {
@@ -165,7 +165,7 @@ TEST(Batches, RefuseWhatMakesNoSense) {
   const auto corpus = some_corpus(5);
   EXPECT_TRUE(says(error_of([&] { Batches(corpus, {.tokens = 0}); }), {"a batch of 0 tokens"}));
   EXPECT_TRUE(says(error_of([&] { Batches(IdPairs{}, {}); }), {"of 0 pairs none"}));
-  EXPECT_TRUE(says(error_of([] { Batches({{{4, 4, 4}}, {{4}}}, {.longest = 2}); }), {"none has at most 2 pieces"}));
+  EXPECT_TRUE(says(error_of([] { Batches({{{4, 4, 4}}, {{4}}}, {.max_length = 2}); }), {"none has at most 2 pieces"}));
   EXPECT_TRUE(says(error_of([] { collate({{{4}}, {{4}, {5}}}, {0}); }), {"got 1 sentences and 2 translations"}));
   EXPECT_TRUE(says(error_of([&] { collate(corpus, {5}); }), {"row 5, expected 0 to 4"}));
   const Batches batches(corpus, {});

@@ -35,11 +35,11 @@ ParallelText read_files(const CorpusOptions& o, const std::vector<std::string>& 
   TextOptions t;
   for (const auto& file : files) t.files.push_back(below(o.root, file));
   t.format = o.format;
-  t.lower = o.lower;
+  t.lowercase = o.lowercase;
   t.unescape = o.unescape;
   t.swap = o.swap;
   t.drop_empty = o.drop_empty;
-  t.longest = longest;
+  t.max_length = longest;
   if (o.modulo > 0) {
     t.modulo = o.modulo;
     t.keep_residues = keep;
@@ -145,10 +145,10 @@ CorpusOptions read_corpus_options(const Settings& data) {
   o.links = data.text("links", "");
   o.links_from_one = data.flag("links_from_one", false);
   o.format = data.choice("format", {"auto", "two", "tsv", "|||"});
-  o.lower = data.flag("lower", false);
+  o.lowercase = data.flag("lowercase", false);
   o.unescape = data.flag("unescape", false);
   o.drop_empty = data.flag("drop_empty", false);
-  o.longest = data.integer("longest", 100, 0, 1 << 20);
+  o.max_length = data.integer("max_length", 100, 0, 1 << 20);
   return o;
 }
 
@@ -158,7 +158,7 @@ Corpus read_corpus(const CorpusOptions& o) {
     return {of_grammar(split.train, o.swap), of_grammar(split.dev, o.swap), of_grammar(split.test, o.swap), 0};
   }
   Corpus corpus;
-  ParallelText train = read_files(o, o.train, other_residues(o), o.longest);
+  ParallelText train = read_files(o, o.train, other_residues(o), o.max_length);
   corpus.left_out = train.empty + train.too_long;
   corpus.train.source = std::move(train.source);
   corpus.train.target = std::move(train.target);

@@ -29,8 +29,8 @@ struct CorpusOptions {
   std::vector<std::string> train, dev, test;
   std::string links;
   bool links_from_one = false;  // words of the links are counted from 1
-  bool lower = false, unescape = false, swap = false, drop_empty = false;
-  int64_t longest = 0, modulo = 0;
+  bool lowercase = false, unescape = false, swap = false, drop_empty = false;
+  int64_t max_length = 0, modulo = 0;
   std::vector<int64_t> dev_residues, test_residues;
   uint64_t grammar_seed = 1;
   int64_t grammar_train = 0, grammar_dev = 0, grammar_test = 0;
@@ -43,7 +43,7 @@ CorpusOptions read_corpus_options(const Settings& data);
 
 struct Corpus {
   TextPairs train, dev, test;
-  int64_t left_out = 0;  // pairs of the training text with an empty side, or with more words than data.longest
+  int64_t left_out = 0;  // pairs of the training text with an empty side, or with more words than data.max_length
 };
 
 /// Reads and checks all of it. test may be empty. Training pairs with more than `longest` words on a side are left out

@@ -46,7 +46,7 @@ TEST_F(CorpusFiles, AreReadBelowTheRoot) {
 }
 
 TEST_F(CorpusFiles, LeaveLongPairsOutOfTrainingAlone) {
-  const Corpus corpus = corpus_of(data("longest: 2"));
+  const Corpus corpus = corpus_of(data("max_length: 2"));
   EXPECT_EQ(corpus.train.size(), 2U);
   EXPECT_EQ(corpus.dev.size(), 3U);
 }
@@ -54,7 +54,7 @@ TEST_F(CorpusFiles, LeaveLongPairsOutOfTrainingAlone) {
 // Words stand between whitespace of any script, not only between U+0020.
 TEST_F(CorpusFiles, CountWordsBetweenWhitespaceOfAnyKind) {
   write("a.de", "eins\tzwei\u3000drei\ndrei\nvier f\xC3\xBCnf\n");
-  const Corpus corpus = corpus_of(data("longest: 2"));
+  const Corpus corpus = corpus_of(data("max_length: 2"));
   EXPECT_EQ(corpus.train.size(), 1U);
   EXPECT_EQ(corpus.left_out, 2);
 }

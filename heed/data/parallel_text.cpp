@@ -63,7 +63,7 @@ std::string format_of(const TextOptions& options) {
 }
 
 void check_residues(const TextOptions& options) {
-  check(options.longest >= 0, "data/parallel_text: longest is ", options.longest, ", expected 0 or more words");
+  check(options.max_length >= 0, "data/parallel_text: longest is ", options.max_length, ", expected 0 or more words");
   check(options.modulo >= 0, "data/parallel_text: modulo is ", options.modulo, ", expected 0 or more");
   check(options.modulo > 0 || options.keep_residues.empty(),
         "data/parallel_text: got residues to keep without the number to divide by, expected modulo");
@@ -132,7 +132,7 @@ class Reader {
       return;
     }
     if (!among_residues(sides.first)) return;
-    if (options_.longest > 0 && std::max(words, partners) > options_.longest) {
+    if (options_.max_length > 0 && std::max(words, partners) > options_.max_length) {
       ++text_.too_long;
       return;
     }
@@ -151,7 +151,7 @@ class Reader {
 
   std::string changed(std::string text) const {
     if (options_.unescape) text = unescaped(text);
-    return options_.lower ? lowered(text) : text;
+    return options_.lowercase ? lowered(text) : text;
   }
 
   const TextOptions& options_;

@@ -18,11 +18,11 @@ namespace heed {
 struct TextOptions {
   std::vector<std::string> files{};
   std::string format = "auto";
-  bool lower = false;       // case
+  bool lowercase = false;   // case
   bool unescape = false;    // &apos; &quot; &amp; &lt; &gt; &#124; &#91; &#93; as the characters they stand for
   bool swap = false;        // translate the other way
   bool drop_empty = false;  // a pair with an empty side is left out; otherwise it is an error
-  int64_t longest = 0;      // pairs with a side of more words (between whitespace) are left out; 0: none
+  int64_t max_length = 0;   // pairs with a side of more words (between whitespace) are left out; 0: none
   /// A part of the lines: those whose md5(first side, as it stands in the file) modulo `modulo` is one of these.
   int64_t modulo = 0;
   std::vector<int64_t> keep_residues{};

@@ -71,13 +71,13 @@ TEST_F(Parallel, TextWantsOptionsThatMakeSense) {
   EXPECT_TRUE(says(message({.modulo = 20, .keep_residues = {20}}), {"residue 20, expected 0 to 19"}));
   EXPECT_TRUE(says(message({.keep_residues = {1}}), {"expected modulo"}));
   EXPECT_TRUE(says(message({.modulo = 20}), {"without the residues"}));
-  EXPECT_TRUE(says(message({.longest = -1}), {"longest is -1"}));
+  EXPECT_TRUE(says(message({.max_length = -1}), {"longest is -1"}));
   EXPECT_TRUE(says(error_of([] { read_parallel({}); }), {"got no files"}));
   EXPECT_TRUE(says(error_of([] { read_parallel({.files = {"a", "b", "c"}}); }), {"without their format"}));
 }
 
 TEST_F(Parallel, TextMayBeLoweredUnescapedAndSwapped) {
-  const auto text = one("It &apos;S\tÖL &amp;quot;\n", {.lower = true, .unescape = true, .swap = true});
+  const auto text = one("It &apos;S\tÖL &amp;quot;\n", {.lowercase = true, .unescape = true, .swap = true});
   EXPECT_EQ(text.source, (Lines{"öl &quot;"}));
   EXPECT_EQ(text.target, (Lines{"it 's"}));
 }
@@ -88,16 +88,16 @@ TEST(Unescaped, TurnsEachEntityIntoItsCharacterOnce) {
 }
 
 TEST_F(Parallel, PairsMayBeLeftOutAndAreCounted) {
-  const auto text = two("a\nb c d\n\ne\n", "x\ny\nz\nu v w\n", {.drop_empty = true, .longest = 2});
+  const auto text = two("a\nb c d\n\ne\n", "x\ny\nz\nu v w\n", {.drop_empty = true, .max_length = 2});
   EXPECT_EQ(text.source, (Lines{"a"}));
   EXPECT_EQ(text.empty, 1);
   EXPECT_EQ(text.too_long, 2);
-  EXPECT_TRUE(says(error_of([&] { one("a b\tx\n", {.longest = 1}); }), {"of 1 pairs none is left", "1 too long"}));
+  EXPECT_TRUE(says(error_of([&] { one("a b\tx\n", {.max_length = 1}); }), {"of 1 pairs none is left", "1 too long"}));
 }
 
 // md5("Hi.") = 15 and md5("Run.") = 13 modulo 20, of the text as it stands in the file, whatever is done to it.
 TEST_F(Parallel, PairsMayBeChosenByTheirDigest) {
-  const TextOptions options{.lower = true, .swap = true, .modulo = 20, .keep_residues = {1, 13}};
+  const TextOptions options{.lowercase = true, .swap = true, .modulo = 20, .keep_residues = {1, 13}};
   EXPECT_EQ(one("Hi.\t嗨\nRun.\t跑\n", options).target, (Lines{"run."}));
 }
 
@@ -119,7 +119,7 @@ TEST_F(Parallel, TatoebaFallsIntoItsParts) {
 TEST_F(Parallel, EuroparlLosesTheOnePairWithAnEmptySide) {
   const std::string folder = data_folder() + "align-deen-europarl100/bitext-10k/train10k.";
   if (!exists(folder + "de.gz")) GTEST_SKIP() << folder << "de.gz is not there; HEED_DATA names the folder of data";
-  TextOptions options{.files = {folder + "de.gz", folder + "en.gz"}, .lower = true, .unescape = true};
+  TextOptions options{.files = {folder + "de.gz", folder + "en.gz"}, .lowercase = true, .unescape = true};
   EXPECT_TRUE(says(error_of([&] { read_parallel(options); }), {"train10k.en.gz:", "the second side is empty"}));
   options.drop_empty = true;
   const auto text = read_parallel(options);

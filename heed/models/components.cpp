@@ -9,14 +9,15 @@ namespace heed {
 
 std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const std::string& defaults) {
   auto kinds = AttentionModel::Parts::names();
-  const std::string given = settings.shorthand("words");
+  const std::string given = settings.shorthand("mechanism");
   const auto named = std::find(kinds.begin(), kinds.end(), given);
   const bool is_name = named != kinds.end();
   if (!given.empty() && !is_name && given.find('+') == std::string::npos)
     fail("recipe: model.attention is '", excerpt(given), "'", suggestion(given, kinds),
          "; expected a mechanism such as 'additive + softmax', or one of ", joined(kinds));
-  const bool in_recipe = settings.origin("words") != kCommandLine;
-  for (const char* part : {"score", "align", "dim"})  // on the command line a part changes the words of the recipe
+  const bool in_recipe = settings.origin("mechanism") != kCommandLine;
+  for (const char* part :
+       {"score", "align", "dimensionality"})  // on the command line a part changes the words of the recipe
     if (const auto origin = settings.origin(part);
         !given.empty() && !origin.empty() && !(in_recipe && origin == kCommandLine))
       settings.refuse(part, "is given together with words: '", excerpt(given), "', expected one of the two");

@@ -11,7 +11,7 @@
 
 namespace heed {
 
-/// Refuses the largest size below `model`: "recipe: model.features.width is 65536, so the model would take at least 69
+/// Refuses the largest size below `model`: "recipe: model.features.dim is 65536, so the model would take at least 69
 /// GB for weights, gradients and optimizer, but 24 GB are free; lower it".
 [[noreturn]] void refuse_memory(const Settings& model, const std::string& kept_for, double needed, double free);
 

@@ -26,26 +26,25 @@ std::string refusal_of_model(const std::string& model, const char* memory) {
 
 TEST(ModelMemory, RefusesTheLargestSizeOfAModelThatDoesNotFit) {
   // A recurrent layer of two directions, 32768 in and 32768 in all: the first matrix alone has 49152 x 256 floats.
-  const std::string message = refusal_of_model("{features: {width: 32768}}", "100M");
-  EXPECT_EQ(message.rfind("recipe: model.features.width is 32768, so the model would take at least 20", 0), 0U)
+  const std::string message = refusal_of_model("{features: {dim: 32768}}", "100M");
+  EXPECT_EQ(message.rfind("recipe: model.features.dim is 32768, so the model would take at least 20", 0), 0U)
       << message;
   EXPECT_NE(message.find(" MB for weights, gradients and optimizer, but 100 MB are free; lower it [toy.yaml:1]"),
             std::string::npos)
       << message;
-  EXPECT_EQ(refusal_of_model("{features: {width: 32}}", "100M"), "no error");
+  EXPECT_EQ(refusal_of_model("{features: {dim: 32}}", "100M"), "no error");
 }
 
 TEST(ModelMemory, CountsTheQueryModelToo) {
-  EXPECT_EQ(refusal_of_model("{features: {width: 8}, query: {state: 16384}}", "100M")
-                .rfind("recipe: model.query.state is 16384, so the model would take", 0),
+  EXPECT_EQ(refusal_of_model("{features: {dim: 8}, query: {state_dim: 16384}}", "100M")
+                .rfind("recipe: model.query.state_dim is 16384, so the model would take", 0),
             0U);
 }
 
 TEST(ModelMemory, NeedsNoLimitBeyondTheWidestLayer) {
   const std::string bound = "expected 1 <= width <= 65536 [toy.yaml:1]";
-  EXPECT_EQ(refusal_of_model("{words: {width: 1048576}}", "1G"), "recipe: model.words.width is 1048576, " + bound);
-  EXPECT_EQ(refusal_of_model("{features: {width: 1048576}}", "1G"),
-            "recipe: model.features.width is 1048576, " + bound);
+  EXPECT_EQ(refusal_of_model("{embedding: {dim: 1048576}}", "1G"), "recipe: model.embedding.dim is 1048576, " + bound);
+  EXPECT_EQ(refusal_of_model("{features: {dim: 1048576}}", "1G"), "recipe: model.features.dim is 1048576, " + bound);
   EXPECT_EQ(refusal_of_model("{attention: {structure: multi_hop(hops=1000000)}}", "1G")
                     .find("hops is 1000000, expected 1 to 256") != std::string::npos,
             true);
@@ -56,12 +55,12 @@ TEST(AttentionSettings, AreAMechanismOrItsPartsButNotBoth) {
             "recipe: model.attention.score is given together with words: 'additive + softmax', expected one of the two "
             "[toy.yaml:1]");
   EXPECT_EQ(refusal_of_model("{attention: {words: additive + softmax, dropout: 0.1}}", "1G"), "no error");
-  EXPECT_EQ(refusal_of_model("{attention: {score: dot, align: softmax}, features: {width: 512}}", "1G"), "no error");
-  const Settings both = parse_recipe("model: {features: {width: 8}}", "toy.yaml",
+  EXPECT_EQ(refusal_of_model("{attention: {score: dot, align: softmax}, features: {dim: 512}}", "1G"), "no error");
+  const Settings both = parse_recipe("model: {features: {dim: 8}}", "toy.yaml",
                                      {"model.attention={words: additive + softmax, align: sparsemax}"});
   EXPECT_THROW(TranslationModel(both.at("model"), Vocabularies{8, 8, false}), Error);
   // On the command line a part changes what the recipe says.
-  const Settings changed = parse_recipe("model: {attention: additive + softmax, features: {width: 8}}", "toy.yaml",
+  const Settings changed = parse_recipe("model: {attention: additive + softmax, features: {dim: 8}}", "toy.yaml",
                                         {"model.attention.align=sparsemax"});
   EXPECT_EQ(TranslationModel(changed.at("model"), Vocabularies{8, 8, false}).attention().looking().mechanism,
             "additive + sparsemax");
@@ -70,8 +69,8 @@ TEST(AttentionSettings, AreAMechanismOrItsPartsButNotBoth) {
 // e = v . tanh(W q + U k): W [5, state], U [5, features].
 TEST(AttentionSettings, HiddenIsTheWidthOfTheScoreInRecurrentQueryModels) {
   for (const std::string kind : {"bahdanau", "luong"}) {
-    const Settings recipe = parse_recipe("model: {words: {width: 8}, features: {width: 12}, query: {kind: " + kind +
-                                             ", state: 16}, attention: {words: additive + softmax, hidden: 5}}",
+    const Settings recipe = parse_recipe("model: {embedding: {dim: 8}, features: {dim: 12}, query: {kind: " + kind +
+                                             ", state_dim: 16}, attention: {words: additive + softmax, hidden_dim: 5}}",
                                          "toy.yaml");
     const TranslationModel model(recipe.at("model"), Vocabularies{8, 8, false});
     const auto shape_of = [&](const std::string& name) {

@@ -242,9 +242,9 @@ TEST(DamagedRun, IsRefusedOrAsItWas) {
   const Folder folder;
   const std::string half = folder.path("half"), whole = folder.path("whole"), other = folder.path("other"),
                     run = folder.path("run");
-  const std::vector<std::string> all_steps{"train.steps=16"};
-  train_tiny(half, {"train.steps=11"});
-  train_tiny(other, {"train.steps=11", "train.seed=2", "data.grammar.seed=2", "model.words.dropout=0"});
+  const std::vector<std::string> all_steps{"train.max_steps=16"};
+  train_tiny(half, {"train.max_steps=11"});
+  train_tiny(other, {"train.max_steps=11", "train.seed=2", "data.grammar.seed=2", "model.embedding.dropout=0"});
   copy_run(half, whole);
   const auto resumed = [&](const std::string& in) {
     resume_tiny(in, all_steps);

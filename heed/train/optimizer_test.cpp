@@ -33,14 +33,14 @@ TEST(Optimizer, StepsAsThoseOfTorch) {
   expect_as_torch<torch::optim::Adam>("adam(0.8, 0.95)",
                                       torch::optim::AdamOptions(0.1).betas(std::make_tuple(0.8, 0.95)).eps(1e-8));
   expect_as_torch<torch::optim::AdamW>(
-      "adamw(0.9, 0.99, decay=0.2)",
+      "adamw(0.9, 0.99, weight_decay=0.2)",
       torch::optim::AdamWOptions(0.1).betas(std::make_tuple(0.9, 0.99)).eps(1e-8).weight_decay(0.2));
   expect_as_torch<torch::optim::SGD>("sgd(0.9)", torch::optim::SGDOptions(0.1).momentum(0.9));
   expect_as_torch<torch::optim::SGD>("sgd", torch::optim::SGDOptions(0.1));
 }
 
 TEST(Optimizer, RefusesWordsThatCannotBe) {
-  for (const char* spec : {"adam(1.5)", "adam(decay=-1)", "sgd(momentum=1)", "adm", "adam(speed=3)"})
+  for (const char* spec : {"adam(1.5)", "adam(weight_decay=-1)", "sgd(momentum=1)", "adm", "adam(speed=3)"})
     EXPECT_THROW(Catalogue<Optimizer>::make(spec), Error) << spec;
 }
 

@@ -28,7 +28,7 @@ void expect_refused_resume(const std::string& run, const std::vector<std::string
 TEST(Run, IsNotDestroyedWhenItsCheckpointIsGone) {
   const Folder folder;
   const std::string run = folder.path("run");
-  train_tiny(run, {"train.steps=2"});
+  train_tiny(run, {"train.max_steps=2"});
   ::unlink((run + "/checkpoint.safetensors").c_str());
   const auto names = Folder::names(run);
   expect_said(refusal([&] { train_tiny(run); }), {"already holds a run", "--force"});
@@ -39,20 +39,20 @@ TEST(Run, IsNotDestroyedWhenItsCheckpointIsGone) {
 TEST(Run, IsWholeWhenAStartOverFails) {
   const Folder folder;
   const std::string run = folder.path("run");
-  train_tiny(run, {"train.steps=2"});
+  train_tiny(run, {"train.max_steps=2"});
   const auto before = tensors_of(run);
   EXPECT_NE(refusal([&] {
-              train_tiny(run, {"train.steps=2", "data.train=none.tsv", "data.dev=none.tsv"}, {.force = true});
+              train_tiny(run, {"train.max_steps=2", "data.train=none.tsv", "data.dev=none.tsv"}, {.force = true});
             }),
             "nothing was refused");
   EXPECT_TRUE(same_tensors(tensors_of(run), before));
   EXPECT_EQ(Folder::names(folder.path()), std::vector<std::string>{"run"});
-  resume_tiny(run, {"train.steps=3"});
+  resume_tiny(run, {"train.max_steps=3"});
 }
 
 TEST(Run, IsStartedOverOrResumedButNotBoth) {
   const Folder folder;
-  train_tiny(folder.path("run"), {"train.steps=1"});
+  train_tiny(folder.path("run"), {"train.max_steps=1"});
   expect_said(refusal([&] { train_tiny(folder.path("run"), {}, {.resume = true, .force = true}); }),
               {"--resume", "--force", "expected one of them"});
 }
@@ -72,8 +72,8 @@ TEST(Run, EndsWithACheckpointOnEverySignalThatAsksForIt) {
       while (!exists(run + "/metrics.jsonl") || read_file(run + "/metrics.jsonl").empty()) ::usleep(1000);
       ::kill(::getpid(), number);
     });
-    const TrainResult result =
-        train_tiny(run, {"train.steps=1000000", "train.checkpoint=1000000", "train.log=1", "train.validate=1000000"});
+    const TrainResult result = train_tiny(run, {"train.max_steps=1000000", "train.checkpoint_every=1000000",
+                                                "train.log_every=1", "train.validate_every=1000000"});
     sender.join();
     EXPECT_TRUE(result.interrupted);
     EXPECT_EQ(result.signal, number);
@@ -109,7 +109,7 @@ TEST(Run, KeepsItsLastCheckpointWhenNoMoreCanBeWritten) {
   const Folder folder;
   const std::string whole = folder.path("whole"), run = folder.path("run");
   train_tiny(whole);
-  train_tiny(run, {"train.steps=10"});
+  train_tiny(run, {"train.max_steps=10"});
   const std::string checkpoint = read_file(run + "/checkpoint.safetensors");
   std::string said;
   {
@@ -128,7 +128,7 @@ TEST(Run, KeepsItsLastCheckpointWhenNoMoreCanBeWritten) {
 TEST(Run, LeavesTheOldOneWhenTheNewOneCannotBeWritten) {
   const Folder folder;
   const std::string run = folder.path("run");
-  train_tiny(run, {"train.steps=2"});
+  train_tiny(run, {"train.max_steps=2"});
   const std::string checkpoint = read_file(run + "/checkpoint.safetensors");
   std::string said;
   {
@@ -144,18 +144,18 @@ TEST(Run, LeavesTheOldOneWhenTheNewOneCannotBeWritten) {
 
 TEST(Resume, KeepsTheStateOfAPlateau) {
   const Folder folder;
-  const std::vector<std::string> plateau{"train.schedule=plateau(0.5, patience=1)", "train.validate=2", "train.log=1",
-                                         "train.lr=0.5", "eval.watch=loss"};
+  const std::vector<std::string> plateau{"train.schedule=plateau(0.5, patience=1)", "train.validate_every=2",
+                                         "train.log_every=1", "train.lr=0.5", "eval.monitor=loss"};
   const auto with_steps = [&](const char* steps) {
     auto all = plateau;
     all.push_back(steps);
     return all;
   };
   const std::string whole = folder.path("whole"), parts = folder.path("parts");
-  train_tiny(whole, with_steps("train.steps=30"));
-  train_tiny(parts, with_steps("train.steps=10"));
-  resume_tiny(parts, with_steps("train.steps=18"));
-  resume_tiny(parts, with_steps("train.steps=30"));
+  train_tiny(whole, with_steps("train.max_steps=30"));
+  train_tiny(parts, with_steps("train.max_steps=10"));
+  resume_tiny(parts, with_steps("train.max_steps=18"));
+  resume_tiny(parts, with_steps("train.max_steps=30"));
   EXPECT_EQ(metrics_without_times(parts), metrics_without_times(whole));
   const double last = metrics_without_times(whole).at(28).value("lr", 0.5);
   EXPECT_LT(last, 0.5) << "the plateau was never reached, so nothing was tested";
@@ -164,11 +164,11 @@ TEST(Resume, KeepsTheStateOfAPlateau) {
 TEST(Resume, KeepsTheBestModelWhenTheRunGetsWorse) {
   const Folder folder;
   const std::string run = folder.path("run");
-  const std::vector<std::string> options{"train.average=0", "eval.watch=loss", "train.validate=5"};
+  const std::vector<std::string> options{"train.ema_decay=0", "eval.monitor=loss", "train.validate_every=5"};
   train_tiny(run, options);
   const std::string best = read_file(run + "/model.safetensors");
   auto worse = options;
-  worse.insert(worse.end(), {"train.steps=40", "train.lr=3"});
+  worse.insert(worse.end(), {"train.max_steps=40", "train.lr=3"});
   const TrainResult result = resume_tiny(run, worse);
   EXPECT_EQ(result.step, 40);
   EXPECT_LE(result.results.at("best_step").get<int64_t>(), 24);
@@ -179,11 +179,11 @@ TEST(Resume, KeepsItsPatience) {
   const Folder folder;
   const std::string run = folder.path("run");
   // Nothing is learned at this rate: the first validation is the best, the third one after it ends the run.
-  const std::vector<std::string> options{"train.lr=1e-30",   "train.optimizer=sgd", "train.average=0",
-                                         "train.validate=1", "train.patience=3",    "eval.watch=loss"};
+  const std::vector<std::string> options{"train.lr=1e-30",         "train.optimizer=sgd", "train.ema_decay=0",
+                                         "train.validate_every=1", "train.patience=3",    "eval.monitor=loss"};
   auto first = options, second = options;
-  first.emplace_back("train.steps=3");
-  second.emplace_back("train.steps=50");
+  first.emplace_back("train.max_steps=3");
+  second.emplace_back("train.max_steps=50");
   train_tiny(run, first);
   EXPECT_EQ(resume_tiny(run, second).step, 4);
 }
@@ -200,30 +200,30 @@ TEST(Resume, RefusesOtherData) {
   const std::vector<std::string> files{"data={root: " + folder.path() +
                                        ", train: [train.en, train.de], dev: [dev.en, dev.de], tokenizer: words}"};
   const auto with_steps = [&](const char* steps) { return std::vector<std::string>{files[0], steps}; };
-  train_tiny(run, with_steps("train.steps=4"));
-  resume_tiny(run, with_steps("train.steps=5"));
+  train_tiny(run, with_steps("train.max_steps=4"));
+  resume_tiny(run, with_steps("train.max_steps=5"));
   for (const char* name : {"train.de", "train.en", "dev.de"}) {
     write_lines(name, "d f");
-    expect_refused_resume(run, {std::string(name), "other text", "--force"}, with_steps("train.steps=6"));
+    expect_refused_resume(run, {std::string(name), "other text", "--force"}, with_steps("train.max_steps=6"));
     write_lines(name, "d e");
   }
-  resume_tiny(run, with_steps("train.steps=6"));
+  resume_tiny(run, with_steps("train.max_steps=6"));
 }
 
 TEST(Resume, ComparesTheRecipeWithTheCheckpointNotWithAnEditedFile) {
   const Folder folder;
   const std::string run = folder.path("run");
-  train_tiny(run, {"train.steps=2"});
+  train_tiny(run, {"train.max_steps=2"});
   std::string recipe = read_file(run + "/recipe.yaml");
   const size_t at = recipe.find("seed: 1", recipe.find("train:\n"));
   ASSERT_NE(at, std::string::npos) << recipe;
   recipe.replace(at, 7, "seed: 2");
   write_atomically(run + "/recipe.yaml", recipe);
-  expect_said(
-      refusal([&] {
-        train(read_recipe(run + "/recipe.yaml", {"run.dir=" + run, "train.steps=3"}), {.resume = true, .quiet = true});
-      }),
-      {"train.seed is 2", "began with 1"});
+  expect_said(refusal([&] {
+                train(read_recipe(run + "/recipe.yaml", {"run.dir=" + run, "train.max_steps=3"}),
+                      {.resume = true, .quiet = true});
+              }),
+              {"train.seed is 2", "began with 1"});
 }
 
 /// The state of the checkpoint changed, with a checksum that fits.
@@ -245,7 +245,7 @@ void change_tensors(const std::string& run, const std::function<void(NamedTensor
 TEST(Resume, RefusesAStateThatCannotBe) {
   const Folder folder;
   const std::string run = folder.path("run");
-  train_tiny(run, {"train.steps=12"});
+  train_tiny(run, {"train.max_steps=12"});
   const std::string path = run + "/checkpoint.safetensors", checkpoint = read_file(path);
   const std::vector<std::pair<std::string, nlohmann::json>> wrong{{"/reached/step", 1.5},
                                                                   {"/reached/step", -1},
@@ -288,7 +288,7 @@ TEST(Resume, RefusesAStateThatCannotBe) {
 TEST(Resume, RefusesTensorsOfAnotherModel) {
   const Folder folder;
   const std::string run = folder.path("run");
-  train_tiny(run, {"train.steps=12"});
+  train_tiny(run, {"train.max_steps=12"});
   const std::string path = run + "/checkpoint.safetensors", checkpoint = read_file(path);
   const auto expect = [&](const char* part, const std::function<void(NamedTensors&)>& change) {
     change_tensors(run, change);
@@ -316,7 +316,7 @@ void edit_json(const std::string& path, const std::function<void(nlohmann::order
 TEST(SavedModel, RefusesWhatDoesNotBelongToIt) {
   const Folder folder;
   const std::string run = folder.path("run");
-  train_tiny(run, {"train.steps=2"});
+  train_tiny(run, {"train.max_steps=2"});
   const auto expect = [&](const std::string& name, const std::vector<std::string>& parts,
                           const std::function<void(nlohmann::ordered_json&)>& change) {
     const std::string own = read_file(run + name);
@@ -341,7 +341,7 @@ TEST(SavedModel, RefusesWhatDoesNotBelongToIt) {
 TEST(SavedModel, IsRefusedWithoutFiniteValues) {
   const Folder folder;
   const std::string run = folder.path("run"), path = run + "/model.safetensors";
-  train_tiny(run, {"train.steps=2"});
+  train_tiny(run, {"train.max_steps=2"});
   Safetensors saved = load_safetensors(path);
   saved.tensors.begin()->second.fill_(NAN);
   save_checked(path, saved.tensors, {{"format", "2"}, {"config", saved.metadata.at("config")}});
@@ -353,8 +353,8 @@ TEST(SavedModel, IsRefusedWithoutFiniteValues) {
 TEST(Resume, RefusesFilesOfAnotherRun) {
   const Folder folder;
   const std::string run = folder.path("run"), other = folder.path("other");
-  train_tiny(run, {"train.steps=2"});
-  train_tiny(other, {"train.steps=2", "data.grammar.seed=2", "model.words.dropout=0"});
+  train_tiny(run, {"train.max_steps=2"});
+  train_tiny(other, {"train.max_steps=2", "data.grammar.seed=2", "model.embedding.dropout=0"});
   for (const char* name : {"/config.json", "/tokenizer.source.json"}) {
     const std::string own = read_file(run + name);
     ASSERT_NE(own, read_file(other + name));

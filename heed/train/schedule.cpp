@@ -17,7 +17,7 @@ std::shared_ptr<Schedule> Schedule::make(const std::string& spec, const Schedule
 }
 
 void Schedule::read_warmup(const Options& options, int64_t default_value) {
-  warmup_ = options.integer("warmup", default_value);
+  warmup_ = options.integer("warmup_steps", default_value);
   check(warmup_ >= 0, options.part(), ": warmup is ", warmup_, ", expected 0 steps or more");
 }
 
@@ -151,7 +151,7 @@ const Schedule::Parts::Entry constant_entry{"constant",
                                              .paper = "",
                                              .cost = "",
                                              .choose = "short runs, and optimizers that find their own step",
-                                             .variants = {"constant(warmup=100)"}}};
+                                             .variants = {"constant(warmup_steps=100)"}}};
 const Schedule::Parts::Entry inverse_sqrt_entry{"inverse_sqrt",
                                                 make_schedule<InverseSqrt>,
                                                 {.formula = "min(step / warmup, sqrt(warmup / step))",

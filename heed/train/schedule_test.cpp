@@ -28,7 +28,7 @@ std::string refusal(const std::function<void()>& action) {
 
 TEST(Schedule, WarmsUpOnAStraightLine) {
   for (const std::string spec :
-       {"constant(warmup=4)", "inverse_sqrt(4)", "cosine(4, 20)", "linear(4, 20)", "plateau(warmup=4)"}) {
+       {"constant(warmup_steps=4)", "inverse_sqrt(4)", "cosine(4, 20)", "linear(4, 20)", "plateau(warmup_steps=4)"}) {
     EXPECT_EQ(factor(spec, 1), 0.25) << spec;
     EXPECT_EQ(factor(spec, 3), 0.75) << spec;
     EXPECT_EQ(factor(spec, 4), 1) << spec;
@@ -49,7 +49,7 @@ TEST(Schedule, IsThatOfTheTransformer) {
     const double paper = std::min(1 / std::sqrt(s), s * std::pow(w, -1.5)) / std::sqrt(d);
     EXPECT_NEAR(rate * factor("inverse_sqrt", step), paper, 1e-15 + 1e-12 * paper) << step;
   }
-  EXPECT_EQ(factor("inverse_sqrt(warmup=100)", 400), 0.5);
+  EXPECT_EQ(factor("inverse_sqrt(warmup_steps=100)", 400), 0.5);
 }
 
 TEST(Schedule, FallsOnACosineOrALine) {
@@ -127,7 +127,7 @@ TEST(Schedule, IsRefusedWithTheReason) {
             "schedule: no part called 'cosin' (did you mean 'cosine'?); known: constant, cosine, inverse_sqrt, linear, "
             "plateau");
   EXPECT_EQ(said("inverse_sqrt(0)"), "schedule/inverse_sqrt: warmup is 0, expected 1 step or more");
-  EXPECT_EQ(said("constant(warmup=-1)"), "schedule/constant: warmup is -1, expected 0 steps or more");
+  EXPECT_EQ(said("constant(warmup_steps=-1)"), "schedule/constant: warmup is -1, expected 0 steps or more");
   EXPECT_EQ(said("linear(100, 50)"),
             "schedule/linear: total is 50, expected more than warmup = 100; lower warmup, or train for more steps");
   EXPECT_EQ(said("linear(total=50, floor=2)"), "schedule/linear: floor is 2, expected 0 <= floor <= 1");

@@ -19,11 +19,11 @@ namespace heed::testing {
 inline constexpr const char* kTinyRecipe = R"(task: translate
 data: {train: grammar, grammar: {train: 200, dev: 10, test: 5}, tokenizer: words}
 model:
-  words: {width: 8, dropout: 0.2}
-  features: {kind: recurrent, width: 8}
-  query: {kind: bahdanau, state: 8, out: 8}
+  embedding: {dim: 8, dropout: 0.2}
+  features: {kind: recurrent, dim: 8}
+  query: {kind: bahdanau, state_dim: 8, out_dim: 8}
   attention: {words: additive + softmax, dropout: 0.1}
-train: {steps: 24, epochs: 0, batch: 200, lr: 0.01, checkpoint: 5, log: 2, validate: 10, average: 0.9}
+train: {max_steps: 24, max_epochs: 0, batch_tokens: 200, lr: 0.01, checkpoint_every: 5, log_every: 2, validate_every: 10, ema_decay: 0.9}
 eval: {tokenize: none, beam: 1}
 )";
 

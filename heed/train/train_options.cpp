@@ -27,12 +27,12 @@ std::string read_name(const Settings& recipe) {
 
 /// Refuses now, before any data is read, what cannot fit: a run of so many steps at most.
 void check_schedule(const Settings& train, const TrainOptions& o) {
-  const int64_t steps = o.steps > 0 ? o.steps : int64_t{1} << 40;
+  const int64_t steps = o.max_steps > 0 ? o.max_steps : int64_t{1} << 40;
   try {
     Schedule::make(o.schedule_spec, {.steps = steps});
   } catch (const Error& error) {
-    if (o.steps == 0) train.refuse("schedule", "is '", excerpt(o.schedule_spec), "': ", error.what());
-    train.refuse("schedule", "is '", excerpt(o.schedule_spec), "' for ", o.steps, " steps: ", error.what());
+    if (o.max_steps == 0) train.refuse("schedule", "is '", excerpt(o.schedule_spec), "': ", error.what());
+    train.refuse("schedule", "is '", excerpt(o.schedule_spec), "' for ", o.max_steps, " steps: ", error.what());
   }
 }
 
@@ -42,22 +42,22 @@ TrainOptions read_train_options(const Settings& recipe) {
   const Settings t = recipe.at("train"), run = recipe.at("run");
   TrainOptions o;
   o.folder = run.text("dir", "runs/" + read_name(recipe));
-  o.epochs = t.integer("epochs", 20, 0, 1 << 20);
-  o.steps = t.integer("steps", 0, 0, int64_t{1} << 40);
-  if (o.epochs == 0 && o.steps == 0)
-    t.refuse("epochs", "is 0 and train.steps too; expected one of them to say when to stop");
+  o.max_epochs = t.integer("max_epochs", 20, 0, 1 << 20);
+  o.max_steps = t.integer("max_steps", 0, 0, int64_t{1} << 40);
+  if (o.max_epochs == 0 && o.max_steps == 0)
+    t.refuse("max_epochs", "is 0 and train.max_steps too; expected one of them to say when to stop");
   o.seed = static_cast<uint64_t>(t.integer("seed", 1, 0, (int64_t{1} << 53) - 1));
   o.lr = t.number("lr", 1e-3, above(0), kMaxRate);
   o.optimizer_spec = t.text("optimizer", "adam");
   check_spec(t, "optimizer", o.optimizer_spec, [&] { o.optimizer = Catalogue<Optimizer>::make(o.optimizer_spec); });
   o.schedule_spec = t.text("schedule", "constant");
   check_schedule(t, o);
-  o.clip = t.number("clip", 1, 0);
-  o.average = t.number("average", 0, 0, below(1));
+  o.clip_norm = t.number("clip_norm", 1, 0);
+  o.ema_decay = t.number("ema_decay", 0, 0, below(1));
   o.accumulate = t.integer("accumulate", 1, 1, 1 << 20);
-  o.validate = t.integer("validate", 0, 0);
-  o.checkpoint = t.integer("checkpoint", 500, 1);
-  o.log = t.integer("log", 50, 1);
+  o.validate_every = t.integer("validate_every", 0, 0);
+  o.checkpoint_every = t.integer("checkpoint_every", 500, 1);
+  o.log_every = t.integer("log_every", 50, 1);
   o.patience = t.integer("patience", 0, 0);
   o.bfloat16 = t.choice("precision", {"float", "bfloat16"}) == "bfloat16";
   o.device = t.text("device", "auto");

@@ -37,10 +37,11 @@ TEST(TrainOptions, RefuseARateThatNoFloatHolds) {
 
 // Steps are known before any data is read, so the refusal comes then.
 TEST(TrainOptions, RefuseAScheduleThatDoesNotFitTheSteps) {
-  EXPECT_EQ(refusal_of({"train.schedule=cosine(500)", "train.steps=100"}),
-            "recipe: train.schedule is 'cosine(500)' for 100 steps: schedule/cosine: total is 100, expected more than "
-            "warmup = 500; lower warmup, or train for more steps [command line]");
-  EXPECT_EQ(refusal_of({"train.schedule=cosine(500)", "train.steps=501"}), "no error");
+  EXPECT_EQ(
+      refusal_of({"train.schedule=cosine(500)", "train.max_steps=100"}),
+      "recipe: train.schedule is 'cosine(500)' for 100 max_steps: schedule/cosine: total is 100, expected more than "
+      "warmup = 500; lower warmup, or train for more steps [command line]");
+  EXPECT_EQ(refusal_of({"train.schedule=cosine(500)", "train.max_steps=501"}), "no error");
   EXPECT_EQ(refusal_of({"train.schedule=cosine(500)"}), "no error");  // the steps of an epoch are not known yet
 }
 

@@ -133,7 +133,7 @@ class Trainer {
     prepare_folder();
     make_task();
     flat_ = std::make_unique<FlatParameters>(task_->model());
-    if (options_.average > 0) average_ = flat_->values().clone();
+    if (options_.ema_decay > 0) average_ = flat_->values().clone();
     expected_steps_ = expected_steps();
     try {
       schedule_ = Schedule::make(options_.schedule_spec, {.steps = expected_steps_, .better = Better::higher});
@@ -197,7 +197,7 @@ class Trainer {
     const std::string name = recipe_.choice("task", Task::Parts::names());
     const bool gpu = device_.is_cuda();  // the model is made in the memory of the machine, and only made there
     const int copies =
-        gpu ? 1 : (options_.optimizer_spec.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.average > 0 ? 1 : 0);
+        gpu ? 1 : (options_.optimizer_spec.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.ema_decay > 0 ? 1 : 0);
     task_ = within_memory(recipe_.at("model"), copies, gpu ? "weights" : "weights, gradients and optimizer", [&] {
       return Task::Parts::make(name, recipe_, TaskEnvironment{options_.folder, device_, call_.resume});
     });
@@ -245,7 +245,7 @@ class Trainer {
       const auto found = before.find(key);
       if (key == "run.dir" || key == "name" || (found != before.end() && found->second == value)) continue;
       const std::string was = found == before.end() ? "nothing" : found->second;
-      const bool other_run = (key.rfind("data.", 0) == 0 && key != "data.root") || key == "train.batch" ||
+      const bool other_run = (key.rfind("data.", 0) == 0 && key != "data.root") || key == "train.batch_tokens" ||
                              key == "train.seed" || key == "train.accumulate" || key == "train.optimizer";
       check(!other_run, "recipe: ", key, " is ", value, ", but the run began with ", was,
             "; go on with that, or start over with --force");
@@ -288,7 +288,7 @@ class Trainer {
       if (due) validate();
       interrupted_ = processes_->any(interrupt.asked());
       signal_ = interrupt.asked() ? interrupt.signal() : SIGINT;
-      if (interrupted_ || state_.done || due || state_.step % options_.checkpoint == 0) save();
+      if (interrupted_ || state_.done || due || state_.step % options_.checkpoint_every == 0) save();
       if (interrupted_) break;
     }
     bar_.clear();
@@ -325,7 +325,7 @@ class Trainer {
     out.norm = grads.norm().item<double>();
     share.batch = first;
     if (!std::isfinite(out.loss) || !std::isfinite(out.norm)) diverged(share, out);
-    if (options_.clip > 0 && out.norm > options_.clip) grads.mul_(options_.clip / out.norm);
+    if (options_.clip_norm > 0 && out.norm > options_.clip_norm) grads.mul_(options_.clip_norm / out.norm);
     out.rate = options_.lr * schedule_->factor(state_.step + 1);
     options_.optimizer->step(optimizer_, flat_->values(), grads, out.rate, state_.step + 1);
     move_average();
@@ -346,7 +346,7 @@ class Trainer {
   void move_average() {
     if (!average_.defined()) return;
     const auto t = static_cast<double>(state_.step + 1);
-    average_.lerp_(flat_->values(), 1 - std::min(options_.average, (1 + t) / (10 + t)));
+    average_.lerp_(flat_->values(), 1 - std::min(options_.ema_decay, (1 + t) / (10 + t)));
   }
 
   [[noreturn]] void diverged(const Share& share, const StepResult& result) {
@@ -355,7 +355,7 @@ class Trainer {
     fail("train: at step ", state_.step + 1, " the loss is ", result.loss, " and the norm of the gradients ",
          result.norm, " (", task_->describe(share), where.empty() ? "" : "; first in " + where,
          "). The last checkpoint is whole; try a lower train.lr (now ", options_.lr,
-         "), a longer warm-up in train.schedule, a smaller train.clip (now ", options_.clip,
+         "), a longer warm-up in train.schedule, a smaller train.clip_norm (now ", options_.clip_norm,
          options_.bfloat16 ? "), train.precision=float" : ")", ", or look at these lines of the data");
   }
 
@@ -366,12 +366,12 @@ class Trainer {
     if (!main()) return;
     if (!call_.quiet)
       bar_.update({.epoch = state_.epoch + 1,
-                   .epochs = options_.epochs,
+                   .epochs = options_.max_epochs,
                    .step = state_.step,
                    .steps = expected_steps_,
                    .loss = result.loss,
                    .tokens = tokens_});
-    if (state_.step % options_.log != 0) return;
+    if (state_.step % options_.log_every != 0) return;
     const double loss = state_.loss / std::max(1.0, state_.count);
     records_->metrics.write(Json{{"step", state_.step},
                                  {"epoch", state_.epoch},
@@ -388,7 +388,8 @@ class Trainer {
 
   bool validation_due() const {
     if (state_.step == 0 || state_.validated == state_.step) return false;
-    const bool regular = options_.validate > 0 ? state_.step % options_.validate == 0 : state_.position == 0;
+    const bool regular =
+        options_.validate_every > 0 ? state_.step % options_.validate_every == 0 : state_.position == 0;
     return regular || limit_reached();
   }
 
@@ -544,12 +545,13 @@ class Trainer {
   }
   /// As far as can be said: epochs differ by a batch or two.
   int64_t expected_steps() {
-    const int64_t by_epochs = options_.epochs * steps_of_epoch(0);
-    return options_.steps > 0 && (options_.epochs == 0 || options_.steps < by_epochs) ? options_.steps : by_epochs;
+    const int64_t by_epochs = options_.max_epochs * steps_of_epoch(0);
+    return options_.max_steps > 0 && (options_.max_epochs == 0 || options_.max_steps < by_epochs) ? options_.max_steps
+                                                                                                  : by_epochs;
   }
   bool limit_reached() const {
-    return (options_.epochs > 0 && state_.epoch >= options_.epochs) ||
-           (options_.steps > 0 && state_.step >= options_.steps);
+    return (options_.max_epochs > 0 && state_.epoch >= options_.max_epochs) ||
+           (options_.max_steps > 0 && state_.step >= options_.max_steps);
   }
   double seconds() const { return state_.seconds + seconds_since(started_); }
   bool main() const { return process_.rank == 0; }

@@ -33,8 +33,9 @@ class TrainerFormula : public ::testing::Test {
   void TearDown() override { script_ = {}; }
 
   void train_with(const std::vector<std::string>& settings, const TrainCall& call = {.quiet = true}) {
-    std::vector<std::string> all{"run.dir=" + run_, "train.optimizer=sgd", "train.lr=0.25",  "train.clip=0",
-                                 "train.log=1",     "train.validate=1000", "train.epochs=0", "train.device=cpu"};
+    std::vector<std::string> all{"run.dir=" + run_,    "train.optimizer=sgd", "train.lr=0.25",
+                                 "train.clip_norm=0",  "train.log_every=1",   "train.validate_every=1000",
+                                 "train.max_epochs=0", "train.device=cpu"};
     all.insert(all.end(), settings.begin(), settings.end());
     result_ = train(parse_recipe("task: formula\n", "formula", all), call);
     checkpoint_ = load_safetensors(run_ + "/checkpoint.safetensors");
@@ -105,7 +106,7 @@ Numbers moved(Numbers w, const Numbers& gradient, double rate) {
 }
 
 TEST_F(TrainerFormula, TakesOneStepAgainstTheMeanGradientOfAllTokens) {
-  train_with({"train.steps=1", "train.accumulate=2"});
+  train_with({"train.max_steps=1", "train.accumulate=2"});
   const Mean mean(script_.start, 0, {0, 1});  // 3 tokens and 1
   expect_near(saved("values"), moved(script_.start, mean.gradient, 0.25));
   ASSERT_EQ(steps_.size(), 1U);
@@ -117,7 +118,7 @@ TEST_F(TrainerFormula, TakesOneStepAgainstTheMeanGradientOfAllTokens) {
 }
 
 TEST_F(TrainerFormula, ClipsTheMeanGradientToItsNorm) {
-  train_with({"train.steps=1", "train.clip=0.5"});
+  train_with({"train.max_steps=1", "train.clip_norm=0.5"});
   const Mean mean(script_.start, 0, {0});
   ASSERT_GT(mean.norm, 0.5);
   expect_near(saved("values"), moved(script_.start, mean.gradient, 0.25 * 0.5 / mean.norm));
@@ -125,14 +126,14 @@ TEST_F(TrainerFormula, ClipsTheMeanGradientToItsNorm) {
 }
 
 TEST_F(TrainerFormula, LeavesAGradientBelowTheNormAlone) {
-  train_with({"train.steps=1", "train.clip=50"});
+  train_with({"train.max_steps=1", "train.clip_norm=50"});
   const Mean mean(script_.start, 0, {0});
   ASSERT_LT(mean.norm, 50);
   expect_near(saved("values"), moved(script_.start, mean.gradient, 0.25));
 }
 
 TEST_F(TrainerFormula, StepsWithTheLearningRateOfTheSchedule) {
-  train_with({"train.steps=5", "train.schedule=inverse_sqrt(warmup=2)"});
+  train_with({"train.max_steps=5", "train.schedule=inverse_sqrt(warmup_steps=2)"});
   const Numbers rates{0.25 / 2, 0.25, 0.25 * std::sqrt(2.0 / 3), 0.25 * std::sqrt(2.0 / 4), 0.25 * std::sqrt(2.0 / 5)};
   Numbers w = script_.start;
   for (int64_t step = 0; step < 5; ++step) w = moved(w, Mean(w, 0, {step}).gradient, rates[static_cast<size_t>(step)]);
@@ -141,21 +142,21 @@ TEST_F(TrainerFormula, StepsWithTheLearningRateOfTheSchedule) {
 }
 
 TEST_F(TrainerFormula, TellsTheScheduleHowManyStepsTheEpochsHave) {
-  train_with({"train.epochs=2", "train.accumulate=2", "train.schedule=cosine"});
+  train_with({"train.max_epochs=2", "train.accumulate=2", "train.schedule=cosine"});
   Numbers rates;  // 3 steps an epoch
   for (int step = 1; step <= 6; ++step) rates.push_back(0.25 * (1 + std::cos(std::numbers::pi * step / 6)) / 2);
   expect_near(logged("lr"), rates);
 }
 
 TEST_F(TrainerFormula, TakesTheSmallerOfEpochsAndSteps) {
-  train_with({"train.epochs=2", "train.steps=4", "train.schedule=linear"});
+  train_with({"train.max_epochs=2", "train.max_steps=4", "train.schedule=linear"});
   expect_near(logged("lr"), {0.25 * 3 / 4, 0.25 * 2 / 4, 0.25 / 4, 0});
   EXPECT_EQ(result_.step, 4);
   EXPECT_EQ(result_.epoch, 0);
 }
 
 TEST_F(TrainerFormula, StepsWithAdam) {
-  train_with({"train.steps=7", "train.optimizer=adam(b1=0.8, b2=0.9, epsilon=0.001)", "train.lr=0.1"});
+  train_with({"train.max_steps=7", "train.optimizer=adam(beta1=0.8, beta2=0.9, epsilon=0.001)", "train.lr=0.1"});
   Numbers w = script_.start, m(3, 0.0), v(3, 0.0);
   for (int64_t step = 1; step <= 7; ++step) {
     const Mean mean(w, (step - 1) / 5, {(step - 1) % 5});
@@ -181,7 +182,7 @@ struct Averaged {
 };
 
 TEST_F(TrainerFormula, AveragesTheWeightsWithAWarmUp) {
-  train_with({"train.steps=9", "train.average=0.4"});  // (1 + t) / (10 + t) passes 0.4 at t = 5
+  train_with({"train.max_steps=9", "train.ema_decay=0.4"});  // (1 + t) / (10 + t) passes 0.4 at t = 5
   Averaged expected(script_.start);
   for (int64_t t = 1; t <= 9; ++t) expected.step(t, 0.4);
   expect_near(saved("average"), expected.average);
@@ -190,7 +191,7 @@ TEST_F(TrainerFormula, AveragesTheWeightsWithAWarmUp) {
 
 TEST_F(TrainerFormula, ValidatesSavesAndJudgesTheAverageAndTrainsTheWeights) {
   script_.score = {1, 2, 1};  // the second is the best
-  train_with({"train.steps=6", "train.average=0.9", "train.validate=2"});
+  train_with({"train.max_steps=6", "train.ema_decay=0.9", "train.validate_every=2"});
   Averaged expected(script_.start);
   std::vector<Numbers> averages;
   for (int64_t t = 1; t <= 6; ++t) {
@@ -206,7 +207,7 @@ TEST_F(TrainerFormula, ValidatesSavesAndJudgesTheAverageAndTrainsTheWeights) {
 }
 
 TEST_F(TrainerFormula, UsesTheLastPartialAccumulationOfAnEpoch) {
-  train_with({"train.epochs=2", "train.accumulate=2"});  // 5 batches: 2 + 2 + 1
+  train_with({"train.max_epochs=2", "train.accumulate=2"});  // 5 batches: 2 + 2 + 1
   Numbers w = script_.start;
   for (int64_t epoch = 0; epoch < 2; ++epoch)
     for (const auto& batches : {std::vector<int64_t>{0, 1}, {2, 3}, {4}})
@@ -218,7 +219,7 @@ TEST_F(TrainerFormula, UsesTheLastPartialAccumulationOfAnEpoch) {
 }
 
 TEST_F(TrainerFormula, ReportsTheMeanLossOfTheTokensSinceTheLastLine) {
-  train_with({"train.steps=4", "train.log=2"});
+  train_with({"train.max_steps=4", "train.log_every=2"});
   Numbers w = script_.start, losses;
   double sum = 0, tokens = 0;
   for (int64_t step = 1; step <= 4; ++step) {
@@ -236,25 +237,25 @@ TEST_F(TrainerFormula, ReportsTheMeanLossOfTheTokensSinceTheLastLine) {
 
 TEST_F(TrainerFormula, ReportsTheLossThatATaskShowsAndDescendsTheOneItReturns) {
   script_.shows_twice_the_loss = true;
-  train_with({"train.steps=1"});
+  train_with({"train.max_steps=1"});
   const Mean mean(script_.start, 0, {0});
   EXPECT_NEAR(steps_[0].at("loss"), 2 * mean.loss, kRounding);
   expect_near(saved("values"), moved(script_.start, mean.gradient, 0.25));
 }
 
 TEST_F(TrainerFormula, ValidatesAtTheEndOfEachEpochAndOfTheRun) {
-  train_with({"train.steps=12", "train.validate=0"});
+  train_with({"train.max_steps=12", "train.validate_every=0"});
   expect_near(validation_steps(), {5, 10, 12});
 }
 
 TEST_F(TrainerFormula, ValidatesEverySoManyStepsAndAtTheEnd) {
-  train_with({"train.steps=8", "train.validate=3"});
+  train_with({"train.max_steps=8", "train.validate_every=3"});
   expect_near(validation_steps(), {3, 6, 8});
 }
 
 TEST_F(TrainerFormula, StopsWhenItsPatienceIsExhaustedAndKeepsTheBest) {
   script_.score = {1, 3, 2, 3, 9};  // equal is not better, so the fourth is the second one without a new best
-  train_with({"train.steps=100", "train.validate=1", "train.patience=2"});
+  train_with({"train.max_steps=100", "train.validate_every=1", "train.patience=2"});
   EXPECT_EQ(result_.step, 4);
   EXPECT_EQ(result_.results.at("best_step"), 2);
   Numbers w = script_.start;
@@ -267,7 +268,7 @@ TEST_F(TrainerFormula, TakesNoFurtherStepWhenItIsResumedAfterItsPatienceWasExhau
   script_.score = {3, 2, 1, 9};  // the third is the second one without a new best; a fourth would be a new best
   int batches = 0;
   script_.training = [&](const Share&) { ++batches; };
-  const std::vector<std::string> settings{"train.steps=100", "train.validate=1", "train.patience=2"};
+  const std::vector<std::string> settings{"train.max_steps=100", "train.validate_every=1", "train.patience=2"};
   train_with(settings);
   ASSERT_EQ(result_.step, 3);
   const Numbers values = saved("values"), best = model();
@@ -282,13 +283,13 @@ TEST_F(TrainerFormula, TakesNoFurtherStepWhenItIsResumedAfterItsPatienceWasExhau
 
 TEST_F(TrainerFormula, GoesOnWhileValidationsImprove) {
   script_.score = {1, 0, 2, 1, 3, 2, 2, 9};
-  train_with({"train.steps=100", "train.validate=1", "train.patience=2"});
+  train_with({"train.max_steps=100", "train.validate_every=1", "train.patience=2"});
   EXPECT_EQ(result_.step, 7);
 }
 
 TEST_F(TrainerFormula, BeginsAResumedRunWithTheValidationThatDidNotEnd) {
-  const std::vector<std::string> settings{"train.steps=6", "train.validate=2", "train.checkpoint=1000",
-                                          "train.average=0.9", "train.schedule=plateau(0.5, patience=1)"};
+  const std::vector<std::string> settings{"train.max_steps=6", "train.validate_every=2", "train.checkpoint_every=1000",
+                                          "train.ema_decay=0.9", "train.schedule=plateau(0.5, patience=1)"};
   script_.score = {2, 1, 3};
   int validations = 0, batches = 0;
   script_.training = [&](const Share&) { ++batches; };
@@ -315,17 +316,17 @@ TEST_F(TrainerFormula, WritesACheckpointEverySoManyStepsAndAroundEachValidation)
   std::vector<int64_t> checkpoints;
   script_.training = [&](const Share&) { ++steps; };
   script_.state = [&] { checkpoints.push_back(steps); };
-  train_with({"train.steps=10", "train.checkpoint=3", "train.validate=7"});
+  train_with({"train.max_steps=10", "train.checkpoint_every=3", "train.validate_every=7"});
   EXPECT_EQ(checkpoints, (std::vector<int64_t>{0, 3, 6, 7, 7, 9, 10, 10}));
 }
 
 TEST_F(TrainerFormula, EvaluatesOutsideOfTraining) {
-  train_with({"train.steps=2", "train.validate=1"});
+  train_with({"train.max_steps=2", "train.validate_every=1"});
   EXPECT_EQ(script_.in_training, (std::vector<bool>{true, false, true, false, false}));
 }
 
 TEST_F(TrainerFormula, ReportsWhatItDid) {
-  train_with({"train.steps=7", "train.seed=9"});
+  train_with({"train.max_steps=7", "train.seed=9"});
   expect_near(logged("epoch"), {0, 0, 0, 0, 1, 1, 1});  // that of the next step
   const auto& results = result_.results;
   EXPECT_EQ(results.at("run"), run_);
@@ -348,9 +349,9 @@ TEST_F(TrainerFormula, ReportsWhatItDid) {
 TEST_F(TrainerFormula, DrawsOtherNumbersInEachStepAndWithEachSeed) {
   Numbers drawn;
   script_.training = [&](const Share&) { drawn.push_back(at::rand({1}).item<double>()); };
-  train_with({"train.steps=4", "train.seed=1"});
+  train_with({"train.max_steps=4", "train.seed=1"});
   run_ = folder_.path("other");
-  train_with({"train.steps=4", "train.seed=2"});
+  train_with({"train.max_steps=4", "train.seed=2"});
   ASSERT_EQ(drawn.size(), 8U);
   for (size_t i = 0; i < 8; ++i)
     for (size_t j = 0; j < i; ++j) EXPECT_NE(drawn[i], drawn[j]) << i << " and " << j;
@@ -363,29 +364,29 @@ TEST_F(TrainerFormula, StopsAtASignalAndGoesOnToTheSameWeights) {
     drawn.push_back(at::rand({1}).item<double>());
     if (++batches == 3) ::raise(SIGTERM);
   };
-  train_with({"train.steps=6"});
+  train_with({"train.max_steps=6"});
   EXPECT_TRUE(result_.interrupted);
   EXPECT_EQ(result_.signal, SIGTERM);
   EXPECT_EQ(result_.step, 3);
   EXPECT_TRUE(result_.results.is_null());
   EXPECT_NE(read_file(run_ + "/log.txt").find("stopped at step 3"), std::string::npos);
-  train_with({"train.steps=6"}, {.resume = true, .quiet = true});
+  train_with({"train.max_steps=6"}, {.resume = true, .quiet = true});
   EXPECT_FALSE(result_.interrupted);
   EXPECT_NE(read_file(run_ + "/log.txt").find("from step 3"), std::string::npos);
   const Numbers resumed = saved("values"), first(drawn);
   run_ = folder_.path("whole");
   drawn.clear();
-  train_with({"train.steps=6"});
+  train_with({"train.max_steps=6"});
   EXPECT_EQ(saved("values"), resumed);
   EXPECT_EQ(drawn, first);
 }
 
 TEST_F(TrainerFormula, RemembersTheBestAndItsPatienceWhenItIsResumed) {
   script_.score = {5, 1, 2, 3, 4};  // the first is the best, and the fourth the third one without a new best
-  const std::vector<std::string> settings{"train.validate=1", "train.patience=3"};
-  train_with({"train.steps=2", settings[0], settings[1]});
+  const std::vector<std::string> settings{"train.validate_every=1", "train.patience=3"};
+  train_with({"train.max_steps=2", settings[0], settings[1]});
   const Numbers best = model();
-  train_with({"train.steps=100", settings[0], settings[1]}, {.resume = true, .quiet = true});
+  train_with({"train.max_steps=100", settings[0], settings[1]}, {.resume = true, .quiet = true});
   EXPECT_EQ(result_.step, 4);
   EXPECT_EQ(result_.results.at("best_step"), 1);
   EXPECT_EQ(model(), best);
@@ -393,14 +394,14 @@ TEST_F(TrainerFormula, RemembersTheBestAndItsPatienceWhenItIsResumed) {
 }
 
 TEST_F(TrainerFormula, RefusesToResumeAsAnotherRunAndSaysWhatElseHasChanged) {
-  train_with({"train.steps=2"});
+  train_with({"train.max_steps=2"});
   const TrainCall resume{.resume = true, .quiet = true};
   for (const std::string other : {"train.seed=5", "train.accumulate=2", "train.optimizer=adam"}) {
-    const std::string said = refusal([&] { train_with({"train.steps=3", other}, resume); });
+    const std::string said = refusal([&] { train_with({"train.max_steps=3", other}, resume); });
     EXPECT_NE(said.find(other.substr(0, other.find('='))), std::string::npos) << other << ": " << said;
     EXPECT_NE(said.find("--force"), std::string::npos) << other << ": " << said;
   }
-  train_with({"train.steps=3", "train.lr=0.5"}, resume);
+  train_with({"train.max_steps=3", "train.lr=0.5"}, resume);
   EXPECT_EQ(result_.step, 3);
   EXPECT_NE(read_file(run_ + "/log.txt").find("changed: train.lr 0.25 -> 0.5"), std::string::npos);
   Numbers w = script_.start;
@@ -410,14 +411,14 @@ TEST_F(TrainerFormula, RefusesToResumeAsAnotherRunAndSaysWhatElseHasChanged) {
 
 TEST_F(TrainerFormula, SaysWhereTheLossIsNoLongerFinite) {
   script_.batches[1].center[2] = 1e200;
-  const std::string said = refusal([&] { train_with({"train.steps=5", "train.clip=3"}); });
-  for (const char* part : {"at step 2", "batch 1", "inf", "train.lr (now 0.25)", "train.clip (now 3)"})
+  const std::string said = refusal([&] { train_with({"train.max_steps=5", "train.clip_norm=3"}); });
+  for (const char* part : {"at step 2", "batch 1", "inf", "train.lr (now 0.25)", "train.clip_norm (now 3)"})
     EXPECT_NE(said.find(part), std::string::npos) << part << " is missing in: " << said;
 }
 
 TEST_F(TrainerFormula, LowersTheLearningRateOnAPlateau) {
   script_.score = {1, 1, 1, 2, 2, 2};  // waits once at 2, lowered at 3; best at 4; lowered at 6
-  train_with({"train.steps=8", "train.validate=1", "train.schedule=plateau(0.5, patience=2)"});
+  train_with({"train.max_steps=8", "train.validate_every=1", "train.schedule=plateau(0.5, patience=2)"});
   expect_near(logged("lr"), {0.25, 0.25, 0.25, 0.125, 0.125, 0.125, 0.0625, 0.0625});
 }
 

@@ -24,10 +24,11 @@ std::string variable(const char* name) {
 
 /// Six steps with a validation every two.
 TrainResult train_in(const std::string& run, const TrainCall& call = {.quiet = true}) {
-  return train(parse_recipe("task: formula\n", "formula",
-                            {"run.dir=" + run, "train.optimizer=sgd", "train.lr=0.25", "train.clip=0", "train.steps=6",
-                             "train.epochs=0", "train.validate=2", "train.log=1", "train.device=cpu"}),
-               call);
+  return train(
+      parse_recipe("task: formula\n", "formula",
+                   {"run.dir=" + run, "train.optimizer=sgd", "train.lr=0.25", "train.clip_norm=0", "train.max_steps=6",
+                    "train.max_epochs=0", "train.validate_every=2", "train.log_every=1", "train.device=cpu"}),
+      call);
 }
 
 /// Each test starts itself again, as several processes, and looks at how they ended.

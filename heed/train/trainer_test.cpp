@@ -19,11 +19,11 @@ namespace {
 constexpr const char* kSmall = R"(task: translate
 data: {train: grammar, grammar: {train: 300, dev: 20, test: 10}, tokenizer: words}
 model:
-  words: {width: 16, dropout: 0.2}
-  features: {kind: recurrent, width: 16}
-  query: {kind: bahdanau, state: 16, out: 16}
+  embedding: {dim: 16, dropout: 0.2}
+  features: {kind: recurrent, dim: 16}
+  query: {kind: bahdanau, state_dim: 16, out_dim: 16}
   attention: {words: additive + softmax, dropout: 0.1}
-train: {steps: 24, epochs: 0, batch: 300, lr: 0.01, checkpoint: 5, log: 2, validate: 10, average: 0.9, smoothing: 0.1}
+train: {max_steps: 24, max_epochs: 0, batch_tokens: 300, lr: 0.01, checkpoint_every: 5, log_every: 2, validate_every: 10, ema_decay: 0.9, label_smoothing: 0.1}
 eval: {tokenize: none, beam: 2}
 )";
 
@@ -96,8 +96,8 @@ TEST(Trainer, GoesOnFromACheckpointAsIfItHadNeverStopped) {
   const Folder folder;
   const std::string whole = folder.path("whole"), parts = folder.path("parts");
   train_small(whole);
-  train_small(parts, {"train.steps=7"});
-  for (const char* steps : {"train.steps=13", "train.steps=24"}) train_small(parts, {steps}, {.resume = true});
+  train_small(parts, {"train.max_steps=7"});
+  for (const char* steps : {"train.max_steps=13", "train.max_steps=24"}) train_small(parts, {steps}, {.resume = true});
   EXPECT_TRUE(weights_of(parts).equal(weights_of(whole)));
   const auto average = [](const std::string& run) {
     return load_safetensors(run + "/checkpoint.safetensors").tensors.at("average");
@@ -109,7 +109,7 @@ TEST(Trainer, CutsItsFilesBackToTheCheckpointItGoesOnFrom) {
   const Folder folder;
   const std::string whole = folder.path("whole"), cut = folder.path("cut");
   train_small(whole);
-  train_small(cut, {"train.steps=10"});
+  train_small(cut, {"train.max_steps=10"});
   std::ofstream(cut + "/metrics.jsonl", std::ios::app)
       << R"({"step": 12, "loss": 9.9})" << '\n';  // after the checkpoint
   train_small(cut, {}, {.resume = true});
@@ -118,9 +118,9 @@ TEST(Trainer, CutsItsFilesBackToTheCheckpointItGoesOnFrom) {
 
 TEST(Trainer, GivesTheSameWeightsTwice) {
   const Folder folder;
-  train_small(folder.path("a"), {"train.steps=6"});
-  train_small(folder.path("b"), {"train.steps=6"});
-  train_small(folder.path("c"), {"train.steps=6", "train.seed=2"});
+  train_small(folder.path("a"), {"train.max_steps=6"});
+  train_small(folder.path("b"), {"train.max_steps=6"});
+  train_small(folder.path("c"), {"train.max_steps=6", "train.seed=2"});
   EXPECT_TRUE(weights_of(folder.path("a")).equal(weights_of(folder.path("b"))));
   EXPECT_FALSE(weights_of(folder.path("a")).equal(weights_of(folder.path("c"))));
 }
@@ -138,9 +138,9 @@ TEST(Trainer, LearnsWithEveryKindOfModel) {
 
 TEST(Trainer, TrainsATransformerAndAStructure) {
   const Folder folder;
-  const std::vector<std::string> transformer{"model.query={kind: transformer, layers: 1, heads: 2}",
-                                             "model.features={kind: transformer, layers: 1, heads: 2}",
-                                             "model.attention=additive + entmax(1.5)", "model.words.width=16"};
+  const std::vector<std::string> transformer{"model.query={kind: transformer, num_layers: 1, num_heads: 2}",
+                                             "model.features={kind: transformer, num_layers: 1, num_heads: 2}",
+                                             "model.attention=additive + entmax(1.5)", "model.embedding.dim=16"};
   train_small(folder.path("t"), transformer);
   train_small(folder.path("s"), {"model.attention={words: additive + softmax, structure: multi_hop(hops=2)}"});
   for (const char* run : {"t", "s"}) EXPECT_LT(metrics_of(folder.path(run)).back().value("dev_loss", 99.0), 6.0) << run;
@@ -148,15 +148,15 @@ TEST(Trainer, TrainsATransformerAndAStructure) {
 
 TEST(Trainer, AddsUpBatchesToOneStep) {
   const Folder folder;
-  train_small(folder.path("a"), {"train.steps=3", "train.accumulate=4"});
+  train_small(folder.path("a"), {"train.max_steps=3", "train.accumulate=4"});
   EXPECT_GT(metrics_of(folder.path("a")).front().at("tokens"), 1200);  // of two steps of four batches of up to 300
 }
 
 TEST(Trainer, RefusesAFolderThatHoldsARun) {
   const Folder folder;
-  train_small(folder.path("run"), {"train.steps=1"});
+  train_small(folder.path("run"), {"train.max_steps=1"});
   EXPECT_NE(refusal([&] { train_small(folder.path("run")); }).find("--resume"), std::string::npos);
-  train_small(folder.path("run"), {"train.steps=1"}, {.force = true});
+  train_small(folder.path("run"), {"train.max_steps=1"}, {.force = true});
   EXPECT_NE(refusal([&] { train_small(folder.path("none"), {}, {.resume = true}); }).find("nothing to resume"),
             std::string::npos);
 }
@@ -165,14 +165,14 @@ TEST(Trainer, RefusesWrongRecipesByTheirKeys) {
   expect_refused({"train.learning_rate=1"}, {"train.learning_rate"});
   expect_refused({"train.epoch=1"}, {"train.epoch", "did you mean", "epochs"});
   expect_refused({"train.lr=fast"}, {"train.lr", "'fast'", "number"});
-  expect_refused({"model.words.width=-3"}, {"model.words.width", "-3"});
+  expect_refused({"model.embedding.dim=-3"}, {"model.embedding.dim", "-3"});
   expect_refused({"model.attention.score=aditive"}, {"model.attention.score", "'aditive'", "did you mean 'additive'"});
   expect_refused({"model.attention.align=softmox"}, {"model.attention.align", "'softmox'", "softmax"});
   expect_refused({"model.attention=aditive + softmax"}, {"model.attention", "aditive", "did you mean"});
-  expect_refused({"model.attention.dim=triple"}, {"model.attention.dim", "triple"});
-  expect_refused({"model.attention.score=dot", "model.features.width=20"}, {"model.attention", "dot"});
+  expect_refused({"model.attention.dimensionality=triple"}, {"model.attention.dimensionality", "triple"});
+  expect_refused({"model.attention.score=dot", "model.features.dim=20"}, {"model.attention", "dot"});
   expect_refused({"model.query.kind=bahdanu"}, {"model.query.kind", "bahdanau"});
-  expect_refused({"model.features.width=17"}, {"model.features.width", "17", "even"});
+  expect_refused({"model.features.dim=17"}, {"model.features.dim", "17", "even"});
   expect_refused({"model.attention.structure=rotatory"}, {"rotatory"});
   expect_refused({"train.optimizer=adm"}, {"train.optimizer", "adam"});
   expect_refused({"train.schedule=cosin"}, {"train.schedule", "cosine"});
@@ -183,7 +183,7 @@ TEST(Trainer, RefusesWrongRecipesByTheirKeys) {
 
 TEST(Trainer, KeepsTheShortFormOfAMechanismOpenForOverrides) {
   const Folder folder;
-  train_small(folder.path("run"), {"model.attention.align=sparsemax", "train.steps=1"});
+  train_small(folder.path("run"), {"model.attention.align=sparsemax", "train.max_steps=1"});
   const std::string recipe = read_file(folder.path("run") + "/recipe.yaml");
   EXPECT_NE(recipe.find("align: sparsemax"), std::string::npos) << recipe;
   EXPECT_EQ(recipe.find("words: additive"), std::string::npos) << recipe;

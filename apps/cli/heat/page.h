@@ -33,7 +33,7 @@ select, button { font: inherit; color: var(--ink); background: var(--panel); bor
 #sides { position: sticky; left: 0; z-index: 2; }
 #note { position: fixed; z-index: 9; pointer-events: none; padding: 4px 9px; border-radius: 6px; background: var(--ink); color: var(--paper); box-shadow: 0 2px 8px #0005; max-width: 60vw; overflow-wrap: anywhere; }
 #scale { display: flex; gap: 8px; align-items: center; margin-top: 10px; color: var(--faint); }
-#scale i { width: 200px; height: 12px; border-radius: 3px; }
+#scale i { dim: 200px; height: 12px; border-radius: 3px; }
 [hidden] { display: none !important; }
 )";
 

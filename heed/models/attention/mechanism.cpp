@@ -25,14 +25,14 @@ auto read_spec(const Settings& settings, const std::string& key, const std::stri
 }
 
 std::string read_mechanism(const Settings& s, const std::string& spec) {
-  const auto defaults = read_spec(s, "words", spec, [&] { return Mechanism::parse(spec).parts(); });
+  const auto defaults = read_spec(s, "mechanism", spec, [&] { return Mechanism::parse(spec).parts(); });
   const std::string score = s.text("score", defaults.score.to_string()),
                     align = s.text("align", defaults.align.to_string()),
-                    dim = s.text("dim", defaults.dimensionality.to_string());
+                    dim = s.text("dimensionality", defaults.dimensionality.to_string());
   read_spec(s, "score", score, [&] { return Catalogue<Score>::make(score); });
   read_spec(s, "align", align, [&] { return Catalogue<Alignment>::make(align); });
   const std::string all = score + " + " + align + (dim == "single" ? "" : ", " + dim);
-  return read_spec(s, "dim", dim, [&] { return Mechanism::parse(all).to_string(); });
+  return read_spec(s, "dimensionality", dim, [&] { return Mechanism::parse(all).to_string(); });
 }
 
 Looking read_looking(const Settings& s, const std::string& spec) {
@@ -44,8 +44,8 @@ Looking read_looking(const Settings& s, const std::string& spec) {
   if (!name.empty() && std::find(structures.begin(), structures.end(), name) == structures.end())
     s.refuse("structure", "is '", looking.structure, "'", suggestion(name, structures),
              ", expected a structure of one query and one input, such as multi_hop(hops=2)");
-  looking.heads = s.integer("heads", 0, 0, 1024);
-  looking.hidden = s.integer("hidden", 0, 0, kMaxWidth);
+  looking.heads = s.integer("num_heads", 0, 0, 1024);
+  looking.hidden = s.integer("hidden_dim", 0, 0, kMaxWidth);
   looking.dropout = s.number("dropout", 0, 0, 0.99);
   return looking;
 }

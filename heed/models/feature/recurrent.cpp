@@ -10,13 +10,13 @@ class RecurrentFeatures final : public FeatureModel {
   RecurrentFeatures(const Settings& s, int64_t in) {
     RecurrentOptions o;
     o.in = in;
-    o.out = s.integer("width", 512, 1, kMaxWidth);
-    o.layers = s.integer("layers", 1, 1, 64);
+    o.out = s.integer("dim", 512, 1, kMaxWidth);
+    o.layers = s.integer("num_layers", 1, 1, 64);
     o.cell = s.choice("cell", {"gru", "lstm"}) == "gru" ? Cell::gru : Cell::lstm;
     o.bidirectional = s.flag("bidirectional", true);
     o.dropout = s.number("dropout", 0, 0, 0.99);
     if (o.bidirectional && o.out % 2 != 0)
-      s.refuse("width", "is ", o.out, ", expected an even number: two directions share it");
+      s.refuse("dim", "is ", o.out, ", expected an even number: two directions share it");
     encoder_ = register_module("encoder", Recurrent(o));
   }
   Encoded encode(const Features& embedded, const Call&) override { return encoder_->encode(embedded); }

@@ -10,8 +10,8 @@ DecoderOptions read_decoder(const Settings& s, const QueryOptions& options, cons
   DecoderOptions o;
   o.embedding = options.embedding;
   o.source = o.start = options.source;
-  o.state = s.integer("state", 512, 1, kMaxWidth);
-  o.out = s.integer("out", 0, 0, kMaxWidth);
+  o.state = s.integer("state_dim", 512, 1, kMaxWidth);
+  o.out = s.integer("out_dim", 0, 0, kMaxWidth);
   if (o.out == 0) o.out = options.embedding;
   o.cell = s.choice("cell", cells) == "gru" ? Cell::gru : Cell::lstm;
   o.context_gate = s.flag("gate", false);

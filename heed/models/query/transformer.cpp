@@ -30,7 +30,8 @@ class TransformerQuery final : public QueryModel {
     TransformerOptions o = read_transformer(s, options.embedding);
     const Looking& looking = options.looking;
     if (looking.heads != 0 && looking.heads != o.heads)
-      s.refuse("heads", "is ", o.heads, ", but model.attention.heads is ", looking.heads, "; expected the same");
+      s.refuse("num_heads", "is ", o.heads, ", but model.attention.num_heads is ", looking.heads,
+               "; expected the same");
     check(looking.structure.empty(), "recipe: model.attention.structure is '", looking.structure,
           "', which a transformer has no place for; expected model.query.kind: bahdanau or luong");
     check(looking.dropout == 0, "recipe: model.attention.dropout is ", looking.dropout,

@@ -32,10 +32,10 @@ Tensor Predicted::log_probabilities(int64_t batch) const {
 }
 
 TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vocabularies) {
-  const Settings embedding = model.at("words"), features = model.at("features", "kind"),
-                 query = model.at("query", "kind"), attention = model.at("attention", "words"),
+  const Settings embedding = model.at("embedding"), features = model.at("features", "kind"),
+                 query = model.at("query", "kind"), attention = model.at("attention", "mechanism"),
                  output = model.at("output", "kind");
-  const int64_t width = embedding.integer("width", 256, 1, kMaxWidth);
+  const int64_t width = embedding.integer("dim", 256, 1, kMaxWidth);
   dropout_ = embedding.number("dropout", 0.1, 0, 0.99);
   const bool shared = embedding.flag("shared", false);
   if (shared && !vocabularies.joint)

@@ -9,7 +9,7 @@ namespace {
 std::shared_ptr<TranslationModel> model_with(const std::string& attention) {
   at::manual_seed(5);
   const Settings recipe = parse_recipe(
-      "model: {words: {width: 8, dropout: 0}, features: {width: 8}, query: {state: 8}, "
+      "model: {embedding: {dim: 8, dropout: 0}, features: {dim: 8}, query: {state_dim: 8}, "
       "attention: " +
           attention + "}",
       "small");
@@ -63,7 +63,7 @@ TEST(RewardLoss, RewardsEveryChoiceOfHardWithItsWord) {
 
 // Heads choose independently, so the log-probabilities of their choices are summed; there are as many heads as steps.
 TEST(RewardLoss, RewardsTheChoicesOfEveryHead) {
-  const auto model = model_with("{score: additive, align: hard, heads: 4, hidden: 8}");
+  const auto model = model_with("{score: additive, align: hard, num_heads: 4, hidden_dim: 8}");
   model->train();
   const auto reward = RewardLoss::for_model(*model, {.weight = 1});
   const Predicted predicted = model->predict(two_pairs());

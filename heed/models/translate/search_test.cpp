@@ -25,11 +25,12 @@ std::shared_ptr<TranslationModel> small_model(const std::string& model, uint64_t
 }
 
 const std::vector<std::string> kModels{
-    "{words: {width: 8}, features: {width: 8}, query: {state: 8}}",
-    "{words: {width: 8}, features: {width: 8}, query: {kind: luong, state: 8}, attention: general + entmax(1.5)}",
-    "{words: {width: 8}, features: {width: 8}, query: {state: 8}, attention: fixed}",
-    "{words: {width: 8}, features: {width: 8}, query: {state: 8}, attention: {structure: multi_hop(hops=2)}}",
-    "{words: {width: 8}, query: {kind: transformer, layers: 2, heads: 2}, features: {kind: transformer, layers: 1, "
+    "{embedding: {dim: 8}, features: {dim: 8}, query: {state_dim: 8}}",
+    "{embedding: {dim: 8}, features: {dim: 8}, query: {kind: luong, state_dim: 8}, attention: general + entmax(1.5)}",
+    "{embedding: {dim: 8}, features: {dim: 8}, query: {state_dim: 8}, attention: fixed}",
+    "{embedding: {dim: 8}, features: {dim: 8}, query: {state_dim: 8}, attention: {structure: multi_hop(hops=2)}}",
+    "{embedding: {dim: 8}, query: {kind: transformer, num_layers: 2, num_heads: 2}, features: {kind: transformer, "
+    "num_layers: 1, "
     "heads: "
     "2}}"};
 

@@ -60,7 +60,7 @@ WordWeights word_weights(const Segmentation& source, const Segmentation& target,
 
 std::string Languages::prepared(const std::string& text) const {
   const std::string plain = unescape ? unescaped(text) : text;
-  return lower ? lowered(plain) : plain;
+  return lowercase ? lowered(plain) : plain;
 }
 
 void Languages::save(const std::string& folder) const {
@@ -93,7 +93,7 @@ Translator Translator::load(const std::string& folder, at::Device device) {
   const std::string task = settings.text("task");
   check(task == "translate", config, " is of the task '", task, "', expected translate");
   Languages languages = Languages::load(folder);
-  languages.lower = settings.flag("lower", false);
+  languages.lowercase = settings.flag("lowercase", false);
   languages.unescape = settings.flag("unescape", false);
   auto model = within_memory(settings.at("model"), 1, "weights", [&] {
     return std::make_shared<TranslationModel>(settings.at("model"), languages.vocabularies());

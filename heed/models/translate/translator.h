@@ -15,7 +15,7 @@ namespace heed {
 /// Tokenizers of both sides; the same one where the vocabulary is joint.
 struct Languages {
   std::shared_ptr<const Tokenizer> source, target;
-  bool lower = false, unescape = false;  // what is done to text before
+  bool lowercase = false, unescape = false;  // what is done to text before
 
   bool joint() const { return source == target; }
   Vocabularies vocabularies() const { return {source->size(), target->size(), joint()}; }

@@ -15,7 +15,7 @@ using Lines = std::vector<std::string>;
 const Lines kEnglish{"Tom chases Jerry", "two angry cats chase the mouse", "Jerry sleeps"};
 const Lines kChinese{"汤姆 追逐 杰瑞", "两 只 愤怒 的 猫 追逐 老鼠", "杰瑞 睡觉"};
 
-constexpr auto kRecurrent = "{words: {width: 8}, features: {width: 8}, query: {state: 8}}";
+constexpr auto kRecurrent = "{embedding: {dim: 8}, features: {dim: 8}, query: {state_dim: 8}}";
 
 /// Not trained: what it says is noise, where it says it is not.
 Translator small_translator(const std::string& source_tokenizer, const std::string& target_tokenizer,
@@ -90,7 +90,7 @@ TEST(Translator, KeepsThePositionsOfWordsWhenItPreparesText) {
   Translator translator = small_translator("words", "words");
   const Lines words = translator.languages().source->segment("tom &amp; jerry").words;
   Languages languages = translator.languages();
-  languages.lower = languages.unescape = true;
+  languages.lowercase = languages.unescape = true;
   for (const std::string text :
        {"Tom &amp; JERRY", "&lt;unk&gt; &#124;  \u0130STANBUL &apos;s", "a&quot;b &lt;/s&gt;c"})
     EXPECT_EQ(whitespace_words(languages.prepared(text)).size(), whitespace_words(text).size()) << text;
@@ -101,7 +101,7 @@ TEST(Translator, PreparesTextBeforeItIsCut) {
   const std::string written = "Tom &amp; JERRY Sleep", plainly = "tom & jerry sleep", target = "汤姆 杰瑞 睡觉";
   Translator as_is = small_translator("words", "words", kRecurrent, {plainly});
   Languages languages = as_is.languages();
-  languages.lower = languages.unescape = true;
+  languages.lowercase = languages.unescape = true;
   Translator preparing(std::static_pointer_cast<TranslationModel>(as_is.model().shared_from_this()), languages);
   const auto expected = as_is.score({plainly}, {target}).front(), unknown = as_is.score({written}, {target}).front();
   ASSERT_GT(std::abs(expected.log_probability - unknown.log_probability), 1e-4) << "or this tests nothing";
@@ -123,8 +123,8 @@ TEST(Translator, AlignsNothingWhereOneSideIsEmpty) {
 // With align_shift the weights of a token are those of the step after, which has it as its input.
 TEST(Translator, TakesTheWeightsOfTheStepAfterWhereAlignmentIsShifted) {
   const std::string model =
-      "{words: {width: 8}, query: {kind: transformer, layers: 2, heads: 2, align_shift: SHIFT}, "
-      "features: {kind: transformer, layers: 1, heads: 2}}";
+      "{embedding: {dim: 8}, query: {kind: transformer, num_layers: 2, num_heads: 2, align_shift: SHIFT}, "
+      "features: {kind: transformer, num_layers: 1, num_heads: 2}}";
   const auto with = [&](const std::string& shift) {
     std::string text = model;
     return small_translator("words", "words", text.replace(text.find("SHIFT"), 5, shift));

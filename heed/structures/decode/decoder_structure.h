@@ -23,7 +23,7 @@ class DecoderStructure : public Structure {
     DecoderOptions o;
     o.source = width_of(0);
     o.embedding = width_of(1);
-    o.state = spec.integer("state", 0);
+    o.state = spec.integer("state_dim", 0);
     if (o.state == 0) o.state = width_of(1);
     o.out = width_of(1);
     o.mechanism = mechanism().to_string();

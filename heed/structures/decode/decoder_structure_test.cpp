@@ -48,10 +48,11 @@ Features padded_source() {
   return {at::randn({2, 4, kThrough}, kDouble).masked_fill(keep.logical_not().unsqueeze(-1), std::nan("")), keep};
 }
 
-const std::vector<std::pair<std::string, std::string>> kStructures{{"multi_hop(hops=2)", "additive + softmax"},
-                                                                   {"multi_head(heads=2)", "scaled_dot + sparsemax"},
-                                                                   {"memory_network(hops=2)", "softmax"},
-                                                                   {"stacked", ""}};
+const std::vector<std::pair<std::string, std::string>> kStructures{
+    {"multi_hop(hops=2)", "additive + softmax"},
+    {"multi_head(num_heads=2)", "scaled_dot + sparsemax"},
+    {"memory_network(hops=2)", "softmax"},
+    {"stacked", ""}};
 
 TEST(DecoderWithAStructure, LooksThroughItAsByHand) {
   for (const auto& [spec, mechanism] : kStructures) {
@@ -100,10 +101,10 @@ TEST(DecoderWithAStructure, KeepsTheSourceOfItsBeams) {
 
 TEST(DecoderWithAStructure, HasTheMechanismOfItsPaperUnlessTold) {
   std::ostringstream spec, told;
-  spec << *with_structure<BahdanauDecoder>(options_with("multi_head(heads=2)"));
-  told << *with_structure<BahdanauDecoder>(options_with("multi_head(heads=2)", "additive + sparsemax"));
+  spec << *with_structure<BahdanauDecoder>(options_with("multi_head(num_heads=2)"));
+  told << *with_structure<BahdanauDecoder>(options_with("multi_head(num_heads=2)", "additive + sparsemax"));
   EXPECT_NE(spec.str().find("scaled_dot + softmax"), std::string::npos) << spec.str();
-  EXPECT_NE(told.str().find("multi_head(heads=2) of additive + sparsemax"), std::string::npos) << told.str();
+  EXPECT_NE(told.str().find("multi_head(num_heads=2) of additive + sparsemax"), std::string::npos) << told.str();
 }
 
 // It is tried out when it is made, where a draw would move torch's generator on, and where nothing may stay changed.

@@ -42,7 +42,7 @@ std::vector<Choice> every_choice() {
     for (const char* mechanism : {"general + local_p(2)", "additive + sparsemax", "additive + softmax, multi"})
       add(who + "_" + name_of(mechanism), luong, [&](O& o) { o.mechanism = mechanism; });
     add(who + "_heads", luong, [](O& o) { o.heads = 2; });
-    for (const char* structure : {"multi_hop(hops=2)", "multi_head(heads=2)", "memory_network(hops=2)"})
+    for (const char* structure : {"multi_hop(hops=2)", "multi_head(num_heads=2)", "memory_network(hops=2)"})
       add(who + "_" + name_of(structure), luong, [&](O& o) {
         o.structure = structure;
         if (o.structure.rfind("memory", 0) == 0) o.hidden = 6;  // a context wider than the source

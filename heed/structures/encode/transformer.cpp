@@ -24,13 +24,13 @@ TransformerOptions completed(TransformerOptions o) {
 }
 
 void read_spec(const Options& spec, TransformerOptions& options) {
-  options.layers = checked_repeats("transformer", "layers", spec.integer("layers", options.layers));
-  options.heads = spec.integer("heads", options.heads);
+  options.layers = checked_repeats("transformer", "num_layers", spec.integer("num_layers", options.layers));
+  options.heads = spec.integer("num_heads", options.heads);
   options.norm = spec.choice("norm", {"pre", "post"}) == "pre" ? Norm::pre : Norm::post;
   const auto positions = spec.choice("positions", {"none", "alibi", "rotary"});
   options.alibi = positions == "alibi";
   if (positions == "rotary") options.rotary.base = kPositionBase;
-  options.feed_forward = spec.integer("feed_forward", options.feed_forward);
+  options.feed_forward = spec.integer("feed_forward_dim", options.feed_forward);
 }
 
 Attention transformer_attention(const TransformerOptions& o, int64_t keys, const std::string& mechanism,

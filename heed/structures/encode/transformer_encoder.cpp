@@ -97,8 +97,8 @@ const Structure::Parts::Entry transformer_encoder_entry{
      .cost = "layers (one mechanism of L queries and 12 L D^2)",
      .choose = "features that depend on each other, over any distance, and data enough",
      .axis = "beyond",
-     .variants = {"transformer_encoder(2, 2, post)", "transformer_encoder(heads=2, positions=alibi)",
-                  "transformer_encoder(heads=2, positions=rotary)"}}};
+     .variants = {"transformer_encoder(2, 2, post)", "transformer_encoder(num_heads=2, positions=alibi)",
+                  "transformer_encoder(num_heads=2, positions=rotary)"}}};
 
 }  // namespace
 }  // namespace heed

@@ -55,7 +55,7 @@ void check_graph_call(const Call& call) {
 class GraphStructure final : public Structure {
  public:
   GraphStructure(const Options& spec, const StructureOptions& given) : Structure(given, "softmax") {
-    const int64_t heads = spec.integer("heads", given.heads);
+    const int64_t heads = spec.integer("num_heads", given.heads);
     check(heads >= 1 && width_of(0) % heads == 0, "graph_attention: a width of ", width_of(0), " does not split into ",
           heads, " heads; expected a multiple");
     loops_ = spec.flag("self_loops", true);
@@ -170,7 +170,7 @@ const Structure::Parts::Entry graph_attention_entry{
      .cost = "E D + N D^2, O(E) memory",
      .choose = "who may attend whom is a graph: citations, molecules, users and items",
      .axis = "beyond",
-     .variants = {"graph_attention(v2)", "graph_attention(heads=2, self_loops=false)"}}};
+     .variants = {"graph_attention(v2)", "graph_attention(num_heads=2, self_loops=false)"}}};
 
 }  // namespace
 }  // namespace heed

@@ -34,7 +34,7 @@ TEST(GraphAttentionStructure, GivesWhatTheCoreGivesUnderTheMaskOfTheGraph) {
 }
 
 TEST(GraphAttentionStructure, WeighsTheEdgesOfEveryNode) {
-  const auto made = in_double("graph_attention(heads=2)", {.features = {4}});
+  const auto made = in_double("graph_attention(num_heads=2)", {.features = {4}});
   auto in = ring(2, 5);
   in.call.outputs.weights = true;
   const auto out = made->forward(in);
@@ -77,7 +77,7 @@ TEST(GraphAttentionStructure, RefusesWhatIsNoGraphOfItsNodes) {
   EXPECT_THROW(made->forward(in), Error);
   in.edges.reset();
   EXPECT_THROW(made->forward(in), Error);
-  EXPECT_THROW(structure("graph_attention(heads=3)", {.features = {4}}), Error);
+  EXPECT_THROW(structure("graph_attention(num_heads=3)", {.features = {4}}), Error);
   EXPECT_THROW(structure("graph_attention", {.features = {4}, .mechanism = "local_m"}), Error);
 }
 
@@ -125,7 +125,7 @@ struct Drawing {
 
   std::shared_ptr<Structure> made() const {
     at::manual_seed(7);
-    const auto graph = structure("graph_attention(heads=2)", {.features = {4}, .mechanism = alignment});
+    const auto graph = structure("graph_attention(num_heads=2)", {.features = {4}, .mechanism = alignment});
     graph->to(type);
     graph->eval();
     return graph;
@@ -179,7 +179,7 @@ TEST(GraphAttentionStructure, DrawsForAnEdgeWhateverPaddingThereIs) {
 }
 
 TEST(GraphAttentionStructure, LearnsWhatToDrawByReward) {
-  const auto made = in_double("graph_attention(heads=2)", {.features = {4}, .mechanism = "hard"});
+  const auto made = in_double("graph_attention(num_heads=2)", {.features = {4}, .mechanism = "hard"});
   auto in = ring(3, 5);
   in.features[0].keep = at::ones({3, 5}, at::kBool);
   in.features[0].keep[1][2] = false;

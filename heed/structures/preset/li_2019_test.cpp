@@ -74,7 +74,7 @@ TEST(PositionalCoAttention, PutsItsAlignmentEverywhere) {
 
 TEST(PositionalCoAttention, WantsInputsOfOneWidth) {
   EXPECT_THROW(structure("positional_co_attention", {.features = {4, 6}}), Error);
-  EXPECT_THROW(structure("positional_co_attention(layers=2)", {.features = {4}}), Error);
+  EXPECT_THROW(structure("positional_co_attention(num_layers=2)", {.features = {4}}), Error);
 }
 
 }  // namespace

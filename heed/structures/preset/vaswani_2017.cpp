@@ -19,10 +19,10 @@ Features with_positions(const Features& f) {
 class Transformer final : public Structure {
  public:
   Transformer(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
-    const auto layers = std::to_string(spec.integer("layers", 2));
-    const auto heads = std::to_string(spec.integer("heads", given.heads > 1 ? given.heads : 2));
+    const auto layers = std::to_string(spec.integer("num_layers", 2));
+    const auto heads = std::to_string(spec.integer("num_heads", given.heads > 1 ? given.heads : 2));
     const auto options =
-        "(layers=" + layers + ", heads=" + heads + ", norm=" + spec.choice("norm", {"post", "pre"}) + ")";
+        "(num_layers=" + layers + ", num_heads=" + heads + ", norm=" + spec.choice("norm", {"post", "pre"}) + ")";
     StructureOptions inner{.mechanism = inside(), .dropout = given.dropout};
     inner.features = {width_of(0)};
     encoder_ = nested("encoder", "transformer_encoder" + options, inner);
@@ -54,13 +54,13 @@ const Structure::Parts::Entry transformer_entry{"transformer",
                                                  .cost = "layers (L^2 + T^2 + L T) D, and (12 L + 16 T) D^2",
                                                  .choose = "one sequence into another, and data enough",
                                                  .axis = "beyond",
-                                                 .variants = {"transformer(layers=1, norm=pre)"}}};
+                                                 .variants = {"transformer(num_layers=1, norm=pre)"}}};
 
 const Preset::Entry vaswani_2017{"vaswani_2017",
                                  {.paper = "Vaswani et al., 2017, Attention is all you need",
                                   .axes = {"singular", "single", "single", "scaled_dot", "softmax", "single",
                                            "self_attentive + basic", "multi_head + multi_hop"},
-                                  .structure = "transformer(layers=6, heads=8)",
+                                  .structure = "transformer(num_layers=6, num_heads=8)",
                                   .mechanisms = {"scaled_dot + softmax"}}};
 
 }  // namespace

@@ -37,7 +37,7 @@ Tensor plain_stack(const Plain& p, int64_t layers, bool pre, const Tensor& spec,
 TEST(Transformer, IsItsFormula) {
   for (const bool pre : {false, true}) {
     const int64_t layers = pre ? 1 : 2;
-    const auto made = transformer(pre ? "transformer(layers=1, norm=pre)" : "transformer");
+    const auto made = transformer(pre ? "transformer(num_layers=1, norm=pre)" : "transformer");
     const Features source = random_features(5, 6), target = random_features(4, 4);
     const Plain p{*made};
     const auto read = plain_stack(p.under("encoder.encoder"), layers, pre, source.rows[0]);
@@ -90,7 +90,7 @@ TEST(Transformer, DecodesAloneWhereThereIsNoSource) {
 }
 
 TEST(Transformer, RefusesWhatDoesNotFit) {
-  for (const std::string options : {"layers=0", "heads=0", "heads=4", "norm=between", "depth=2"})
+  for (const std::string options : {"num_layers=0", "num_heads=0", "num_heads=4", "norm=between", "depth=2"})
     EXPECT_THROW(structure("transformer(" + options + ")", {.features = {6, 4}}), Error) << options;
   StructureInput causal{.features = {random_features(2, 6), random_features(2, 4)}};
   causal.call.mask.causal = Causal::top_left;  // the decoder is causal by itself

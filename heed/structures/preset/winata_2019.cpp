@@ -13,12 +13,13 @@ class MetaEmbeddingEncoder final : public Structure {
  public:
   MetaEmbeddingEncoder(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
     inputs_ = spec.integer("inputs", std::max<int64_t>(2, static_cast<int64_t>(given.features.size())));
-    const int64_t heads = spec.integer("heads", given.heads > 1 ? given.heads : 2), layers = spec.integer("layers", 1);
+    const int64_t heads = spec.integer("num_heads", given.heads > 1 ? given.heads : 2),
+                  layers = spec.integer("num_layers", 1);
     embed_ = nested("embed", "multi_representational(inputs=" + std::to_string(inputs_) + ")",
                     {.features = given.features, .hidden = given.hidden});
     check(heads >= 1 && embed_->width() % heads == 0, "meta_embedding_encoder: a width of ", embed_->width(),
           " does not split into ", heads, " heads; expected a multiple");
-    read_ = nested("read", "stack(layers=" + std::to_string(layers) + ")",
+    read_ = nested("read", "stack(num_layers=" + std::to_string(layers) + ")",
                    {.features = {embed_->width()}, .heads = heads, .mechanism = inside(), .dropout = given.dropout});
   }
 

@@ -11,7 +11,7 @@ std::shared_ptr<Structure> meta_encoder(const std::string& spec, int64_t heads =
 }
 
 TEST(MetaEmbeddingEncoder, IsItsFormula) {
-  const auto made = meta_encoder("meta_embedding_encoder(layers=2, heads=2)");
+  const auto made = meta_encoder("meta_embedding_encoder(num_layers=2, num_heads=2)");
   const Features one = random_features(6, 3), other = random_features(6, 5);
   const Plain p{*made};
   const auto embed = p.under("embed");
@@ -60,13 +60,13 @@ TEST(MetaEmbeddingEncoder, HasAsManyHeadsAsTold) {
     return made->forward(given).step("read/layer_1/attend").weights.size(1);
   };
   EXPECT_EQ(heads(meta_encoder("meta_embedding_encoder")), 2);
-  EXPECT_EQ(heads(meta_encoder("meta_embedding_encoder(heads=4)")), 4);
+  EXPECT_EQ(heads(meta_encoder("meta_embedding_encoder(num_heads=4)")), 4);
   EXPECT_EQ(heads(meta_encoder("meta_embedding_encoder", 4)), 4);
 }
 
 TEST(MetaEmbeddingEncoder, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(meta_encoder("meta_embedding_encoder(layers=0)"), Error);
-  EXPECT_THROW(meta_encoder("meta_embedding_encoder(heads=0)"), Error);
+  EXPECT_THROW(meta_encoder("meta_embedding_encoder(num_layers=0)"), Error);
+  EXPECT_THROW(meta_encoder("meta_embedding_encoder(num_heads=0)"), Error);
   EXPECT_THROW(meta_encoder("meta_embedding_encoder(inputs=3)"), Error);  // widths for two
   const StructureInput uneven{.features = {random_features(2, 3), random_features(3, 5)}};
   EXPECT_THROW(meta_encoder("meta_embedding_encoder")->forward(uneven), Error);

@@ -19,7 +19,8 @@ namespace {
 class ModularCoAttention final : public Structure {
  public:
   ModularCoAttention(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
-    const int64_t layers = spec.integer("layers", 2), heads = spec.integer("heads", given.heads > 1 ? given.heads : 2);
+    const int64_t layers = spec.integer("num_layers", 2),
+                  heads = spec.integer("num_heads", given.heads > 1 ? given.heads : 2);
     check(layers >= 1, "modular_co_attention: layers is ", layers, ", expected at least 1");
     check(heads >= 1, "modular_co_attention: heads is ", heads, ", expected at least 1");
     const int64_t X = width_of(0), Y = width_of(1);
@@ -110,14 +111,14 @@ const Structure::Parts::Entry modular_co_attention_entry{
      .cost = "layers (n1^2 + n1 n2 + n2^2) D",
      .choose = "two inputs, deep: one guides how the other is read",
      .axis = "features",
-     .variants = {"modular_co_attention(layers=1)"}}};
+     .variants = {"modular_co_attention(num_layers=1)"}}};
 
 const Preset::Entry yu_2019{
     "yu_2019",
     {.paper = "Yu et al., 2019, Deep modular co-attention networks for visual question answering",
      .axes = {"parallel", "single", "single", "dot, scaled_dot", "softmax", "single", "self_attentive + specialized",
               "multi_head"},
-     .structure = "modular_co_attention(layers=6, heads=8)",
+     .structure = "modular_co_attention(num_layers=6, num_heads=8)",
      .mechanisms = {"scaled_dot + softmax", "dot + softmax"}}};
 
 }  // namespace

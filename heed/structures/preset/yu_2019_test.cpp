@@ -27,7 +27,7 @@ Tensor plain_pool(const Plain& p, const std::string& name, const Tensor& x) {
 
 TEST(ModularCoAttention, IsItsFormula) {
   for (const int64_t layers : {1, 3}) {
-    const auto made = modular("modular_co_attention(layers=" + std::to_string(layers) + ")");
+    const auto made = modular("modular_co_attention(num_layers=" + std::to_string(layers) + ")");
     const Features picture = random_features(5, 4), question = random_features(3, 6);
     const Plain p{*made};
     Tensor x = picture.rows[0], y = question.rows[0];
@@ -81,12 +81,13 @@ TEST(ModularCoAttention, HasAsManyHeadsAsTold) {
     return made->forward(given).step("guided_1").weights.size(1);
   };
   EXPECT_EQ(heads(stirred("modular_co_attention", {.features = {4}})), 2);
-  EXPECT_EQ(heads(stirred("modular_co_attention(heads=1)", {.features = {4}})), 1);
+  EXPECT_EQ(heads(stirred("modular_co_attention(num_heads=1)", {.features = {4}})), 1);
   EXPECT_EQ(heads(stirred("modular_co_attention", {.features = {4}, .heads = 4})), 4);
 }
 
 TEST(ModularCoAttention, RefusesWhatDoesNotFit) {
-  for (const std::string options : {"layers=0", "heads=0", "heads=4", "depth=2"})  // 6 does not split into 4
+  for (const std::string options :
+       {"num_layers=0", "num_heads=0", "num_heads=4", "depth=2"})  // 6 does not split into 4
     EXPECT_THROW(structure("modular_co_attention(" + options + ")", {.features = {4, 6}}), Error) << options;
 }
 

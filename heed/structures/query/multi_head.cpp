@@ -32,8 +32,8 @@ int64_t share(const char* what, int64_t count, size_t groups) {
 class MultiHead final : public Structure {
  public:
   MultiHead(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
-    const int64_t heads = spec.integer("heads", given.heads > 1 ? given.heads : 2);
-    const int64_t key_heads = spec.integer("key_heads", heads);
+    const int64_t heads = spec.integer("num_heads", given.heads > 1 ? given.heads : 2);
+    const int64_t key_heads = spec.integer("num_kv_heads", heads);
     const bool full = spec.choice("width", {"split", "full"}) == "full";
     const bool bias = spec.flag("bias");
     check(heads >= 1, "multi_head: heads is ", heads, ", expected at least 1");
@@ -79,7 +79,8 @@ const Structure::Parts::Entry multi_head_entry{
      .cost = "h mechanisms of width D / h, and 4 D^2 for each query or feature",
      .choose = "several views at once, side by side",
      .axis = "queries",
-     .variants = {"multi_head(heads=4, key_heads=2)", "multi_head(width=full)", "multi_head(key_heads=1, bias)"}}};
+     .variants = {"multi_head(num_heads=4, num_kv_heads=2)", "multi_head(width=full)",
+                  "multi_head(num_kv_heads=1, bias)"}}};
 
 }  // namespace
 }  // namespace heed

@@ -57,8 +57,8 @@ TEST(MultiHead, GivesEachHeadItsOwnMechanism) {
 
 TEST(MultiHead, SharesKeysAmongHeads) {
   at::manual_seed(1);
-  auto grouped = structure("multi_head(heads=4, key_heads=2)", {.features = {8}});
-  auto whole = structure("multi_head(heads=4)", {.features = {8}});
+  auto grouped = structure("multi_head(num_heads=4, num_kv_heads=2)", {.features = {8}});
+  auto whole = structure("multi_head(num_heads=4)", {.features = {8}});
   EXPECT_EQ(grouped->named_parameters()["attend.heads.keys"].size(0), 4);
   const auto twice = [](const Tensor& w) { return w.view({2, 1, 2, 8}).expand({2, 2, 2, 8}).reshape({8, 8}); };
   const auto shared = grouped->named_parameters();
@@ -70,9 +70,9 @@ TEST(MultiHead, SharesKeysAmongHeads) {
 }
 
 TEST(MultiHead, IsAsWideAsAskedFor) {
-  const auto full = structure("multi_head(heads=3, width=full)", {.features = {4}});
+  const auto full = structure("multi_head(num_heads=3, width=full)", {.features = {4}});
   EXPECT_EQ(full->named_parameters()["attend.heads.query"].sizes(), (std::vector<int64_t>{12, 4}));
-  const auto split = structure("multi_head(heads=2)", {.features = {4}});
+  const auto split = structure("multi_head(num_heads=2)", {.features = {4}});
   EXPECT_EQ(split->named_parameters()["attend.heads.query"].sizes(), (std::vector<int64_t>{4, 4}));
 }
 
@@ -85,9 +85,10 @@ TEST(MultiHead, GivesEveryHeadItsBiases) {
 }
 
 TEST(MultiHead, RefusesWhatDoesNotSplit) {
-  EXPECT_THROW(structure("multi_head(heads=3)", {.features = {4}}), Error);
-  EXPECT_THROW(structure("multi_head(heads=3)", {.features = {6}, .mechanism = "dot + softmax | dot + hard"}), Error);
-  EXPECT_THROW(structure("multi_head(heads=4, key_heads=3)", {.features = {8}}), Error);
+  EXPECT_THROW(structure("multi_head(num_heads=3)", {.features = {4}}), Error);
+  EXPECT_THROW(structure("multi_head(num_heads=3)", {.features = {6}, .mechanism = "dot + softmax | dot + hard"}),
+               Error);
+  EXPECT_THROW(structure("multi_head(num_heads=4, num_kv_heads=3)", {.features = {8}}), Error);
 }
 
 }  // namespace

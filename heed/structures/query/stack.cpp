@@ -14,7 +14,7 @@ namespace {
 class Stack final : public Structure {
  public:
   Stack(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
-    const int64_t layers = checked_repeats("stack", "layers", spec.integer("layers", 2));
+    const int64_t layers = checked_repeats("stack", "num_layers", spec.integer("num_layers", 2));
     for (int64_t i = 1; i <= layers; ++i)
       layers_.push_back(nested("layer_" + std::to_string(i), "self_attentive(features, norm)", given));
   }
@@ -44,7 +44,7 @@ const Structure::Parts::Entry stack_entry{"stack",
                                            .cost = "a mechanism of L queries and L keys for each layer",
                                            .choose = "several hops where every feature is to be refined",
                                            .axis = "queries",
-                                           .variants = {"stack(layers=1)"}}};
+                                           .variants = {"stack(num_layers=1)"}}};
 
 }  // namespace
 }  // namespace heed

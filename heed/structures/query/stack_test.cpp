@@ -13,7 +13,7 @@ std::shared_ptr<Structure> layer_of(const Structure& stack, const std::string& l
 
 TEST(Stack, RewritesTheFeaturesLayerByLayer) {
   at::manual_seed(6);
-  const auto made = in_double("stack(layers=3)", {.features = {4}});
+  const auto made = in_double("stack(num_layers=3)", {.features = {4}});
   StructureInput given{.features = {{at::randn({2, 5, 4}, kDouble), at::rand({2, 5}) > .3}}};
   const auto out = made->forward(given);
   for (const std::string layer : {"layer_1", "layer_2", "layer_3"})
@@ -36,7 +36,7 @@ TEST(Stack, LooksAtNothingLaterWhereCausal) {
 }
 
 TEST(Stack, RefusesToHaveNoLayer) {
-  EXPECT_THROW(structure("stack(layers=0)", {.features = {4}}), Error);
+  EXPECT_THROW(structure("stack(num_layers=0)", {.features = {4}}), Error);
 }
 
 }  // namespace

@@ -15,10 +15,10 @@ namespace {
 class Adam : public Optimizer {
  public:
   explicit Adam(const Options& spec, double decay = 0)
-      : b1_(spec.number("b1", 0.9)),
-        b2_(spec.number("b2", 0.98)),
+      : b1_(spec.number("beta1", 0.9)),
+        b2_(spec.number("beta2", 0.98)),
         epsilon_(spec.number("epsilon", 1e-8)),
-        decay_(spec.number("decay", decay)) {
+        decay_(spec.number("weight_decay", decay)) {
     check(b1_ >= 0 && b1_ < 1 && b2_ >= 0 && b2_ < 1, spec.part(), ": b1 and b2 are ", b1_, " and ", b2_,
           ", expected 0 <= b < 1");
     check(epsilon_ > 0 && epsilon_ <= 1 && decay_ >= 0 && decay_ <= 1, spec.part(), ": epsilon is ", epsilon_,

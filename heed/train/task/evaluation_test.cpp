@@ -25,7 +25,7 @@ class Evaluation : public ::testing::Test {
   std::shared_ptr<Task> task(const std::vector<std::string>& overrides = {}) {
     const std::string text = "task: translate\ndata: {root: " + folder_.path() +
                              ", train: [a.en, a.de], dev: [b.en, b.de], tokenizer: words}\n" +
-                             "model: {words: {width: 8}, features: {width: 8}, query: {state: 8, out: 8}}\n" +
+                             "model: {embedding: {dim: 8}, features: {dim: 8}, query: {state_dim: 8, out_dim: 8}}\n" +
                              "eval: {beam: 1}\n";
     const Settings recipe = parse_recipe(text, "small", overrides);
     read_train_options(recipe);
@@ -40,7 +40,7 @@ class Evaluation : public ::testing::Test {
 
 TEST_F(Evaluation, SignsBleuOfLowercasedReferences) {
   EXPECT_NE(task()->evaluate("")["dev"]["bleu_signature"].get<std::string>().find("case:mixed"), std::string::npos);
-  const auto report = task({"data.lower=true"})->evaluate("");
+  const auto report = task({"data.lowercase=true"})->evaluate("");
   EXPECT_NE(report["dev"]["bleu_signature"].get<std::string>().find("case:lc"), std::string::npos);
 }
 

@@ -30,7 +30,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kRaiseLongest = "raise data.longest";
+constexpr const char* kRaiseLongest = "raise data.max_length";
 
 /// Setting by setting as JSON: {"model": {"words": {"width": 256, ...}}}.
 Json as_json(const Setting& setting) {
@@ -59,10 +59,10 @@ struct TranslateSettings {
   std::string source_tokenizer, target_tokenizer;
   bool joint = false;
   uint64_t seed = 1;
-  int64_t batch = 0;
-  double smoothing = 0;
+  int64_t batch_tokens = 0;
+  double label_smoothing = 0;
   RewardLoss::RewardOptions reward;
-  std::string tokenize, watch;
+  std::string tokenize, monitor;
   TranslateOptions greedy, best;
 };
 
@@ -84,15 +84,15 @@ TranslateSettings read_settings(const Settings& recipe) {
     data.refuse("joint", "is true, but the tokenizers are ", s.source_tokenizer, " and ", s.target_tokenizer,
                 "; expected the same for both");
   s.seed = static_cast<uint64_t>(train.integer("seed", 1, 0, (int64_t{1} << 53) - 1));
-  s.batch = train.integer("batch", 2000, 1, 1 << 24);
-  s.smoothing = train.number("smoothing", 0, 0, below(1));
+  s.batch_tokens = train.integer("batch_tokens", 2000, 1, 1 << 24);
+  s.label_smoothing = train.number("label_smoothing", 0, 0, below(1));
   s.reward.weight = train.number("reward", 0.1, 0);
   s.reward.soft_share = train.number("soft_share", 0.5, 0, 1);
   s.tokenize = eval.choice("tokenize", {"13a", "none", "zh", "char", "intl"});
-  s.watch = eval.choice("watch", {"bleu", "loss"});
+  s.monitor = eval.choice("monitor", {"bleu", "loss"});
   s.best.search.beam = eval.integer("beam", 5, 1, 1000);
   s.best.search.length_penalty = eval.number("length_penalty", 1, 0, 10);
-  s.greedy.batch_tokens = s.best.batch_tokens = eval.integer("batch", 4000, 1, 1 << 24);
+  s.greedy.batch_tokens = s.best.batch_tokens = eval.integer("batch_tokens", 4000, 1, 1 << 24);
   return s;
 }
 
@@ -157,8 +157,9 @@ class Translate final : public Task {
     check_longest(recipe.at("data"));
     check_lengths(languages, corpus_.dev);
     check_lengths(languages, corpus_.test);
-    batches_ = std::make_unique<Batches>(
-        pairs_, BatchOptions{.tokens = settings_.batch, .longest = settings_.corpus.longest, .seed = settings_.seed});
+    batches_ = std::make_unique<Batches>(pairs_, BatchOptions{.tokens = settings_.batch_tokens,
+                                                              .max_length = settings_.corpus.max_length,
+                                                              .seed = settings_.seed});
     model_ = std::make_shared<TranslationModel>(model_settings_, languages.vocabularies());
     model_->to(device_);
     translator_ = std::make_unique<Translator>(model_, std::move(languages));
@@ -184,7 +185,8 @@ class Translate final : public Task {
     const auto logits = predicted.logits.to(at::kFloat);
     Loss loss;
     loss.count = predicted.wanted.size(0);
-    loss.sum = at::cross_entropy_loss(logits, predicted.wanted, {}, at::Reduction::Sum, -100, settings_.smoothing);
+    loss.sum =
+        at::cross_entropy_loss(logits, predicted.wanted, {}, at::Reduction::Sum, -100, settings_.label_smoothing);
     if (reward_ && !soft) {
       loss.shown = loss.sum.detach();
       loss.sum = loss.sum + (*reward_)(predicted, static_cast<int64_t>(batch.rows.size()));
@@ -203,7 +205,7 @@ class Translate final : public Task {
   Figures validate() override {
     const auto [loss, tokens] = loss_of(corpus_.dev);
     Figures figures{{"loss", loss / static_cast<double>(tokens)}, {"perplexity", perplexity(loss, tokens)}};
-    if (settings_.watch == "loss") return figures;
+    if (settings_.monitor == "loss") return figures;
     figures.emplace_back("bleu",
                          bleu(texts_of(corpus_.dev, settings_.greedy), {corpus_.dev.target}, bleu_options()).score);
     return figures;
@@ -215,21 +217,21 @@ class Translate final : public Task {
         if (name == wanted) return value;
       return 0.0;
     };
-    return settings_.watch == "bleu" && of("bleu") >= 1 ? of("bleu") : -of("loss");
+    return settings_.monitor == "bleu" && of("bleu") >= 1 ? of("bleu") : -of("loss");
   }
   std::string remarks() const override {
     const int64_t left_out = corpus_.left_out + batches_->left_out();
     if (left_out == 0) return "";
     return "left out " + std::to_string(left_out) + " of " +
            std::to_string(corpus_.left_out + static_cast<int64_t>(corpus_.train.size())) +
-           " training pairs: a side is empty or has more than data.longest = " +
-           std::to_string(settings_.corpus.longest) + " tokens";
+           " training pairs: a side is empty or has more than data.max_length = " +
+           std::to_string(settings_.corpus.max_length) + " tokens";
   }
 
   void write_files(const std::string& folder) override {
     translator_->languages().save(folder);
     write_config(folder, {{"task", "translate"},
-                          {"lower", settings_.corpus.lower},
+                          {"lowercase", settings_.corpus.lowercase},
                           {"unescape", settings_.corpus.unescape},
                           {"joint", settings_.joint},
                           {"model", as_json(model_settings_.resolved().written())}});
@@ -255,17 +257,17 @@ class Translate final : public Task {
  private:
   /// Some training pair must be short enough.
   void check_longest(const Settings& data) const {
-    const auto longest = static_cast<size_t>(settings_.corpus.longest);
+    const auto longest = static_cast<size_t>(settings_.corpus.max_length);
     for (size_t i = 0; i < pairs_.source.size(); ++i)
       if (longest == 0 || std::max(pairs_.source[i].size(), pairs_.target[i].size()) <= longest) return;
-    data.refuse("longest", "is ", longest, ", but none of ", pairs_.size(),
+    data.refuse("max_length", "is ", longest, ", but none of ", pairs_.size(),
                 " training pairs has at most so many tokens on both sides; raise it");
   }
 
   /// Dev and test are judged whole, so a sentence that would take minutes is an error.
   void check_lengths(const Languages& languages, const TextPairs& text) const {
-    if (settings_.corpus.longest == 0) return;
-    const int64_t max = std::max(settings_.corpus.longest, kMaxTokens);
+    if (settings_.corpus.max_length == 0) return;
+    const int64_t max = std::max(settings_.corpus.max_length, kMaxTokens);
     for (size_t i = 0; i < text.origins.size(); ++i) {
       check_length(*languages.source, text.source[i], text.origins[i], max, kRaiseLongest);
       check_length(*languages.target, text.target[i], text.origins[i], max, kRaiseLongest);
@@ -295,7 +297,7 @@ class Translate final : public Task {
   BleuOptions bleu_options() const {
     BleuOptions options;
     options.tokenizer = settings_.tokenize;
-    options.lowercase = settings_.corpus.lower;  // which the references are, so the signature must say it
+    options.lowercase = settings_.corpus.lowercase;  // which the references are, so the signature must say it
     return options;
   }
 

@@ -1,4 +1,4 @@
-// data.longest: tokens, on either side.
+// data.max_length: tokens, on either side.
 
 #include "heed/data/recipe.h"
 #include "heed/data/testing.h"
@@ -16,18 +16,19 @@ class TranslateLengths : public FolderTest {
     write("train.de", "x y z\ny z x\nz x y\n" + (in_target ? text : "x") + "\n");
     write("dev.en", "a b\nb a\n");
     write("dev.de", "x y\ny x\n");
-    const Settings recipe =
-        parse_recipe("{data: {root: " + folder_ +
-                         ", train: [train.en, train.de], dev: [dev.en, dev.de], longest: 5, tokenizer: " + tokenizer +
-                         "}, model: {words: {width: 8}, features: {width: 8}, query: {state: 8}}}",
-                     "toy.yaml", more);
+    const Settings recipe = parse_recipe(
+        "{data: {root: " + folder_ +
+            ", train: [train.en, train.de], dev: [dev.en, dev.de], max_length: 5, tokenizer: " + tokenizer +
+            "}, model: {embedding: {dim: 8}, features: {dim: 8}, query: {state_dim: 8}}}",
+        "toy.yaml", more);
     recipe.choice("task", {"translate"});
     return Task::Parts::make("translate", recipe, TaskEnvironment{folder_, at::kCPU, false});
   }
 };
 
 TEST_F(TranslateLengths, CountTokensOnEitherSideWhateverTheTokenizer) {
-  const std::string said = "left out 1 of 4 training pairs: a side is empty or has more than data.longest = 5 tokens";
+  const std::string said =
+      "left out 1 of 4 training pairs: a side is empty or has more than data.max_length = 5 tokens";
   for (const bool in_target : {false, true}) {
     EXPECT_EQ(task("words", "a b c a b c", in_target)->remarks(), said);
     EXPECT_EQ(task("words", "a b c a b", in_target)->remarks(), "");
@@ -46,12 +47,12 @@ TEST_F(TranslateLengths, KeepAWordOfManyLettersOutOfTraining) {
 
 TEST_F(TranslateLengths, RefuseWhatLeavesNothing) {
   const auto with = [&](const std::string& text) {
-    return error_of([&] { task("characters", text, false, {"data.longest=1"}); });
+    return error_of([&] { task("characters", text, false, {"data.max_length=1"}); });
   };
   EXPECT_EQ(with("a"), "no error");
   EXPECT_EQ(
       with("ab"),
-      "recipe: data.longest is 1, but none of 1 training pairs has at most so many tokens on both sides; raise it "
+      "recipe: data.max_length is 1, but none of 1 training pairs has at most so many tokens on both sides; raise it "
       "[command line]");
 }
 
@@ -61,9 +62,9 @@ TEST_F(TranslateLengths, RefuseALineOfDevThatNobodyWaitsFor) {
   const std::string dev = write("long.de", "x\n" + words + "\n");
   EXPECT_EQ(error_of([&] { task("words", "a", false, {"data.dev=[dev.en, long.de]"}); }),
             path("dev.en") + ":2 and " + dev +
-                ":2: got 2000 tokens, expected at most 1024; break the line into sentences, or raise data.longest");
+                ":2: got 2000 tokens, expected at most 1024; break the line into sentences, or raise data.max_length");
   EXPECT_EQ(error_of([&] {
-              task("words", "a", false, {"data.dev=[dev.en, long.de]", "data.longest=2000"});
+              task("words", "a", false, {"data.dev=[dev.en, long.de]", "data.max_length=2000"});
             }),
             "no error");
 }

@@ -15,10 +15,10 @@ namespace {
 
 Settings translate_recipe(const std::string& first_lines, const std::vector<std::string>& settings) {
   std::vector<std::string> all{"data={train: grammar, grammar: {train: 60, dev: 5, test: 5}, tokenizer: words}",
-                               "model={words: {width: 8}, features: {kind: recurrent, width: 8}, "
-                               "query: {kind: bahdanau, state: 8, out: 8}, attention: additive + softmax}"};
+                               "model={embedding: {dim: 8}, features: {kind: recurrent, dim: 8}, "
+                               "query: {kind: bahdanau, state_dim: 8, out_dim: 8}, attention: additive + softmax}"};
   all.insert(all.end(), settings.begin(), settings.end());
-  return parse_recipe(first_lines + "train: {batch: 100}\n", "small", all);
+  return parse_recipe(first_lines + "train: {batch_tokens: 100}\n", "small", all);
 }
 
 std::shared_ptr<Task> translate_task(const std::vector<std::string>& settings) {
@@ -26,7 +26,7 @@ std::shared_ptr<Task> translate_task(const std::vector<std::string>& settings) {
 }
 
 double score(const std::string& watch, double loss, double bleu) {
-  return translate_task({"eval.watch=" + watch})->score({{"loss", loss}, {"perplexity", 7}, {"bleu", bleu}});
+  return translate_task({"eval.monitor=" + watch})->score({{"loss", loss}, {"perplexity", 7}, {"bleu", bleu}});
 }
 
 TEST(TranslateTask, IsWorthItsBleuFromOneOn) {
@@ -61,7 +61,7 @@ struct KnownLoss {
   double sum = 0, tokens = 0, classes = 0, log_sum = 0, mean_score = 0;
 
   explicit KnownLoss(double smoothing) {
-    const auto task = translate_task({"train.smoothing=" + std::to_string(smoothing)});
+    const auto task = translate_task({"train.label_smoothing=" + std::to_string(smoothing)});
     const at::NoGradGuard no_grad;
     at::Tensor scores;
     for (const auto& item : task->model().named_parameters()) {
@@ -106,10 +106,10 @@ TEST(TranslateTask, RefusesToResumeWithOtherData) {
   const Folder folder;
   const std::string run = "run.dir=" + folder.path("run");
   const std::string head = "task: translate\neval: {tokenize: none, beam: 1}\n";
-  train(translate_recipe(head, {run, "train.steps=1"}), {.quiet = true});
+  train(translate_recipe(head, {run, "train.max_steps=1"}), {.quiet = true});
   for (const std::string other : {"data.grammar.train=61", "data.grammar.dev=6"}) {
     const std::string said = refusal([&] {
-      train(translate_recipe(head, {run, "train.steps=2", other}), {.resume = true, .quiet = true});
+      train(translate_recipe(head, {run, "train.max_steps=2", other}), {.resume = true, .quiet = true});
     });
     const std::string key = other.substr(0, other.find('='));
     EXPECT_NE(said.find("recipe: " + key + " is " + other.substr(key.size() + 1) + ", but the run began with"),
