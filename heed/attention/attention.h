@@ -24,16 +24,16 @@ struct Rotary {
 /// the score's hidden layer and, with several heads, of all heads together (0: as wide as the keys,
 /// rounded up to the heads).
 struct AttentionOptions {
-  int64_t query = 0, keys = 0, values = 0, hidden = 0;
-  int64_t heads = 1, key_heads = 0;  // key_heads: heads that share keys and values (0: each has its own)
-  int64_t head_width = 0;            // of each head (0: hidden / heads). Given, a single head is projected too
-  int64_t context = 0;               // width of what projected heads give (0: as wide as the values)
+  int64_t query_dim = 0, key_dim = 0, value_dim = 0, hidden_dim = 0;
+  int64_t num_heads = 1, num_kv_heads = 0;  // key_heads: heads that share keys and values (0: each has its own)
+  int64_t head_dim = 0;            // of each head (0: hidden / heads). Given, a single head is projected too
+  int64_t context_dim = 0;               // width of what projected heads give (0: as wide as the values)
   bool bias = false;                 // projections of heads add heads.query_bias, keys_bias, values_bias, out_bias
   Rotary rotary{};
   Mechanism mechanism{};
   double dropout = 0;  // in training, unless a call brings its own
 
-  bool projects() const { return heads > 1 || head_width > 0; }
+  bool projects() const { return num_heads > 1 || head_dim > 0; }
 };
 
 /// One head: the parts' own parameters and no others. Several: heads.query, heads.keys, heads.values

@@ -31,10 +31,10 @@ std::string to_string(Dimensionality dimensionality);  // "single", "multi", "mu
 struct Sizes {
   static constexpr int64_t kAny = -1;  // not known yet: any size will do, the same wherever it stands
 
-  int64_t query = 0, keys = 0, values = 0, hidden = 0;  // widths Dq, Dk, Dv, Dh
+  int64_t query_dim = 0, key_dim = 0, value_dim = 0, hidden_dim = 0;  // widths Dq, Dk, Dv, Dh
   Dimensionality dimensionality = Dimensionality::single;
 
-  int64_t width() const { return dimensionality == Dimensionality::single ? 1 : values; }
+  int64_t width() const { return dimensionality == Dimensionality::single ? 1 : value_dim; }
 };
 
 struct Initial {

@@ -29,9 +29,9 @@ namespace heed {
 /// What a structure is built for, besides its words.
 struct StructureOptions {
   std::vector<int64_t> features{};  // width of each input; a single one: all are that wide
-  int64_t query = 0;                // width of the query, where there is one; 0: that of the first input
-  int64_t hidden = 0;               // of the slots; 0: as wide as their keys
-  int64_t heads = 1;                // of the slots
+  int64_t query_dim = 0;                // width of the query, where there is one; 0: that of the first input
+  int64_t hidden_dim = 0;               // of the slots; 0: as wide as their keys
+  int64_t num_heads = 1;                // of the slots
   std::string mechanism{};          // in every slot; "": what the paper has. "sparsemax" where the scores are fixed
   double dropout = 0;               // on weights, in training
 };

@@ -81,7 +81,7 @@ std::vector<std::string> align_names();
 
 /// The parameters a mechanism wants and their shapes, without heads: {"score.from_query", {Dh, Dq}}, ...
 struct Widths {
-  int64_t query = 0, keys = 0, values = 0, hidden = 0;  // Dq, Dk, Dv, Dh
+  int64_t query_dim = 0, key_dim = 0, value_dim = 0, hidden_dim = 0;  // Dq, Dk, Dv, Dh
 };
 std::map<std::string, std::vector<int64_t>> parameter_shapes(const MechanismSpec& spec, const Widths& widths);
 

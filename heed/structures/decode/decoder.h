@@ -31,11 +31,11 @@ namespace heed {
 enum class Readout { tanh, maxout, linear };
 
 struct DecoderOptions {
-  int64_t embedding = 0, state = 0, source = 0, out = 0;  // widths of targets, state, source and outputs
-  int64_t start = 0;        // of what the first state is made of (0: the mean of the source)
+  int64_t embedding_dim = 0, state_dim = 0, source_dim = 0, out_dim = 0;  // widths of targets, state, source and outputs
+  int64_t start_dim = 0;        // of what the first state is made of (0: the mean of the source)
   std::string mechanism{};  // "": that of the paper; with a structure: that of its paper
   std::string structure{};  // how to look at the source: "multi_hop(hops=2)"; "": the mechanism alone
-  int64_t hidden = 0, heads = 1;
+  int64_t hidden_dim = 0, num_heads = 1;
   bool context_gate = false;  // c <- sigmoid(w . query + b) c                                   (Xu et al., 2015)
   double dropout = 0;         // on weights, in training
   Cell cell = Cell::gru;

@@ -18,8 +18,8 @@
 namespace heed {
 
 struct RecurrentOptions {
-  int64_t in = 0, out = 0;  // widths; out: of all directions together
-  int64_t layers = 1;
+  int64_t in_dim = 0, out_dim = 0;  // widths; out: of all directions together
+  int64_t num_layers = 1;
   Cell cell = Cell::gru;
   bool bidirectional = true;
   double dropout = 0;  // between layers, in training

@@ -26,11 +26,11 @@ namespace heed {
 enum class Norm { pre, post };
 
 struct TransformerOptions {
-  int64_t width = 0;                 // of what comes in and goes out
-  int64_t heads = 1, key_heads = 0;  // key_heads: heads that share keys and values (0: each has its own)
-  int64_t head_width = 0;            // 0: width / heads
-  int64_t feed_forward = 0;          // its hidden width (0: four times the width)
-  int64_t layers = 1;
+  int64_t dim = 0;                 // of what comes in and goes out
+  int64_t num_heads = 1, num_kv_heads = 0;  // key_heads: heads that share keys and values (0: each has its own)
+  int64_t head_dim = 0;            // 0: width / heads
+  int64_t feed_forward_dim = 0;          // its hidden width (0: four times the width)
+  int64_t num_layers = 1;
   // In training: on weights, on what a sublayer adds, inside the feed-forward. A call's seed is for the weights alone;
   // the others draw from a NoiseScope, or else from torch's generator: a seed without at::manual_seed does not fix the
   // answer there.
@@ -45,7 +45,7 @@ struct TransformerOptions {
 
   // decoders only
   bool cross = true;              // attends to a source
-  int64_t source = 0;             // width of the source (0: width)
+  int64_t source_dim = 0;             // width of the source (0: width)
   std::string cross_mechanism{};  // "": that of self-attention
 };
 

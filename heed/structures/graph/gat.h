@@ -23,8 +23,8 @@ enum class JoinHeads { concat, mean };
 enum class GatActivation { none, elu };
 
 struct GraphAttentionOptions {
-  int64_t in = 0, out = 0;  // widths: of a node, and of one head
-  int64_t heads = 1;
+  int64_t in_dim = 0, out_dim = 0;  // widths: of a node, and of one head
+  int64_t num_heads = 1;
   JoinHeads join = JoinHeads::concat;
   GatVersion version = GatVersion::v1;
   std::string alignment = "softmax";  // any that looks at scores alone
