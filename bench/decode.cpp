@@ -87,9 +87,9 @@ int main_of(const std::vector<std::string>& arguments) {
   machine.print();
 
   TransformerOptions alone;
-  alone.width = kWidth;
-  alone.heads = kHeads;
-  alone.layers = kLayers;
+  alone.dim = kWidth;
+  alone.num_heads = kHeads;
+  alone.num_layers = kLayers;
   alone.cross = false;
   auto rotary = alone, additive = alone, with_source = alone;
   rotary.rotary.base = kPositionBase;

@@ -99,7 +99,7 @@ struct Setup {
   Tensor edges = at::randint(kNodes, {2, kEdges});
   Graph graph{edges, kNodes};
   GraphAttention layer{GraphAttentionOptions{
-      .in = kIn, .out = kOut, .heads = kHeads, .version = version, .self_loops = false, .bias = false}};
+      .in_dim = kIn, .out_dim = kOut, .num_heads = kHeads, .version = version, .self_loops = false, .bias = false}};
   Leaves leaves = Leaves::of(layer, at::randn({kNodes, kIn}).requires_grad_());
   Tensor upstream = at::randn({kNodes, kHeads* kOut});
 

@@ -93,19 +93,19 @@ std::vector<Batch> batches() {
 
 DecoderOptions decoder_options() {
   DecoderOptions o;
-  o.embedding = kEmbedding;
-  o.state = kState;
-  o.source = kSource;
-  o.out = kOut;
-  o.start = kSource / 2;
-  o.hidden = kHidden;
+  o.embedding_dim = kEmbedding;
+  o.state_dim = kState;
+  o.source_dim = kSource;
+  o.out_dim = kOut;
+  o.start_dim = kSource / 2;
+  o.hidden_dim = kHidden;
   return o;
 }
 
 struct TranslatorImpl : torch::nn::Module {
   torch::nn::Embedding from_source{register_module("from_source", torch::nn::Embedding(kVocabulary, kEmbedding))};
   torch::nn::Embedding from_target{register_module("from_target", torch::nn::Embedding(kVocabulary, kEmbedding))};
-  Recurrent encoder{register_module("encoder", Recurrent(RecurrentOptions{.in = kEmbedding, .out = kSource}))};
+  Recurrent encoder{register_module("encoder", Recurrent(RecurrentOptions{.in_dim = kEmbedding, .out_dim = kSource}))};
   BahdanauDecoder decoder{register_module("decoder", BahdanauDecoder(decoder_options()))};
   torch::nn::Linear output{register_module("output", torch::nn::Linear(kOut, kVocabulary))};
 
@@ -196,10 +196,10 @@ class Looking {
 
   Call call_;
   Mask mask_;
-  Attention attention_{AttentionOptions{.query = kState,
-                                        .keys = kSource,
-                                        .values = kSource,
-                                        .hidden = kHidden,
+  Attention attention_{AttentionOptions{.query_dim = kState,
+                                        .key_dim = kSource,
+                                        .value_dim = kSource,
+                                        .hidden_dim = kHidden,
                                         .mechanism = Mechanism::parse("additive + softmax")}};
   Tensor source_;
   std::vector<Tensor> queries_, upstreams_;

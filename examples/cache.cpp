@@ -13,10 +13,10 @@ int main() {
   torch::manual_seed(1);
   const at::NoGradGuard no_grad;
   constexpr int64_t kRows = 2, kSteps = 10, kWidth = 32;
-  heed::Attention attention(heed::AttentionOptions{.query = kWidth,
-                                                   .keys = kWidth,
-                                                   .values = kWidth,
-                                                   .heads = 4,
+  heed::Attention attention(heed::AttentionOptions{.query_dim = kWidth,
+                                                   .key_dim = kWidth,
+                                                   .value_dim = kWidth,
+                                                   .num_heads = 4,
                                                    .mechanism = heed::Mechanism::parse("additive + softmax")});
   attention->eval();
   const auto x = at::randn({kRows, kSteps, kWidth});  // [B, L, D]: query, keys and values are one

@@ -14,8 +14,10 @@ int main() {
   torch::manual_seed(1);
   constexpr int64_t kLength = 32, kWidth = 32;
   const auto query = at::randn({1, kLength, kWidth}), keys = at::randn({1, kLength, kWidth});  // [B, L, D]
-  heed::Attention attention(heed::AttentionOptions{
-      .query = kWidth, .keys = kWidth, .values = kWidth, .mechanism = heed::Mechanism::parse("general + softmax")});
+  heed::Attention attention(heed::AttentionOptions{.query_dim = kWidth,
+                                                   .key_dim = kWidth,
+                                                   .value_dim = kWidth,
+                                                   .mechanism = heed::Mechanism::parse("general + softmax")});
 
   const auto from = at::arange(kLength), none = at::zeros_like(from);
   heed::Call call;

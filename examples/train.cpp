@@ -34,8 +34,10 @@ struct Task {
 int main() {
   torch::manual_seed(1);
   const Task task;
-  heed::Attention attention(heed::AttentionOptions{
-      .query = kWidth, .keys = kWidth, .values = kKeys, .mechanism = heed::Mechanism::parse("general + softmax")});
+  heed::Attention attention(heed::AttentionOptions{.query_dim = kWidth,
+                                                   .key_dim = kWidth,
+                                                   .value_dim = kKeys,
+                                                   .mechanism = heed::Mechanism::parse("general + softmax")});
   torch::optim::Adam adam(attention->parameters(), torch::optim::AdamOptions(0.1));
 
   const int steps = 400;

@@ -44,48 +44,49 @@ struct AttentionImpl::KeySide {
 
 AttentionImpl::AttentionImpl(AttentionOptions options) : options_(std::move(options)) {
   auto& o = options_;
-  check(o.query >= 0 && o.keys > 0 && o.values > 0, "attention: widths of query, keys and values are ", o.query, ", ",
-        o.keys, ", ", o.values, "; expected more than 0");
-  check(o.query > 0 || o.mechanism.score().own_queries() > 0,
+  check(o.query_dim >= 0 && o.key_dim > 0 && o.value_dim > 0, "attention: widths of query, keys and values are ",
+        o.query_dim, ", ", o.key_dim, ", ", o.value_dim, "; expected more than 0");
+  check(o.query_dim > 0 || o.mechanism.score().own_queries() > 0,
         "attention: the query is 0 wide, which only a score that learns its query allows");
-  check(o.heads >= 1, "attention: heads is ", o.heads, ", expected at least 1");
-  if (o.key_heads == 0) o.key_heads = o.heads;
-  check(o.key_heads >= 1 && o.heads % o.key_heads == 0, "attention: ", o.key_heads, " key heads for ", o.heads,
-        " heads; expected a number that divides it");
-  check(o.hidden >= 0, "attention: hidden is ", o.hidden, ", expected at least 0");
+  check(o.num_heads >= 1, "attention: heads is ", o.num_heads, ", expected at least 1");
+  if (o.num_kv_heads == 0) o.num_kv_heads = o.num_heads;
+  check(o.num_kv_heads >= 1 && o.num_heads % o.num_kv_heads == 0, "attention: ", o.num_kv_heads, " key heads for ",
+        o.num_heads, " heads; expected a number that divides it");
+  check(o.hidden_dim >= 0, "attention: hidden is ", o.hidden_dim, ", expected at least 0");
   check(o.dropout >= 0 && o.dropout < 1, "attention: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
-  check(o.head_width >= 0, "attention: head_width is ", o.head_width, ", expected at least 0");
-  check((o.head_width == 0 || o.hidden == 0 || o.hidden == o.head_width * o.heads), "attention: hidden is ", o.hidden,
-        " and head_width ", o.head_width, "; expected hidden = heads * head_width");
+  check(o.head_dim >= 0, "attention: head_width is ", o.head_dim, ", expected at least 0");
+  check((o.head_dim == 0 || o.hidden_dim == 0 || o.hidden_dim == o.head_dim * o.num_heads), "attention: hidden is ",
+        o.hidden_dim, " and head_width ", o.head_dim, "; expected hidden = heads * head_width");
   check(!o.bias || o.projects(), "attention: bias belongs to the projections of heads; give heads or head_width");
-  check(o.context >= 0 && (o.context == 0 || o.context == o.values || o.projects()), "attention: the context is ",
-        o.context, " wide and the values ", o.values, "; without projections of heads they are equally wide");
-  if (o.context == 0) o.context = o.values;
-  if (o.head_width > 0) o.hidden = o.head_width * o.heads;
-  if (o.hidden == 0) o.hidden = (o.keys + o.heads - 1) / o.heads * o.heads;
-  check(o.hidden % o.heads == 0, "attention: hidden is ", o.hidden, " and does not split into ", o.heads,
-        " heads; expected a multiple");
-  const int64_t width = o.hidden / o.heads;
-  head_ =
-      o.projects() ? Sizes{o.query == 0 ? 0 : width, width, width, width} : Sizes{o.query, o.keys, o.values, o.hidden};
+  check(o.context_dim >= 0 && (o.context_dim == 0 || o.context_dim == o.value_dim || o.projects()),
+        "attention: the context is ", o.context_dim, " wide and the values ", o.value_dim,
+        "; without projections of heads they are equally wide");
+  if (o.context_dim == 0) o.context_dim = o.value_dim;
+  if (o.head_dim > 0) o.hidden_dim = o.head_dim * o.num_heads;
+  if (o.hidden_dim == 0) o.hidden_dim = (o.key_dim + o.num_heads - 1) / o.num_heads * o.num_heads;
+  check(o.hidden_dim % o.num_heads == 0, "attention: hidden is ", o.hidden_dim, " and does not split into ",
+        o.num_heads, " heads; expected a multiple");
+  const int64_t width = o.hidden_dim / o.num_heads;
+  head_ = o.projects() ? Sizes{o.query_dim == 0 ? 0 : width, width, width, width}
+                       : Sizes{o.query_dim, o.key_dim, o.value_dim, o.hidden_dim};
   head_.dimensionality = o.mechanism.dimensionality();
   check(o.rotary.base >= 0, "attention: the base of rotary is ", o.rotary.base,
         ", expected more than 0, or 0 for none");
-  check(o.rotary.base == 0 || (head_.keys % 2 == 0 && (head_.query == 0 || head_.query % 2 == 0)),
-        "attention: rotary turns pairs of features, but a head is ", head_.keys, " wide; expected an even width");
+  check(o.rotary.base == 0 || (head_.key_dim % 2 == 0 && (head_.query_dim == 0 || head_.query_dim % 2 == 0)),
+        "attention: rotary turns pairs of features, but a head is ", head_.key_dim, " wide; expected an even width");
   reset();
 }
 
 void AttentionImpl::reset() {
   const auto& o = options_;
-  const int64_t heads = o.heads == 1 ? 0 : o.heads;
+  const int64_t heads = o.num_heads == 1 ? 0 : o.num_heads;
   register_module("score", std::make_shared<PartTensorsImpl>(o.mechanism.score().parameters(head_), heads));
   register_module("align", std::make_shared<PartTensorsImpl>(o.mechanism.align().parameters(head_), heads));
   if (!o.projects()) return;
-  const int64_t shared = o.hidden / o.heads * o.key_heads;
+  const int64_t shared = o.hidden_dim / o.num_heads * o.num_kv_heads;
   std::vector<ParameterSpec> specs{
-      {"keys", {shared, o.keys}}, {"values", {shared, o.values}}, {"out", {o.context, o.hidden}}};
-  if (o.query > 0) specs.push_back({"query", {o.hidden, o.query}});
+      {"keys", {shared, o.key_dim}}, {"values", {shared, o.value_dim}}, {"out", {o.context_dim, o.hidden_dim}}};
+  if (o.query_dim > 0) specs.push_back({"query", {o.hidden_dim, o.query_dim}});
   for (size_t i = specs.size(); o.bias && i-- > 0;)
     specs.push_back({specs[i].name + "_bias", {specs[i].shape[0]}, kZeros});
   heads_ = register_module("heads", std::make_shared<PartTensorsImpl>(specs, 0));
@@ -93,9 +94,9 @@ void AttentionImpl::reset() {
 
 void AttentionImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::Attention(" << o.mechanism.to_string() << "; query " << o.query << ", keys " << o.keys << ", values "
-         << o.values << ", hidden " << o.hidden << ", heads " << o.heads << ", key_heads " << o.key_heads
-         << (o.bias ? ", bias" : "") << (o.rotary.base > 0 ? ", rotary" : "") << ")";
+  stream << "heed::Attention(" << o.mechanism.to_string() << "; query " << o.query_dim << ", keys " << o.key_dim
+         << ", values " << o.value_dim << ", hidden " << o.hidden_dim << ", heads " << o.num_heads << ", key_heads "
+         << o.num_kv_heads << (o.bias ? ", bias" : "") << (o.rotary.base > 0 ? ", rotary" : "") << ")";
 }
 
 Parameters AttentionImpl::named() const {
@@ -165,9 +166,9 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
     check(x.defined() && x.dim() == 3 && x.size(2) == width, "attention: ", what, " is ", shape_of(x),
           ", expected [B, L, ", width, "]");
   };
-  check_width("keys", keys, o.keys);
-  check_width("values", values, o.values);
-  if (query.defined() && o.query > 0) check_width("query", query, o.query);
+  check_width("keys", keys, o.key_dim);
+  check_width("values", values, o.value_dim);
+  if (query.defined() && o.query_dim > 0) check_width("query", query, o.query_dim);
   const auto first_query = [&](int64_t Lq) { return first_position(call.mask, {0, 0, Lq, keys.size(1)}); };
   if (!o.projects())
     return attend(with_rotary(query, query.defined() ? first_query(query.size(1)) : 0), with_rotary(keys, 0), values,
@@ -176,7 +177,7 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   // Padding is zeroed before the heads' projections, so that a NaN there cannot reach their gradients.
   call.mask.keep = with_head_axis(call.mask.keep);
   Tensor q = query, k = keys, v = values;
-  check(q.defined() || o.query == 0, "attention: query is undefined, expected [B, Lq, ", o.query, "]");
+  check(q.defined() || o.query_dim == 0, "attention: query is undefined, expected [B, Lq, ", o.query_dim, "]");
   const int64_t Lq = q.defined() ? q.size(1) : mechanism().score().own_queries();
   check(v.size(1) == k.size(1) && v.size(0) == k.size(0) && (!q.defined() || q.size(0) == k.size(0)),
         "attention: query is ", shape_of(q), ", keys ", shape_of(k), ", values ", shape_of(v),
@@ -184,7 +185,7 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   check_like("attention: values", v, k);
   if (q.defined()) check_like("attention: keys", k, q);
   if (call.mask.any() || mechanism().score().max_keys() < k.size(1)) {
-    const CallSizes sizes{keys.size(0), o.heads, Lq, keys.size(1), head_.width()};
+    const CallSizes sizes{keys.size(0), o.num_heads, Lq, keys.size(1), head_.width()};
     call = check_extras(call, mechanism(), sizes, keys);
     const Reach found = reach(call.mask, {0, 0, Lq, keys.size(1), mechanism().score().max_keys()}, keys.device());
     if (q.defined()) q = without_unreached(q.unsqueeze(1), found.rows).squeeze(1);
@@ -192,9 +193,9 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
     v = without_unreached(v.unsqueeze(1), found.values).squeeze(1);
   }
   const Tensor heads =
-      q.defined() ? split(q, "query", o.heads) : at::empty({keys.size(0), o.heads, Lq, 0}, keys.options());
-  return finish(attend(with_rotary(heads, first_query(Lq)), with_rotary(split(k, "keys", o.key_heads), 0),
-                       split(v, "values", o.key_heads), mechanism(), own(head_), call));
+      q.defined() ? split(q, "query", o.num_heads) : at::empty({keys.size(0), o.num_heads, Lq, 0}, keys.options());
+  return finish(attend(with_rotary(heads, first_query(Lq)), with_rotary(split(k, "keys", o.num_kv_heads), 0),
+                       split(v, "values", o.num_kv_heads), mechanism(), own(head_), call));
 }
 
 AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor& values, const Mask& given,
@@ -202,17 +203,17 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
   const auto& o = options_;
   check(given.causal == Causal::none && given.left < 0 && given.right < 0,
         "attention: causal and window belong to a call, not to a memory");
-  check(keys.defined() && keys.dim() == 3 && keys.size(2) == o.keys, "attention: keys is ", shape_of(keys),
-        ", expected [B, Lk, ", o.keys, "]");
-  check(values.defined() && values.dim() == 3 && values.size(2) == o.values && values.size(1) == keys.size(1) &&
+  check(keys.defined() && keys.dim() == 3 && keys.size(2) == o.key_dim, "attention: keys is ", shape_of(keys),
+        ", expected [B, Lk, ", o.key_dim, "]");
+  check(values.defined() && values.dim() == 3 && values.size(2) == o.value_dim && values.size(1) == keys.size(1) &&
             values.size(0) == keys.size(0),
-        "attention: values is ", shape_of(values), ", expected [", keys.size(0), ", ", keys.size(1), ", ", o.values,
+        "attention: values is ", shape_of(values), ", expected [", keys.size(0), ", ", keys.size(1), ", ", o.value_dim,
         "]");
   check(keys.scalar_type() == at::kFloat || keys.scalar_type() == at::kDouble, "attention: keys is ",
         keys.scalar_type(), ", expected float or double");
   Call call;
   call.mask = given;
-  call = check_extras(call, o.mechanism, {keys.size(0), o.heads, 1, keys.size(1), head_.width()}, keys);
+  call = check_extras(call, o.mechanism, {keys.size(0), o.num_heads, 1, keys.size(1), head_.width()}, keys);
   KeySide side{keys.unsqueeze(1), values.unsqueeze(1), {}};
   check(given.first_query == 0, "attention: first_query belongs to a call, not to a memory");
   const int64_t max = o.mechanism.score().max_keys();
@@ -223,8 +224,8 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
     side.values = without_unreached(side.values, found.values);
   }
   if (o.projects()) {
-    side.keys = split(side.keys.squeeze(1), "keys", o.key_heads);
-    side.values = split(side.values.squeeze(1), "values", o.key_heads);
+    side.keys = split(side.keys.squeeze(1), "keys", o.num_kv_heads);
+    side.values = split(side.values.squeeze(1), "values", o.num_kv_heads);
   }
   side.keys = with_rotary(side.keys, first_key);
   return side;
@@ -244,11 +245,11 @@ Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, 
   const auto& mechanism = options_.mechanism;
   // A memory is a copy: what the caller does to its tensors afterwards must not reach it.
   const auto copied = [](const Tensor& x, const Tensor& given) { return x.is_alias_of(given) ? x.clone() : x; };
-  const bool per_head = options_.heads > 1 && !mechanism.score().parameters(head_).empty();
+  const bool per_head = options_.num_heads > 1 && !mechanism.score().parameters(head_).empty();
   Memory memory;
   memory.keys =
       Growing(copied(mechanism.score().prepare_keys(parameters.of("score"),
-                                                    per_head ? repeat_heads(side.keys, options_.heads) : side.keys),
+                                                    per_head ? repeat_heads(side.keys, options_.num_heads) : side.keys),
                      keys));
   if (keys.scalar_type() == at::kFloat && no_kernel(mechanism, {}, keys).empty()) {
     const at::NoGradGuard no_grad;
@@ -258,7 +259,7 @@ Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, 
   if (side.keep.defined()) memory.keep = Growing(side.keep);
   if (mask.key_count.defined()) memory.key_count = mask.key_count.clone();
   if (mechanism.align().looks_at_keys()) {
-    const auto all = repeat_heads(side.keys, options_.heads);
+    const auto all = repeat_heads(side.keys, options_.num_heads);
     memory.align_keys = Growing(mechanism.align().prepare_keys(parameters.of("align"), all, reachable(memory)));
   }
   return memory;
@@ -278,7 +279,7 @@ Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Ten
   grown.values = memory.values.with(more.values.rows());
   if (memory.align_keys.defined()) grown.align_keys = memory.align_keys.with(more.align_keys.rows());
   if (memory.keep.defined() || more.keep.defined()) {
-    const int64_t heads = options_.heads;
+    const int64_t heads = options_.num_heads;
     const auto flags = [&](const Memory& m) {  // with all axes, so that the two fit
       return reachable(m).expand({m.batch(), heads, m.length(), 1});
     };
@@ -303,12 +304,12 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   const auto& values = memory.values.rows();
   const int64_t B = values.size(0), Lk = memory.length();
   const int64_t Lq = query.defined() ? query.size(-2) : mechanism().score().own_queries();
-  check(query.defined() || Lq > 0, "attention: query is undefined, expected [", B, ", Lq, ", o.query, "]");
+  check(query.defined() || Lq > 0, "attention: query is undefined, expected [", B, ", Lq, ", o.query_dim, "]");
   auto q = query.defined() ? query : at::empty({B, Lq, 0}, values.options());
-  check(q.dim() == 3 && q.size(0) == B && (!query.defined() || q.size(2) == o.query), "attention: query is ",
-        shape_of(q), ", expected [", B, ", Lq, ", o.query, "]");
+  check(q.dim() == 3 && q.size(0) == B && (!query.defined() || q.size(2) == o.query_dim), "attention: query is ",
+        shape_of(q), ", expected [", B, ", Lq, ", o.query_dim, "]");
   check_like("attention: the memory", values, q);
-  call = check_extras(call, mechanism(), {B, o.heads, Lq, Lk, head_.width()}, q);
+  call = check_extras(call, mechanism(), {B, o.num_heads, Lq, Lk, head_.width()}, q);
   const Tensor own_count = memory.key_count, call_count = call.mask.key_count;
   if (memory.keep.defined()) call.mask.keep = both(call.mask.keep, memory.keep.rows().transpose(-1, -2));
 
@@ -321,8 +322,8 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   auto heads = q.unsqueeze(1);
   if (call.mask.any()) heads = without_unreached(heads, prepared.reach.rows);
   if (o.projects())
-    heads =
-        query.defined() && o.query > 0 ? split(heads.squeeze(1), "query", o.heads) : heads.expand({B, o.heads, Lq, 0});
+    heads = query.defined() && o.query_dim > 0 ? split(heads.squeeze(1), "query", o.num_heads)
+                                               : heads.expand({B, o.num_heads, Lq, 0});
   heads = with_rotary(heads, first_position(call.mask, whole));
   const auto parameters = own(head_);
   prepared.query = mechanism().score().prepare_query(parameters.of("score"), heads);

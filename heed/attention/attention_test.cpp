@@ -13,12 +13,12 @@ class EveryModule : public ::testing::TestWithParam<std::tuple<std::string, int6
   int64_t heads() const { return std::get<1>(GetParam()); }
   Attention make() const {
     at::manual_seed(3);
-    Attention attention(AttentionOptions{.query = kWidth,
-                                         .keys = kWidth,
-                                         .values = 4,
-                                         .hidden = 8,
-                                         .heads = heads(),
-                                         .key_heads = heads() > 1 ? 2 : 0,
+    Attention attention(AttentionOptions{.query_dim = kWidth,
+                                         .key_dim = kWidth,
+                                         .value_dim = 4,
+                                         .hidden_dim = 8,
+                                         .num_heads = heads(),
+                                         .num_kv_heads = heads() > 1 ? 2 : 0,
                                          .mechanism = Mechanism::parse(to_string())});
     attention->to(at::kDouble);
     attention->eval();
@@ -146,7 +146,7 @@ TEST_P(EveryModule, CopiesWithItsNumbers) {
 TEST(Memory, LetsBeamsShareAPast) {
   const at::NoGradGuard no_grad;
   Attention attention(
-      AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
+      AttentionOptions{.query_dim = 2, .key_dim = 2, .value_dim = 2, .mechanism = Mechanism::parse("dot + softmax")});
   const auto row = [](double x) { return at::full({1, 1, 2}, x); };
   Memory past = attention->append(attention->prepare(row(1), row(1)), row(2), row(2));
   const Memory left = attention->append(past, row(3), row(30)), right = attention->append(past, row(3), row(-30));
@@ -157,8 +157,11 @@ TEST(Memory, LetsBeamsShareAPast) {
 // location(2) cannot score keys 2 and on: what stands there is as good as masked.
 TEST(Memory, DoesNotReadKeysThatCannotBeScored) {
   for (const int64_t heads : {1, 2}) {
-    Attention attention(AttentionOptions{
-        .query = 4, .keys = 4, .values = 4, .heads = heads, .mechanism = Mechanism::parse("location(2) + softmax")});
+    Attention attention(AttentionOptions{.query_dim = 4,
+                                         .key_dim = 4,
+                                         .value_dim = 4,
+                                         .num_heads = heads,
+                                         .mechanism = Mechanism::parse("location(2) + softmax")});
     const auto q = at::randn({1, 3, 4}), k = at::randn({1, 4, 4}), v = at::randn({1, 4, 4});
     v.select(1, 3).fill_(std::nan(""));
     const auto context = attention->forward(q, k, v).context;
@@ -172,7 +175,7 @@ TEST(Memory, DoesNotReadKeysThatCannotBeScored) {
 
 TEST(Memory, IsACopy) {
   Attention attention(
-      AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
+      AttentionOptions{.query_dim = 2, .key_dim = 2, .value_dim = 2, .mechanism = Mechanism::parse("dot + softmax")});
   const auto buffer = at::ones({1, 1, 2});
   const Memory memory = attention->prepare(buffer, buffer);
   buffer.fill_(7);
@@ -182,7 +185,7 @@ TEST(Memory, IsACopy) {
 // Autograd keeps the rows that were there when a step attended; growing must not write beneath it.
 TEST(Memory, CanGrowWhileQueriesLearn) {
   Attention attention(
-      AttentionOptions{.query = 2, .keys = 2, .values = 2, .mechanism = Mechanism::parse("dot + softmax")});
+      AttentionOptions{.query_dim = 2, .key_dim = 2, .value_dim = 2, .mechanism = Mechanism::parse("dot + softmax")});
   const auto q = at::randn({1, 1, 2}).requires_grad_();
   Memory memory = attention->prepare(at::randn({1, 1, 2}), at::randn({1, 1, 2}));
   Tensor sum = at::zeros({});
@@ -194,8 +197,11 @@ TEST(Memory, CanGrowWhileQueriesLearn) {
 }
 
 TEST(Memory, MayHavePaddingInTheMiddle) {
-  Attention attention(AttentionOptions{
-      .query = 3, .keys = 3, .values = 2, .hidden = 4, .mechanism = Mechanism::parse("additive + softmax")});
+  Attention attention(AttentionOptions{.query_dim = 3,
+                                       .key_dim = 3,
+                                       .value_dim = 2,
+                                       .hidden_dim = 4,
+                                       .mechanism = Mechanism::parse("additive + softmax")});
   at::manual_seed(2);
   const auto q = at::randn({2, 1, 3}), k = at::randn({2, 4, 3}), v = at::randn({2, 4, 2}), more = at::randn({2, 1, 3}),
              more_v = at::randn({2, 1, 2});
@@ -209,7 +215,7 @@ TEST(Memory, MayHavePaddingInTheMiddle) {
 
 TEST(Attention, DrawsInTrainingAndDecidesInEvaluation) {
   Attention attention(
-      AttentionOptions{.query = 2, .keys = 2, .values = 1, .mechanism = Mechanism::parse("dot + hard")});
+      AttentionOptions{.query_dim = 2, .key_dim = 2, .value_dim = 1, .mechanism = Mechanism::parse("dot + hard")});
   const auto q = at::zeros({1, 200, 2}), k = at::zeros({1, 4, 2}), v = at::arange(4, at::kFloat).view({1, 4, 1});
   Call call;
   call.noise.seed = 9;
@@ -223,7 +229,7 @@ TEST(Attention, DrawsInTrainingAndDecidesInEvaluation) {
 
 TEST(Attention, DropsWeightsOnlyInTraining) {
   Attention attention(AttentionOptions{
-      .query = 2, .keys = 2, .values = 1, .mechanism = Mechanism::parse("dot + uniform"), .dropout = 0.5});
+      .query_dim = 2, .key_dim = 2, .value_dim = 1, .mechanism = Mechanism::parse("dot + uniform"), .dropout = 0.5});
   const auto q = at::zeros({1, 400, 2}), k = at::zeros({1, 10, 2}), v = at::ones({1, 10, 1});
   attention->eval();
   EXPECT_TRUE(close(attention->forward(q, k, v).context, at::ones({1, 400, 1}), 1e-6));
@@ -234,10 +240,10 @@ TEST(Attention, DropsWeightsOnlyInTraining) {
 }
 
 TEST(SelfAttentive, NeedsNoQuery) {
-  Attention attention(AttentionOptions{.query = 0,
-                                       .keys = 3,
-                                       .values = 2,
-                                       .hidden = 4,
+  Attention attention(AttentionOptions{.query_dim = 0,
+                                       .key_dim = 3,
+                                       .value_dim = 2,
+                                       .hidden_dim = 4,
                                        .mechanism = Mechanism::parse("self_attentive(queries=3) + softmax")});
   const auto k = at::randn({2, 5, 3}), v = at::randn({2, 5, 2});
   EXPECT_EQ(attention->forward({}, k, v).context.sizes(), at::IntArrayRef({2, 3, 2}));
@@ -269,14 +275,14 @@ TEST(ScaledDotProductAttention, MeansWhatTorchMeans) {
 }
 
 TEST(Memory, RefusesHalfTypes) {
-  Attention attention(AttentionOptions{.query = 4, .keys = 4, .values = 4});
+  Attention attention(AttentionOptions{.query_dim = 4, .key_dim = 4, .value_dim = 4});
   attention->to(at::kBFloat16);
   const auto x = at::randn({2, 3, 4}).to(at::kBFloat16);
   EXPECT_THROW(attention->prepare(x, x), Error);
 }
 
 TEST(Module, TakesAMaskForNoQueries) {
-  Attention attention(AttentionOptions{.query = 4, .keys = 4, .values = 4, .heads = 2});
+  Attention attention(AttentionOptions{.query_dim = 4, .key_dim = 4, .value_dim = 4, .num_heads = 2});
   Call call;
   call.mask.keep = at::ones({2, 0, 3}, at::kBool);
   const auto context =
@@ -286,7 +292,7 @@ TEST(Module, TakesAMaskForNoQueries) {
 
 TEST(Attention, RefusesSoftWeightsForOtherAlignmentsThanHard) {
   Attention attention(
-      AttentionOptions{.query = 4, .keys = 4, .values = 4, .mechanism = Mechanism::parse("dot + sparsemax")});
+      AttentionOptions{.query_dim = 4, .key_dim = 4, .value_dim = 4, .mechanism = Mechanism::parse("dot + sparsemax")});
   EXPECT_THROW(attention->set_soft(true), Error);
   attention->set_soft(false);  // nothing to undo
 }

@@ -205,7 +205,7 @@ Checked check_call(const Tensor& query, const Tensor& keys, const Tensor& values
   for (const auto& [name, tensor] : parameters)
     check(name.rfind("score.", 0) == 0 || name.rfind("align.", 0) == 0, "parameters: got '", name,
           "', expected names that begin with score. or align.");
-  c.sizes.hidden = hidden;
+  c.sizes.hidden_dim = hidden;
   c.parameters = parameters;
   c.parameters.set_sizes(c.sizes);
   c.call =

@@ -167,11 +167,13 @@ TEST_F(Calls, WithWrongParameters) {
 
 TEST(Errors, OfModulesNameTheNumbers) {
   const auto make = [](AttentionOptions options) { return [options] { Attention attention(options); }; };
-  expect_error(make({.query = 4, .keys = 4, .values = 4, .hidden = 10, .heads = 4}), {"hidden is 10", "4 heads"});
-  expect_error(make({.query = 4, .keys = 4, .values = 4, .heads = 4, .key_heads = 3}), {"3 key heads", "4 heads"});
-  expect_error(make({.query = 4, .keys = 0, .values = 4}), {"widths"});
-  expect_error(make({.query = 4, .keys = 6, .values = 4}), {"score/scaled_dot", "4 features", "6"});
-  Attention attention(AttentionOptions{.query = 4, .keys = 4, .values = 4});
+  expect_error(make({.query_dim = 4, .key_dim = 4, .value_dim = 4, .hidden_dim = 10, .num_heads = 4}),
+               {"hidden is 10", "4 heads"});
+  expect_error(make({.query_dim = 4, .key_dim = 4, .value_dim = 4, .num_heads = 4, .num_kv_heads = 3}),
+               {"3 key heads", "4 heads"});
+  expect_error(make({.query_dim = 4, .key_dim = 0, .value_dim = 4}), {"widths"});
+  expect_error(make({.query_dim = 4, .key_dim = 6, .value_dim = 4}), {"score/scaled_dot", "4 features", "6"});
+  Attention attention(AttentionOptions{.query_dim = 4, .key_dim = 4, .value_dim = 4});
   expect_error(
       [&] {
         attention->forward(at::zeros({1, 2, 5}), at::zeros({1, 2, 4}), at::zeros({1, 2, 4}));

@@ -313,12 +313,12 @@ class EveryMemory : public ::testing::TestWithParam<std::tuple<std::string, int6
  protected:
   Attention make() const {
     at::manual_seed(3);
-    Attention attention(AttentionOptions{.query = 6,
-                                         .keys = 6,
-                                         .values = 4,
-                                         .hidden = 16 * std::get<1>(GetParam()),
-                                         .heads = std::get<1>(GetParam()),
-                                         .key_heads = std::get<1>(GetParam()) > 1 ? 2 : 0,
+    Attention attention(AttentionOptions{.query_dim = 6,
+                                         .key_dim = 6,
+                                         .value_dim = 4,
+                                         .hidden_dim = 16 * std::get<1>(GetParam()),
+                                         .num_heads = std::get<1>(GetParam()),
+                                         .num_kv_heads = std::get<1>(GetParam()) > 1 ? 2 : 0,
                                          .mechanism = Mechanism::parse(std::get<0>(GetParam()))});
     attention->eval();
     return attention;

@@ -13,8 +13,12 @@ class ScopedAttention : public ::testing::TestWithParam<std::string> {
  protected:
   ScopedAttention() { at::manual_seed(1); }
 
-  Attention attention_{AttentionOptions{
-      .query = 8, .keys = 8, .values = 8, .heads = 2, .mechanism = Mechanism::parse(GetParam()), .dropout = 0.4}};
+  Attention attention_{AttentionOptions{.query_dim = 8,
+                                        .key_dim = 8,
+                                        .value_dim = 8,
+                                        .num_heads = 2,
+                                        .mechanism = Mechanism::parse(GetParam()),
+                                        .dropout = 0.4}};
   Tensor x_ = at::randn({6, 5, 8});  // [B, L, D]
 
   Tensor context(uint64_t step, int64_t from, int64_t rows, const Call& call = {}) {

@@ -62,8 +62,9 @@ TEST(Rotary, TurnsTheSamePairsInBothLayouts) {
 
 TEST(Rotary, RefusesAnOddWidth) {
   EXPECT_THROW(rotated(at::zeros({2, 3}), 0), Error);
-  EXPECT_THROW(Attention(AttentionOptions{.query = 3, .keys = 3, .values = 3, .rotary = {Layout::interleaved, 100}}),
-               Error);
+  EXPECT_THROW(
+      Attention(AttentionOptions{.query_dim = 3, .key_dim = 3, .value_dim = 3, .rotary = {Layout::interleaved, 100}}),
+      Error);
 }
 
 TEST(Alibi, HasTheGoldenSlopes) {
@@ -99,11 +100,11 @@ class RotaryAttention : public ::testing::TestWithParam<std::tuple<Layout, int64
   Attention make() const {
     at::manual_seed(2);
     const int64_t heads = std::get<1>(GetParam());
-    Attention attention(AttentionOptions{.query = 8,
-                                         .keys = 8,
-                                         .values = 8,
-                                         .heads = heads,
-                                         .key_heads = heads > 1 ? 2 : 0,
+    Attention attention(AttentionOptions{.query_dim = 8,
+                                         .key_dim = 8,
+                                         .value_dim = 8,
+                                         .num_heads = heads,
+                                         .num_kv_heads = heads > 1 ? 2 : 0,
                                          .rotary = {std::get<0>(GetParam()), 100}});
     attention->to(at::kDouble);
     attention->eval();
@@ -163,7 +164,8 @@ TEST_P(RotaryAttention, GivesTheSameFromAMemoryThatGrew) {
 }
 
 TEST(HeadWidth, ProjectsASingleHeadAndAddsItsBiases) {
-  Attention attention(AttentionOptions{.query = 3, .keys = 4, .values = 5, .heads = 1, .head_width = 6, .bias = true});
+  Attention attention(
+      AttentionOptions{.query_dim = 3, .key_dim = 4, .value_dim = 5, .num_heads = 1, .head_dim = 6, .bias = true});
   attention->to(at::kDouble);
   const at::NoGradGuard no_grad;
   for (auto& parameter : attention->parameters()) parameter.normal_();
@@ -178,12 +180,12 @@ TEST(HeadWidth, ProjectsASingleHeadAndAddsItsBiases) {
       close(attention->forward(q, k, v).context, projected(weights.matmul(projected(v, "values")), "out"), 1e-12));
   EXPECT_TRUE(
       close(attention->forward(q, attention->prepare(k, v)).context, attention->forward(q, k, v).context, 1e-12));
-  EXPECT_THROW(Attention(AttentionOptions{.query = 3, .keys = 4, .values = 5, .bias = true}), Error);
+  EXPECT_THROW(Attention(AttentionOptions{.query_dim = 3, .key_dim = 4, .value_dim = 5, .bias = true}), Error);
 }
 
 // The survey's reading of its equation (38): a head may be as wide as the whole.
 TEST(HeadWidth, LetsEachHeadBeAsWideAsTheWhole) {
-  Attention attention(AttentionOptions{.query = 4, .keys = 4, .values = 4, .heads = 2, .head_width = 4});
+  Attention attention(AttentionOptions{.query_dim = 4, .key_dim = 4, .value_dim = 4, .num_heads = 2, .head_dim = 4});
   attention->to(at::kDouble);
   const auto p = attention->named();
   EXPECT_EQ(p["heads.query"].sizes(), at::IntArrayRef({8, 4}));
@@ -196,8 +198,9 @@ TEST(HeadWidth, LetsEachHeadBeAsWideAsTheWhole) {
     expected = expected + at::linear(weights.matmul(own("values")), p["heads.out"].narrow(1, 4 * h, 4));
   }
   EXPECT_TRUE(close(attention->forward(x, x, x).context, expected, 1e-12));
-  EXPECT_THROW(
-      Attention(AttentionOptions{.query = 4, .keys = 4, .values = 4, .hidden = 6, .heads = 2, .head_width = 4}), Error);
+  EXPECT_THROW(Attention(AttentionOptions{
+                   .query_dim = 4, .key_dim = 4, .value_dim = 4, .hidden_dim = 6, .num_heads = 2, .head_dim = 4}),
+               Error);
 }
 
 TEST(Rotary, RefusesWhatHasNoRows) {

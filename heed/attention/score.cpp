@@ -27,10 +27,10 @@ std::string only(Dimensionality d, Dimensionality only_this, const std::string& 
 }
 
 void check_same_width(const std::string& part, const Sizes& sizes) {
-  check(sizes.query == sizes.keys, part, ": the query has ", sizes.query, " features and the keys have ", sizes.keys,
-        "; it compares them one by one and needs equally many (general does not)");
-  check(sizes.width() <= 1 || sizes.keys % sizes.width() == 0, part, ": ", sizes.keys, " features do not split into ",
-        sizes.width(), " groups, one for each channel of the values");
+  check(sizes.query_dim == sizes.key_dim, part, ": the query has ", sizes.query_dim, " features and the keys have ",
+        sizes.key_dim, "; it compares them one by one and needs equally many (general does not)");
+  check(sizes.width() <= 1 || sizes.key_dim % sizes.width() == 0, part, ": ", sizes.key_dim,
+        " features do not split into ", sizes.width(), " groups, one for each channel of the values");
 }
 
 }  // namespace heed

@@ -15,11 +15,11 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EverySavedMechanism, ::testing::ValuesIn(eve
 TEST_P(EverySavedMechanism, AttendsAsBefore) {
   const std::string path = ::testing::TempDir() + "heed_saved_" + std::to_string(::getpid()) + ".safetensors";
   for (const int64_t heads : {1, 2}) {
-    const AttentionOptions options{.query = kWidth,
-                                   .keys = kWidth,
-                                   .values = kValues,
-                                   .hidden = 2 * kWidth,
-                                   .heads = heads,
+    const AttentionOptions options{.query_dim = kWidth,
+                                   .key_dim = kWidth,
+                                   .value_dim = kValues,
+                                   .hidden_dim = 2 * kWidth,
+                                   .num_heads = heads,
                                    .mechanism = Mechanism::parse(GetParam())};
     at::manual_seed(1);
     Attention saved(options);

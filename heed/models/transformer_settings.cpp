@@ -10,10 +10,10 @@ namespace heed {
 
 TransformerOptions read_transformer(const Settings& s, int64_t width) {
   TransformerOptions o;
-  o.width = width;
-  o.layers = s.integer("num_layers", 4, 1, 256);
-  o.heads = s.integer("num_heads", 4, 1, 1024);
-  o.feed_forward = s.integer("feed_forward_dim", 0, 0, kMaxWidth);
+  o.dim = width;
+  o.num_layers = s.integer("num_layers", 4, 1, 256);
+  o.num_heads = s.integer("num_heads", 4, 1, 1024);
+  o.feed_forward_dim = s.integer("feed_forward_dim", 0, 0, kMaxWidth);
   o.dropout = s.number("dropout", 0.1, 0, 0.99);
   o.norm = s.choice("norm", {"pre", "post"}) == "pre" ? Norm::pre : Norm::post;
   o.activation = s.choice("activation", {"relu", "gelu", "tanh"});
@@ -21,8 +21,8 @@ TransformerOptions read_transformer(const Settings& s, int64_t width) {
   const auto positions = s.choice("positions", {"sinusoidal", "rotary", "alibi"});
   if (positions == "rotary") o.rotary.base = kPositionBase;
   o.alibi = positions == "alibi";
-  if (width % o.heads != 0)
-    s.refuse("num_heads", "is ", o.heads, ", expected a divisor of the width, which is ", width);
+  if (width % o.num_heads != 0)
+    s.refuse("num_heads", "is ", o.num_heads, ", expected a divisor of the width, which is ", width);
   return o;
 }
 

@@ -28,7 +28,7 @@ class WithJoinedQuery : public Structure {
   /// query: of all parts together.
   JoinedSlot joined_slot(const std::string& name, int64_t query, int64_t keys) {
     JoinedSlot made;
-    const bool join = query != keys && options().heads == 1 && compares_features(mechanism());
+    const bool join = query != keys && options().num_heads == 1 && compares_features(mechanism());
     if (join) made.join = parameter(name + "_join", {keys, query});
     made.attend = slot(name, join ? keys : query, keys);
     return made;
@@ -38,7 +38,7 @@ class WithJoinedQuery : public Structure {
   /// Whether it refuses widths that differ.
   static bool compares_features(const Mechanism& mechanism) {
     try {
-      mechanism.parameters({.query = 2, .keys = 4, .values = 4, .hidden = 4});
+      mechanism.parameters({.query_dim = 2, .key_dim = 4, .value_dim = 4, .hidden_dim = 4});
       return false;
     } catch (const Error&) {
       return true;

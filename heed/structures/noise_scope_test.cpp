@@ -48,10 +48,10 @@ void expect_rows_alone(const Layer& layer, bool padded = true) {
 
 TEST(ScopedTransformer, TreatsBatchRowsAlone) {
   TransformerOptions options;
-  options.width = kWidth;
-  options.heads = 2;
-  options.layers = 2;
-  options.feed_forward = 16;
+  options.dim = kWidth;
+  options.num_heads = 2;
+  options.num_layers = 2;
+  options.feed_forward_dim = 16;
   options.dropout = 0.3;
   TransformerEncoder encoder(options);
   expect_rows_alone([&](const Features& x) { return encoder->forward(x).rows; });
@@ -60,7 +60,8 @@ TEST(ScopedTransformer, TreatsBatchRowsAlone) {
 class ScopedRecurrent : public ::testing::TestWithParam<Cell> {};
 
 TEST_P(ScopedRecurrent, TreatsBatchRowsAlone) {
-  Recurrent encoder(RecurrentOptions{.in = kWidth, .out = 6, .layers = 3, .cell = GetParam(), .dropout = 0.3});
+  Recurrent encoder(
+      RecurrentOptions{.in_dim = kWidth, .out_dim = 6, .num_layers = 3, .cell = GetParam(), .dropout = 0.3});
   expect_rows_alone([&](const Features& x) { return encoder->forward(x).rows; });
   expect_rows_alone([&](const Features& x) { return encoder->forward(x).rows; }, /*padded=*/false);
   expect_rows_alone([&](const Features& x) { return encoder->last(x).unsqueeze(1); });
@@ -68,7 +69,8 @@ TEST_P(ScopedRecurrent, TreatsBatchRowsAlone) {
 
 // A rate so small that nothing is dropped: then layer by layer is what torch's own module gives.
 TEST_P(ScopedRecurrent, PassesLayerByLayerWhatTorchPassesAtOnce) {
-  Recurrent encoder(RecurrentOptions{.in = kWidth, .out = 6, .layers = 3, .cell = GetParam(), .dropout = 1e-9});
+  Recurrent encoder(
+      RecurrentOptions{.in_dim = kWidth, .out_dim = 6, .num_layers = 3, .cell = GetParam(), .dropout = 1e-9});
   for (const bool padded : {true, false}) {
     const auto x = batch(0, kRows, padded);
     encoder->eval();
@@ -90,8 +92,8 @@ class ScopedDecoder : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ScopedDecoder, TreatsBatchRowsAlone) {
   DecoderOptions options;
-  options.embedding = options.source = kWidth;
-  options.state = options.out = 6;
+  options.embedding_dim = options.source_dim = kWidth;
+  options.state_dim = options.out_dim = 6;
   options.mechanism = GetParam();
   options.dropout = 0.3;
   BahdanauDecoder decoder(options);

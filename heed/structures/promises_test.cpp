@@ -261,7 +261,7 @@ TEST_P(EveryStructure, RunsWithSeveralHeads) {
   auto c = make();
   if (c.structure->own_scores()) GTEST_SKIP() << "its scores are its own";
   StructureOptions options = c.structure->options();
-  options.heads = 2;
+  options.num_heads = 2;
   c.structure = structure(c.structure->to_string(), options);
   c.structure->to(at::kDouble);
   c.structure->eval();

@@ -47,7 +47,7 @@ Structure::Structure(StructureOptions options, std::string defaults)
   check(!options_.features.empty(), "structure: no width of features; expected one, or one for each input");
   for (const int64_t width : options_.features)
     check(width > 0, "structure: an input is ", width, " wide, expected more than 0");
-  check(options_.query >= 0, "structure: the query is ", options_.query, " wide, expected at least 0");
+  check(options_.query_dim >= 0, "structure: the query is ", options_.query_dim, " wide, expected at least 0");
 }
 
 bool Structure::own_scores() const {
@@ -76,7 +76,7 @@ int64_t Structure::width_of(size_t input) const {
 }
 
 int64_t Structure::width_of_query() const {
-  return options_.query > 0 ? options_.query : width_of(0);
+  return options_.query_dim > 0 ? options_.query_dim : width_of(0);
 }
 
 Slot Structure::slot_of(const AttentionOptions& options, const std::string& name) {
@@ -88,13 +88,13 @@ Slot Structure::slot_of(const AttentionOptions& options, const std::string& name
 
 Slot Structure::slot_of(const Mechanism& mechanism, const std::string& name, int64_t query, int64_t keys,
                         int64_t values) {
-  check(!own_scores() || options_.heads == 1, "structure: ", options_.heads,
+  check(!own_scores() || options_.num_heads == 1, "structure: ", options_.num_heads,
         " heads, but it computes its scores itself, once; expected 1");
-  return slot_of(AttentionOptions{.query = query,
-                                  .keys = keys,
-                                  .values = values == 0 ? keys : values,
-                                  .hidden = options_.hidden,
-                                  .heads = options_.heads,
+  return slot_of(AttentionOptions{.query_dim = query,
+                                  .key_dim = keys,
+                                  .value_dim = values == 0 ? keys : values,
+                                  .hidden_dim = options_.hidden_dim,
+                                  .num_heads = options_.num_heads,
                                   .mechanism = mechanism,
                                   .dropout = options_.dropout},
                  name);
@@ -208,7 +208,7 @@ std::shared_ptr<Structure> structure(const std::string& spec, const StructureOpt
   const auto inputs = made->takes().features.size();
   check(options.features.size() == 1 || options.features.size() == inputs, made->spec_, ": ", options.features.size(),
         " widths of features for ", inputs, " inputs; expected one for each, or one for all");
-  check(options.query == 0 || made->takes().query, made->spec_, ": a width of the query, ", options.query,
+  check(options.query_dim == 0 || made->takes().query, made->spec_, ": a width of the query, ", options.query_dim,
         ", but it takes none");
   return made;
 }

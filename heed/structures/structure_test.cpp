@@ -69,12 +69,12 @@ TEST(Structure, RefusesWordsThatDoNotFit) {
   EXPECT_THROW(structure("singular", {}), Error);
   EXPECT_THROW(structure("singular", {.features = {0}}), Error);
   EXPECT_THROW(structure("singular", {.features = {4}, .mechanism = "sparsemax"}), Error);
-  EXPECT_THROW(structure("singular", {.features = {4}, .query = 3, .mechanism = "dot + softmax"}), Error);
+  EXPECT_THROW(structure("singular", {.features = {4}, .query_dim = 3, .mechanism = "dot + softmax"}), Error);
 }
 
 TEST(Structure, RunsSlotsWithSeveralHeads) {
   at::manual_seed(2);
-  auto two = structure("specialized", {.features = {8}, .heads = 2, .mechanism = "additive + softmax"});
+  auto two = structure("specialized", {.features = {8}, .num_heads = 2, .mechanism = "additive + softmax"});
   const auto out = two->forward(
       {.features = {{at::randn({3, 5, 8})}, {at::randn({3, 4, 8})}}, .call = {.outputs = {.weights = true}}});
   EXPECT_EQ(out.context.sizes(), (std::vector<int64_t>{3, 1, 8}));
@@ -110,8 +110,8 @@ TEST(Structure, IsCopiedWithTheModuleThatHoldsIt) {
 }
 
 TEST(Structure, RefusesWhatItWouldIgnore) {
-  EXPECT_THROW(structure("rotatory", {.features = {4}, .query = 7}), Error);
-  EXPECT_THROW(structure("bidaf", {.features = {4}, .heads = 2}), Error);
+  EXPECT_THROW(structure("rotatory", {.features = {4}, .query_dim = 7}), Error);
+  EXPECT_THROW(structure("bidaf", {.features = {4}, .num_heads = 2}), Error);
   const auto one = structure("specialized", {.features = {4}});
   const Features rows{at::randn({2, 3, 4})};
   EXPECT_NO_THROW(one->forward({.features = {rows, rows}}));

@@ -73,7 +73,7 @@ inline StructureCase make_structure_case(const std::string& spec, const std::str
                                          Real real = Real::some) {
   at::manual_seed(5);
   StructureCase c;
-  c.structure = structure(spec, {.features = {kFeatureWidth}, .hidden = 8, .mechanism = mechanism});
+  c.structure = structure(spec, {.features = {kFeatureWidth}, .hidden_dim = 8, .mechanism = mechanism});
   c.structure->to(at::kDouble);
   c.structure->eval();
   {

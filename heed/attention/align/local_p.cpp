@@ -22,8 +22,8 @@ class LocalP final : public Alignment {
   }
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
-    check(s.query > 0, "alignment/local_p: it predicts a position from the query, and there is none");
-    return {{"from_query", {s.hidden, s.query}}, {"to_position", {1, s.hidden}}};
+    check(s.query_dim > 0, "alignment/local_p: it predicts a position from the query, and there is none");
+    return {{"from_query", {s.hidden_dim, s.query_dim}}, {"to_position", {1, s.hidden_dim}}};
   }
 
   Tensor prepare_query(const Parameters& p, const Tensor& query) const override {

@@ -26,9 +26,9 @@ class Reinforced final : public Alignment {
   explicit Reinforced(const Options& options) : act_(options), fallback_(options.flag("fallback")) {}
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
-    return {{"from_keys", {s.hidden, 3 * s.keys}},
-            {"bias", {s.hidden}, kZeros},
-            {"to_logit", {1, s.hidden}},
+    return {{"from_keys", {s.hidden_dim, 3 * s.key_dim}},
+            {"bias", {s.hidden_dim}, kZeros},
+            {"to_logit", {1, s.hidden_dim}},
             {"logit_bias", {1}, {Initial::constant, kFirstLogit}}};
   }
 

@@ -12,7 +12,7 @@ class Additive final : public HiddenLayer {
   explicit Additive(const Options& options) : HiddenLayer(options), bias_(options.flag("bias", true)) {}
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
-    std::vector<ParameterSpec> all{{"from_query", {hidden(s), s.query}}, {"from_keys", {hidden(s), s.keys}}};
+    std::vector<ParameterSpec> all{{"from_query", {hidden(s), s.query_dim}}, {"from_keys", {hidden(s), s.key_dim}}};
     if (bias_) all.push_back({"bias", {hidden(s)}, kZeros});
     add_to_scores(s, all);
     return all;

@@ -13,8 +13,8 @@ class BiasedGeneral final : public Score {
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
     if (s.dimensionality == Dimensionality::lift)
-      return {{"from_query", {s.values, s.keys, s.query}}, {"bias", {s.values, s.keys}, kZeros}};
-    return {{"from_query", {s.keys, s.query}}, {"bias", {s.keys}, kZeros}};
+      return {{"from_query", {s.value_dim, s.key_dim, s.query_dim}}, {"bias", {s.value_dim, s.key_dim}, kZeros}};
+    return {{"from_query", {s.key_dim, s.query_dim}}, {"bias", {s.key_dim}, kZeros}};
   }
   std::string refuse(Dimensionality d) const override {
     return only(d, Dimensionality::lift, "it has no hidden layer");

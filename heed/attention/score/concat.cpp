@@ -13,15 +13,15 @@ class Concat final : public HiddenLayer {
   explicit Concat(const Options& options) : HiddenLayer(options) {}
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
-    std::vector<ParameterSpec> all{{"from_both", {hidden(s), s.query + s.keys}}};
+    std::vector<ParameterSpec> all{{"from_both", {hidden(s), s.query_dim + s.key_dim}}};
     add_to_scores(s, all);
     return all;
   }
   Tensor prepare_query(const Parameters& p, const Tensor& query) const override {
-    return project(query, p["from_both"].narrow(-1, 0, p.sizes().query));
+    return project(query, p["from_both"].narrow(-1, 0, p.sizes().query_dim));
   }
   Tensor prepare_keys(const Parameters& p, const Tensor& keys) const override {
-    return project(keys, p["from_both"].narrow(-1, p.sizes().query, p.sizes().keys));
+    return project(keys, p["from_both"].narrow(-1, p.sizes().query_dim, p.sizes().key_dim));
   }
 };
 

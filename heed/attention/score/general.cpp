@@ -12,8 +12,8 @@ class General final : public Score {
   explicit General(const Options&) {}
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
-    if (s.dimensionality == Dimensionality::lift) return {{"from_query", {s.values, s.keys, s.query}}};
-    return {{"from_query", {s.keys, s.query}}};
+    if (s.dimensionality == Dimensionality::lift) return {{"from_query", {s.value_dim, s.key_dim, s.query_dim}}};
+    return {{"from_query", {s.key_dim, s.query_dim}}};
   }
   std::string refuse(Dimensionality d) const override {
     return only(d, Dimensionality::lift, "it has no hidden layer");

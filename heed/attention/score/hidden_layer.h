@@ -46,9 +46,9 @@ class HiddenLayer : public Score {
   int64_t floats_per_pair(const Tensor& keys) const override { return 4 * keys.size(-1); }
 
  protected:
-  static int64_t hidden(const Sizes& s) { return elementwise(s) ? s.values : s.hidden; }
+  static int64_t hidden(const Sizes& s) { return elementwise(s) ? s.value_dim : s.hidden_dim; }
   static void add_to_scores(const Sizes& s, std::vector<ParameterSpec>& all) {
-    if (!elementwise(s)) all.push_back({"to_scores", {s.width(), s.hidden}});
+    if (!elementwise(s)) all.push_back({"to_scores", {s.width(), s.hidden_dim}});
   }
 
  private:

@@ -16,8 +16,8 @@ class Location final : public Score {
   }
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
-    if (s.dimensionality == Dimensionality::lift) return {{"from_query", {s.values, max_, s.query}}};
-    return {{"from_query", {max_, s.query}}};
+    if (s.dimensionality == Dimensionality::lift) return {{"from_query", {s.value_dim, max_, s.query_dim}}};
+    return {{"from_query", {max_, s.query_dim}}};
   }
   std::string refuse(Dimensionality d) const override {
     return only(d, Dimensionality::lift, "it has no hidden layer");

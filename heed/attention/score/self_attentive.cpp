@@ -22,14 +22,15 @@ class SelfAttentive final : public Score {
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
     if (dot_) {
-      check_same_width("score/self_attentive", Sizes{s.keys, s.keys, s.values, s.hidden, s.dimensionality});
-      return {{"query", {queries_, s.keys}}};
+      check_same_width("score/self_attentive",
+                       Sizes{s.key_dim, s.key_dim, s.value_dim, s.hidden_dim, s.dimensionality});
+      return {{"query", {queries_, s.key_dim}}};
     }
-    std::vector<ParameterSpec> all{{"from_keys", {s.hidden, s.keys}}, {"bias", {s.hidden}, kZeros}};
+    std::vector<ParameterSpec> all{{"from_keys", {s.hidden_dim, s.key_dim}}, {"bias", {s.hidden_dim}, kZeros}};
     if (s.dimensionality == Dimensionality::single)
-      all.push_back({"query", {queries_, s.hidden}});
+      all.push_back({"query", {queries_, s.hidden_dim}});
     else
-      all.push_back({"query", {queries_, s.values, s.hidden}});
+      all.push_back({"query", {queries_, s.value_dim, s.hidden_dim}});
     return all;
   }
 

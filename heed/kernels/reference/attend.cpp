@@ -302,12 +302,12 @@ std::map<std::string, std::vector<int64_t>> parameter_shapes(const MechanismSpec
   const std::string reason = missing(spec);
   check(reason.empty(), reason);
   const Form form = form_of(spec.dimensionality);
-  const Sizes sizes{widths.query, widths.keys, widths.values, 1, form};
+  const Sizes sizes{widths.query_dim, widths.key_dim, widths.value_dim, 1, form};
   std::map<std::string, std::vector<int64_t>> all;
   const auto add = [&](const std::string& part, const std::vector<Declared>& declared) {
     for (const auto& one : declared) {
       auto& shape = all[part + one.name] = one.shape;
-      std::replace(shape.begin(), shape.end(), kHidden, widths.hidden);
+      std::replace(shape.begin(), shape.end(), kHidden, widths.hidden_dim);
     }
   };
   add("score.", make_score<double>(spec.score, form)->parameters(sizes));

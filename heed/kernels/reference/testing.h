@@ -35,9 +35,9 @@ inline Array<double> numbers(const std::vector<int64_t>& shape, uint64_t seed) {
 inline Problem<double> problem_of(const std::string& spec, const Lengths& n = {}, uint64_t seed = 1) {
   Problem<double> problem;
   problem.mechanism = parse_mechanism(spec);
-  problem.query = numbers({n.batch, n.heads, n.queries, n.widths.query}, seed + 100);
-  problem.keys = numbers({n.batch, n.key_heads, n.keys, n.widths.keys}, seed + 200);
-  problem.values = numbers({n.batch, n.key_heads, n.keys, n.widths.values}, seed + 300);
+  problem.query = numbers({n.batch, n.heads, n.queries, n.widths.query_dim}, seed + 100);
+  problem.keys = numbers({n.batch, n.key_heads, n.keys, n.widths.key_dim}, seed + 200);
+  problem.values = numbers({n.batch, n.key_heads, n.keys, n.widths.value_dim}, seed + 300);
   for (auto [name, shape] : parameter_shapes(problem.mechanism, n.widths)) {
     if (problem.parameters.size() % 2 == 0) shape.insert(shape.begin(), n.heads);
     problem.parameters[name] = numbers(shape, seed + 400 + problem.parameters.size());

@@ -9,18 +9,18 @@ class RecurrentFeatures final : public FeatureModel {
  public:
   RecurrentFeatures(const Settings& s, int64_t in) {
     RecurrentOptions o;
-    o.in = in;
-    o.out = s.integer("dim", 512, 1, kMaxWidth);
-    o.layers = s.integer("num_layers", 1, 1, 64);
+    o.in_dim = in;
+    o.out_dim = s.integer("dim", 512, 1, kMaxWidth);
+    o.num_layers = s.integer("num_layers", 1, 1, 64);
     o.cell = s.choice("cell", {"gru", "lstm"}) == "gru" ? Cell::gru : Cell::lstm;
     o.bidirectional = s.flag("bidirectional", true);
     o.dropout = s.number("dropout", 0, 0, 0.99);
-    if (o.bidirectional && o.out % 2 != 0)
-      s.refuse("dim", "is ", o.out, ", expected an even number: two directions share it");
+    if (o.bidirectional && o.out_dim % 2 != 0)
+      s.refuse("dim", "is ", o.out_dim, ", expected an even number: two directions share it");
     encoder_ = register_module("encoder", Recurrent(o));
   }
   Encoded encode(const Features& embedded, const Call&) override { return encoder_->encode(embedded); }
-  int64_t width() const override { return encoder_->options().out; }
+  int64_t width() const override { return encoder_->options().out_dim; }
 
  private:
   Recurrent encoder_{nullptr};

@@ -19,7 +19,7 @@ class TransformerFeatures final : public FeatureModel {
     Tensor summary = mean(out).squeeze(1);
     return {std::move(out), std::move(summary)};
   }
-  int64_t width() const override { return encoder_->options().width; }
+  int64_t width() const override { return encoder_->options().dim; }
 
  private:
   TransformerEncoder encoder_{nullptr};

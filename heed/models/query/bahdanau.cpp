@@ -8,17 +8,17 @@ namespace heed {
 
 DecoderOptions read_decoder(const Settings& s, const QueryOptions& options, const std::vector<std::string>& cells) {
   DecoderOptions o;
-  o.embedding = options.embedding;
-  o.source = o.start = options.source;
-  o.state = s.integer("state_dim", 512, 1, kMaxWidth);
-  o.out = s.integer("out_dim", 0, 0, kMaxWidth);
-  if (o.out == 0) o.out = options.embedding;
+  o.embedding_dim = options.embedding;
+  o.source_dim = o.start_dim = options.source;
+  o.state_dim = s.integer("state_dim", 512, 1, kMaxWidth);
+  o.out_dim = s.integer("out_dim", 0, 0, kMaxWidth);
+  if (o.out_dim == 0) o.out_dim = options.embedding;
   o.cell = s.choice("cell", cells) == "gru" ? Cell::gru : Cell::lstm;
   o.context_gate = s.flag("gate", false);
   o.mechanism = options.looking.mechanism;
   o.structure = options.looking.structure;
-  o.heads = std::max<int64_t>(1, options.looking.heads);
-  o.hidden = options.looking.hidden;
+  o.num_heads = std::max<int64_t>(1, options.looking.heads);
+  o.hidden_dim = options.looking.hidden;
   o.dropout = options.looking.dropout;
   return o;
 }

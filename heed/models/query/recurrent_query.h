@@ -22,7 +22,7 @@ class RecurrentQuery : public QueryModel {
   std::unique_ptr<Asking> start(const Features& seen, const Tensor& summary) override {
     return std::make_unique<Stepwise>(decoder_, decoder_->start(seen, summary));
   }
-  int64_t width() const override { return decoder_->options().out; }
+  int64_t width() const override { return decoder_->options().out_dim; }
   std::string aligning_step() const override { return "cross"; }
 
  protected:

@@ -29,16 +29,16 @@ class TransformerQuery final : public QueryModel {
   TransformerQuery(const Settings& s, const QueryOptions& options) {
     TransformerOptions o = read_transformer(s, options.embedding);
     const Looking& looking = options.looking;
-    if (looking.heads != 0 && looking.heads != o.heads)
-      s.refuse("num_heads", "is ", o.heads, ", but model.attention.num_heads is ", looking.heads,
+    if (looking.heads != 0 && looking.heads != o.num_heads)
+      s.refuse("num_heads", "is ", o.num_heads, ", but model.attention.num_heads is ", looking.heads,
                "; expected the same");
     check(looking.structure.empty(), "recipe: model.attention.structure is '", looking.structure,
           "', which a transformer has no place for; expected model.query.kind: bahdanau or luong");
     check(looking.dropout == 0, "recipe: model.attention.dropout is ", looking.dropout,
           ", which a transformer does not use; expected model.query.dropout");
-    o.source = options.source;
+    o.source_dim = options.source;
     o.cross_mechanism = looking.mechanism;
-    align_layer_ = s.integer("align_layer", std::max<int64_t>(0, o.layers - 2), 0, o.layers - 1);
+    align_layer_ = s.integer("align_layer", std::max<int64_t>(0, o.num_layers - 2), 0, o.num_layers - 1);
     align_shift_ = s.flag("align_shift", false);
     decoder_ = register_module("decoder", TransformerDecoder(o));
   }
@@ -49,7 +49,7 @@ class TransformerQuery final : public QueryModel {
   std::unique_ptr<Asking> start(const Features& seen, const Tensor&) override {
     return std::make_unique<TransformerAsking>(decoder_, decoder_->start(seen));
   }
-  int64_t width() const override { return decoder_->options().width; }
+  int64_t width() const override { return decoder_->options().dim; }
   std::string aligning_step() const override { return "layers." + std::to_string(align_layer_) + ".cross"; }
   bool shifts_alignment() const override { return align_shift_; }
 

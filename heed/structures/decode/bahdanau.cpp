@@ -12,16 +12,16 @@ BahdanauDecoderImpl::BahdanauDecoderImpl(DecoderOptions options) : options_(std:
 void BahdanauDecoderImpl::reset() {
   const auto& o = options_;
   glimpse_ = register_module("glimpse", Glimpse(o));
-  cell_ = register_module("cell", StepCell(o.cell, o.embedding + glimpse_->width(), o.state));
-  const int64_t outputs = o.readout == Readout::maxout ? 2 * o.out : o.out;
-  readout_ = register_module("readout", torch::nn::Linear(o.state + o.embedding + glimpse_->width(), outputs));
+  cell_ = register_module("cell", StepCell(o.cell, o.embedding_dim + glimpse_->width(), o.state_dim));
+  const int64_t outputs = o.readout == Readout::maxout ? 2 * o.out_dim : o.out_dim;
+  readout_ = register_module("readout", torch::nn::Linear(o.state_dim + o.embedding_dim + glimpse_->width(), outputs));
 }
 
 void BahdanauDecoderImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::BahdanauDecoder(" << glimpse_->to_string() << "; source " << o.source << ", embedding "
-         << o.embedding << ", state " << o.state << ", out " << o.out << (o.context_gate ? ", context gate" : "")
-         << ")";
+  stream << "heed::BahdanauDecoder(" << glimpse_->to_string() << "; source " << o.source_dim << ", embedding "
+         << o.embedding_dim << ", state " << o.state_dim << ", out " << o.out_dim
+         << (o.context_gate ? ", context gate" : "") << ")";
 }
 
 DecoderState BahdanauDecoderImpl::start(const Features& source, const Tensor& from) {
@@ -50,7 +50,7 @@ Tensor BahdanauDecoderImpl::read_out(const Tensor& x) {
     case Readout::linear:
       return mixed;
     case Readout::maxout:
-      return std::get<0>(mixed.unflatten(-1, {options_.out, 2}).max(-1));
+      return std::get<0>(mixed.unflatten(-1, {options_.out_dim, 2}).max(-1));
   }
   fail("bahdanau_decoder: an unknown readout");
 }

@@ -13,10 +13,10 @@ constexpr int64_t kEmbedding = 3, kState = 4, kSource = 5, kOut = 2;
 
 DecoderOptions bahdanau_options() {
   DecoderOptions o;
-  o.embedding = kEmbedding;
-  o.state = kState;
-  o.source = kSource;
-  o.out = kOut;
+  o.embedding_dim = kEmbedding;
+  o.state_dim = kState;
+  o.source_dim = kSource;
+  o.out_dim = kOut;
   return o;
 }
 
@@ -115,10 +115,10 @@ TEST(BahdanauDecoder, GatesItsContext) {
 // As in the paper: s_0 = tanh(W_s g_1), g_1 the backward state at the first word.
 TEST(BahdanauDecoder, StartsFromWhatItIsGiven) {
   auto o = bahdanau_options();
-  o.source = 6;
-  o.start = 3;
+  o.source_dim = 6;
+  o.start_dim = 3;
   auto decoder = made(o);
-  Recurrent encoder(RecurrentOptions{.in = 2, .out = 6});
+  Recurrent encoder(RecurrentOptions{.in_dim = 2, .out_dim = 6});
   encoder->to(at::kDouble);
   const auto encoded = encoder->encode({at::randn({2, 4, 2}, kDouble), {}});
   const auto backward = encoded.last.narrow(1, 3, 3);
@@ -157,7 +157,7 @@ TEST(BahdanauDecoder, GoesOnFromChosenRows) {
   for (const char* mechanism : {"additive + softmax", "cosine(2, learned) + local_p(2)"}) {
     auto o = bahdanau_options();
     o.mechanism = mechanism;
-    o.state = kSource;
+    o.state_dim = kSource;
     auto decoder = made(o);
     const auto source = some_source();
     const auto y = at::randn({2, 2, kEmbedding}, kDouble);
@@ -172,7 +172,7 @@ TEST(BahdanauDecoder, GoesOnFromChosenRows) {
 TEST(BahdanauDecoder, WorksWhereThereIsNothing) {
   for (const int64_t heads : {1, 2}) {
     auto o = bahdanau_options();
-    o.heads = heads;
+    o.num_heads = heads;
     auto decoder = made(o);
     Call call;
     call.outputs.weights = true;
@@ -190,7 +190,7 @@ TEST(BahdanauDecoder, WorksWhereThereIsNothing) {
 TEST(BahdanauDecoder, DrawsAnewAtEveryStep) {
   auto o = bahdanau_options();
   o.mechanism = "dot + hard";
-  o.state = kSource;
+  o.state_dim = kSource;
   auto decoder = made(o);
   {
     const at::NoGradGuard no_grad;

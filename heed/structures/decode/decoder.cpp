@@ -30,38 +30,38 @@ DecoderState DecoderState::select(const Tensor& rows) const {
 
 GlimpseImpl::GlimpseImpl(const DecoderOptions& options) : options_(options) {
   auto& o = options_;
-  check(o.embedding > 0 && o.state > 0 && o.source > 0 && o.out > 0,
-        "decoder: widths of embedding, state, source and out are ", o.embedding, ", ", o.state, ", ", o.source, ", ",
-        o.out, "; expected more than 0");
-  check(o.start >= 0, "decoder: start is ", o.start, " wide, expected at least 0");
-  if (o.start == 0) o.start = o.source;
+  check(o.embedding_dim > 0 && o.state_dim > 0 && o.source_dim > 0 && o.out_dim > 0,
+        "decoder: widths of embedding, state, source and out are ", o.embedding_dim, ", ", o.state_dim, ", ",
+        o.source_dim, ", ", o.out_dim, "; expected more than 0");
+  check(o.start_dim >= 0, "decoder: start is ", o.start_dim, " wide, expected at least 0");
+  if (o.start_dim == 0) o.start_dim = o.source_dim;
   reset();
 }
 
 void GlimpseImpl::reset() {
   const auto& o = options_;
   if (o.structure.empty()) {
-    attention_ = register_module("attention", Attention(AttentionOptions{.query = o.state,
-                                                                         .keys = o.source,
-                                                                         .values = o.source,
-                                                                         .hidden = o.hidden,
-                                                                         .heads = o.heads,
+    attention_ = register_module("attention", Attention(AttentionOptions{.query_dim = o.state_dim,
+                                                                         .key_dim = o.source_dim,
+                                                                         .value_dim = o.source_dim,
+                                                                         .hidden_dim = o.hidden_dim,
+                                                                         .num_heads = o.num_heads,
                                                                          .mechanism = Mechanism::parse(o.mechanism),
                                                                          .dropout = o.dropout}));
-    has_heads_ = o.heads > 1;
+    has_heads_ = o.num_heads > 1;
   } else {
-    structure_ = register_module("structure", heed::structure(o.structure, {.features = {o.source},
-                                                                            .query = o.state,
-                                                                            .hidden = o.hidden,
-                                                                            .heads = o.heads,
+    structure_ = register_module("structure", heed::structure(o.structure, {.features = {o.source_dim},
+                                                                            .query_dim = o.state_dim,
+                                                                            .hidden_dim = o.hidden_dim,
+                                                                            .num_heads = o.num_heads,
                                                                             .mechanism = o.mechanism,
                                                                             .dropout = o.dropout}));
     look_over_structure();
   }
   sources_ = std::make_shared<std::atomic<uint64_t>>(sources_ ? sources_->load() : 0);
-  start_ = register_module("start", torch::nn::Linear(o.start, o.state));
-  if (o.cell == Cell::lstm) start_cell_ = register_module("start_cell", torch::nn::Linear(o.start, o.state));
-  if (o.context_gate) gate_ = register_module("gate", torch::nn::Linear(o.state, 1));
+  start_ = register_module("start", torch::nn::Linear(o.start_dim, o.state_dim));
+  if (o.cell == Cell::lstm) start_cell_ = register_module("start_cell", torch::nn::Linear(o.start_dim, o.state_dim));
+  if (o.context_gate) gate_ = register_module("gate", torch::nn::Linear(o.state_dim, 1));
 }
 
 /// Refuses a structure that does not make one context of one query and one source, and finds the step to report. That
@@ -75,8 +75,8 @@ void GlimpseImpl::look_over_structure() {
         : takes.depth > 1 ? "features in levels"
                           : joined(takes.features),
         "; expected one query and the features of one source");
-  const int64_t L = 2 + std::max({o.source, o.state, o.hidden, o.heads, structure_->width()});
-  StructureInput given{.features = {{at::zeros({1, L, o.source}), {}}}, .query = at::zeros({1, 2, o.state})};
+  const int64_t L = 2 + std::max({o.source_dim, o.state_dim, o.hidden_dim, o.num_heads, structure_->width()});
+  StructureInput given{.features = {{at::zeros({1, L, o.source_dim}), {}}}, .query = at::zeros({1, 2, o.state_dim})};
   given.call.outputs.weights = true;
   const at::NoGradGuard no_grad;
   structure_->eval();
@@ -102,14 +102,14 @@ std::string GlimpseImpl::to_string() const {
 
 DecoderState GlimpseImpl::start(const Features& source, const Tensor& from) {
   const auto& o = options_;
-  check(source.rows.defined() && source.rows.dim() == 3 && source.width() == o.source, "decoder: source is ",
-        shape_of(source.rows), ", expected [B, L, ", o.source, "]");
+  check(source.rows.defined() && source.rows.dim() == 3 && source.width() == o.source_dim, "decoder: source is ",
+        shape_of(source.rows), ", expected [B, L, ", o.source_dim, "]");
   check_attendable("decoder: source", source.rows);
   check_type("decoder: source", source.rows, start_->weight);
   check_keep("decoder: source", source);
   const auto basis = from.defined() ? from : mean(source).squeeze(1);  // [B, start]
-  check(basis.dim() == 2 && basis.size(0) == source.batch() && basis.size(1) == o.start, "decoder: it starts from ",
-        shape_of(basis), ", expected [", source.batch(), ", ", o.start, "]");
+  check(basis.dim() == 2 && basis.size(0) == source.batch() && basis.size(1) == o.start_dim, "decoder: it starts from ",
+        shape_of(basis), ", expected [", source.batch(), ", ", o.start_dim, "]");
   check_type("decoder: what it starts from", basis, start_->weight);
   Mask mask;
   if (source.keep.defined()) mask.keep = source.keep.unsqueeze(1);  // [B, 1, L]
@@ -193,9 +193,9 @@ void check_row(const std::string& what, const Tensor& x, const DecoderState& sta
 
 void check_step(const std::string& who, const Tensor& embedded, const DecoderOptions& o, const DecoderState& state) {
   check(state.source_rows().defined(), who, ": the state is empty; start() makes one");
-  check_row(who + ": a target", embedded, state, o.embedding);
-  check_row(who + ": hidden", state.hidden, state, o.state);
-  if (o.cell == Cell::lstm) check_row(who + ": cell", state.cell, state, o.state);
+  check_row(who + ": a target", embedded, state, o.embedding_dim);
+  check_row(who + ": hidden", state.hidden, state, o.state_dim);
+  if (o.cell == Cell::lstm) check_row(who + ": cell", state.cell, state, o.state_dim);
 }
 
 }  // namespace heed

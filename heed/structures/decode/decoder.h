@@ -31,8 +31,9 @@ namespace heed {
 enum class Readout { tanh, maxout, linear };
 
 struct DecoderOptions {
-  int64_t embedding_dim = 0, state_dim = 0, source_dim = 0, out_dim = 0;  // widths of targets, state, source and outputs
-  int64_t start_dim = 0;        // of what the first state is made of (0: the mean of the source)
+  int64_t embedding_dim = 0, state_dim = 0, source_dim = 0,
+          out_dim = 0;      // widths of targets, state, source and outputs
+  int64_t start_dim = 0;    // of what the first state is made of (0: the mean of the source)
   std::string mechanism{};  // "": that of the paper; with a structure: that of its paper
   std::string structure{};  // how to look at the source: "multi_hop(hops=2)"; "": the mechanism alone
   int64_t hidden_dim = 0, num_heads = 1;
@@ -82,7 +83,7 @@ class GlimpseImpl : public torch::nn::Cloneable<GlimpseImpl> {
   /// hidden = tanh(W from), cell = W' from; from [B, start], or the mean of the source.
   DecoderState start(const Features& source, const Tensor& from);
   /// Width of the context: that of the source, or what a structure makes of it.
-  int64_t width() const { return structure_ ? structure_->width() : options_.source; }
+  int64_t width() const { return structure_ ? structure_->width() : options_.source_dim; }
   /// Whether what is wanted of the weights has an axis of heads.
   bool has_heads() const { return has_heads_; }
   /// "additive + softmax", "multi_hop(hops=2) of additive + softmax"

@@ -21,14 +21,14 @@ class DecoderStructure : public Structure {
   /// What the options say, and the words that all decoders know; cells: the usual one first.
   DecoderOptions common(const Options& spec, const std::vector<std::string>& cells) const {
     DecoderOptions o;
-    o.source = width_of(0);
-    o.embedding = width_of(1);
-    o.state = spec.integer("state_dim", 0);
-    if (o.state == 0) o.state = width_of(1);
-    o.out = width_of(1);
+    o.source_dim = width_of(0);
+    o.embedding_dim = width_of(1);
+    o.state_dim = spec.integer("state_dim", 0);
+    if (o.state_dim == 0) o.state_dim = width_of(1);
+    o.out_dim = width_of(1);
     o.mechanism = mechanism().to_string();
-    o.hidden = options().hidden;
-    o.heads = options().heads;
+    o.hidden_dim = options().hidden_dim;
+    o.num_heads = options().num_heads;
     o.dropout = options().dropout;
     o.cell = spec.choice("cell", cells) == "gru" ? Cell::gru : Cell::lstm;
     o.context_gate = spec.flag("gate");

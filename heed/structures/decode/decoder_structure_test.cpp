@@ -13,9 +13,9 @@ constexpr int64_t kThrough = 4;
 
 DecoderOptions options_with(const std::string& structure, const std::string& mechanism = "") {
   DecoderOptions o;
-  o.embedding = 3;
-  o.state = o.source = kThrough;
-  o.out = 2;
+  o.embedding_dim = 3;
+  o.state_dim = o.source_dim = kThrough;
+  o.out_dim = 2;
   o.structure = structure;
   o.mechanism = mechanism;
   return o;
@@ -32,9 +32,11 @@ Decoder with_structure(const DecoderOptions& options) {
 
 /// The structure of a decoder, with copies of its parameters, outside of it.
 std::shared_ptr<Structure> taken_out(const torch::nn::Module& decoder, const DecoderOptions& o) {
-  auto copy = structure(
-      o.structure,
-      {.features = {o.source}, .query = o.state, .hidden = o.hidden, .heads = o.heads, .mechanism = o.mechanism});
+  auto copy = structure(o.structure, {.features = {o.source_dim},
+                                      .query_dim = o.state_dim,
+                                      .hidden_dim = o.hidden_dim,
+                                      .num_heads = o.num_heads,
+                                      .mechanism = o.mechanism});
   copy->to(at::kDouble);
   copy->eval();
   const at::NoGradGuard no_grad;
@@ -58,7 +60,7 @@ TEST(DecoderWithAStructure, LooksThroughItAsByHand) {
   for (const auto& [spec, mechanism] : kStructures) {
     auto o = options_with(spec, mechanism);
     o.readout = Readout::linear;
-    if (spec.rfind("memory", 0) == 0) o.hidden = 6;
+    if (spec.rfind("memory", 0) == 0) o.hidden_dim = 6;
     auto decoder = with_structure<BahdanauDecoder>(o);
     const auto p = decoder->named_parameters();
     const auto looks = taken_out(*decoder, o);
@@ -71,7 +73,7 @@ TEST(DecoderWithAStructure, LooksThroughItAsByHand) {
     for (int64_t t = 0; t < 3; ++t) {
       const auto seen = looks->forward({.features = {source}, .query = s.unsqueeze(1), .call = call});
       const auto c = seen.context.squeeze(1);
-      EXPECT_EQ(c.size(1), o.hidden > 0 ? o.hidden : kThrough);
+      EXPECT_EQ(c.size(1), o.hidden_dim > 0 ? o.hidden_dim : kThrough);
       s = at::gru_cell(at::cat({y.select(1, t), c}, 1), s, p["cell.gru.weight_ih"], p["cell.gru.weight_hh"],
                        p["cell.gru.bias_ih"], p["cell.gru.bias_hh"]);
       outputs.push_back(at::linear(at::cat({s, y.select(1, t), c}, 1), p["readout.weight"], p["readout.bias"]));

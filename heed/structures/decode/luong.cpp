@@ -12,28 +12,28 @@ LuongDecoderImpl::LuongDecoderImpl(DecoderOptions options) : options_(std::move(
 void LuongDecoderImpl::reset() {
   const auto& o = options_;
   glimpse_ = register_module("glimpse", Glimpse(o));
-  cell_ = register_module("cell", StepCell(o.cell, o.embedding + (o.input_feeding ? o.out : 0), o.state));
-  mix_ = register_module("mix",
-                         torch::nn::Linear(torch::nn::LinearOptions(glimpse_->width() + o.state, o.out).bias(false)));
+  cell_ = register_module("cell", StepCell(o.cell, o.embedding_dim + (o.input_feeding ? o.out_dim : 0), o.state_dim));
+  mix_ = register_module(
+      "mix", torch::nn::Linear(torch::nn::LinearOptions(glimpse_->width() + o.state_dim, o.out_dim).bias(false)));
 }
 
 void LuongDecoderImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::LuongDecoder(" << glimpse_->to_string() << "; source " << o.source << ", embedding " << o.embedding
-         << ", state " << o.state << ", out " << o.out << (o.input_feeding ? ", input feeding" : "")
-         << (o.context_gate ? ", context gate" : "") << ")";
+  stream << "heed::LuongDecoder(" << glimpse_->to_string() << "; source " << o.source_dim << ", embedding "
+         << o.embedding_dim << ", state " << o.state_dim << ", out " << o.out_dim
+         << (o.input_feeding ? ", input feeding" : "") << (o.context_gate ? ", context gate" : "") << ")";
 }
 
 DecoderState LuongDecoderImpl::start(const Features& source, const Tensor& from) {
   DecoderState state = glimpse_->start(source, from);
-  if (options_.input_feeding) state.fed = at::zeros({source.batch(), options_.out}, source.rows.options());
+  if (options_.input_feeding) state.fed = at::zeros({source.batch(), options_.out_dim}, source.rows.options());
   return state;
 }
 
 DecoderStep LuongDecoderImpl::step(const Tensor& embedded, const DecoderState& state, const Call& call) {
   const auto& o = options_;
   check_step("luong_decoder", embedded, o, state);
-  if (o.input_feeding) check_row("luong_decoder: fed", state.fed, state, o.out);
+  if (o.input_feeding) check_row("luong_decoder: fed", state.fed, state, o.out_dim);
   DecoderStep out;
   out.state = state;
   cell_->forward(o.input_feeding ? at::cat({embedded, state.fed}, 1) : embedded, out.state);

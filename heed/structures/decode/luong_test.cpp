@@ -9,10 +9,10 @@ namespace {
 
 DecoderOptions luong_options() {
   DecoderOptions o;
-  o.embedding = 3;
-  o.state = 4;
-  o.source = 5;
-  o.out = 2;
+  o.embedding_dim = 3;
+  o.state_dim = 4;
+  o.source_dim = 5;
+  o.out_dim = 2;
   o.cell = Cell::lstm;
   return o;
 }

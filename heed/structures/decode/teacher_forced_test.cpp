@@ -24,9 +24,9 @@ std::vector<Choice> every_choice() {
   std::vector<Choice> all;
   const auto add = [&](const std::string& name, bool luong, const auto& change) {
     DecoderOptions o;
-    o.embedding = 3;
-    o.state = o.source = kForcedWidth;
-    o.out = 2;
+    o.embedding_dim = 3;
+    o.state_dim = o.source_dim = kForcedWidth;
+    o.out_dim = 2;
     change(o);
     all.push_back({name, luong, o});
   };
@@ -41,11 +41,11 @@ std::vector<Choice> every_choice() {
         });
     for (const char* mechanism : {"general + local_p(2)", "additive + sparsemax", "additive + softmax, multi"})
       add(who + "_" + name_of(mechanism), luong, [&](O& o) { o.mechanism = mechanism; });
-    add(who + "_heads", luong, [](O& o) { o.heads = 2; });
+    add(who + "_heads", luong, [](O& o) { o.num_heads = 2; });
     for (const char* structure : {"multi_hop(hops=2)", "multi_head(num_heads=2)", "memory_network(hops=2)"})
       add(who + "_" + name_of(structure), luong, [&](O& o) {
         o.structure = structure;
-        if (o.structure.rfind("memory", 0) == 0) o.hidden = 6;  // a context wider than the source
+        if (o.structure.rfind("memory", 0) == 0) o.hidden_dim = 6;  // a context wider than the source
       });
   }
   for (const Readout readout : {Readout::maxout, Readout::linear})

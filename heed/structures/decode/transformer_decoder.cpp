@@ -45,10 +45,10 @@ DecoderLayerImpl::DecoderLayerImpl(const TransformerOptions& options) : options_
 
 void DecoderLayerImpl::reset() {
   const auto& o = options_;
-  self_ = register_module("self", transformer_attention(o, o.width, o.mechanism, o.rotary));
+  self_ = register_module("self", transformer_attention(o, o.dim, o.mechanism, o.rotary));
   self_norm_ = register_module("self_norm", transformer_norm(o));
   if (o.cross) {
-    cross_ = register_module("cross", transformer_attention(o, o.source, o.cross_mechanism, {}));
+    cross_ = register_module("cross", transformer_attention(o, o.source_dim, o.cross_mechanism, {}));
     cross_norm_ = register_module("cross_norm", transformer_norm(o));
   }
   feed_forward_ = register_module("feed_forward", FeedForward(o));
@@ -73,11 +73,11 @@ Transformed DecoderLayerImpl::pass(const Features& given, const Self& self, cons
 }
 
 Transformed DecoderLayerImpl::forward(const Features& x, const Features& source, const Call& call) {
-  check_positions("transformer_decoder: targets", x, options_.width, self_norm_->weight);
+  check_positions("transformer_decoder: targets", x, options_.dim, self_norm_->weight);
   Call own = over(call, x);
   own.mask.causal = Causal::top_left;
-  if (options_.alibi) own.bias.alibi = alibi_slopes(options_.heads, x.rows.options());
-  if (cross_) check_positions("transformer_decoder: source", source, options_.source, cross_norm_->weight);
+  if (options_.alibi) own.bias.alibi = alibi_slopes(options_.num_heads, x.rows.options());
+  if (cross_) check_positions("transformer_decoder: source", source, options_.source_dim, cross_norm_->weight);
   return pass(
       x, [&](const Tensor& h) { return self_->forward(h, h, h, own); },
       [&](const Tensor& h) { return cross_->forward(h, source.rows, source.rows, over(for_source(call, 0), source)); });
@@ -86,20 +86,20 @@ Transformed DecoderLayerImpl::forward(const Features& x, const Features& source,
 LayerCache DecoderLayerImpl::start(const Features& source) {
   LayerCache cache;
   if (!cross_) return cache;
-  check_positions("transformer_decoder: source", source, options_.source, cross_norm_->weight);
+  check_positions("transformer_decoder: source", source, options_.source_dim, cross_norm_->weight);
   cache.cross = cross_->prepare(source.rows, source.rows, mask_of(source));
   return cache;
 }
 
 Transformed DecoderLayerImpl::step(const Features& x, LayerCache& cache, const Call& call) {
-  check_positions("transformer_decoder: targets", x, options_.width, self_norm_->weight);
+  check_positions("transformer_decoder: targets", x, options_.dim, self_norm_->weight);
   const int64_t first = cache.self.length();
   Call own = call;
   // A single target sees everything that is remembered: without a mask nothing of it has to be looked at twice.
   const bool single = x.length() == 1;
   own.mask.causal = single ? Causal::none : Causal::bottom_right;
   own.mask.first_query = single ? first : 0;
-  if (options_.alibi) own.bias.alibi = alibi_slopes(options_.heads, x.rows.options());
+  if (options_.alibi) own.bias.alibi = alibi_slopes(options_.num_heads, x.rows.options());
   Memory grown;
   Transformed out = pass(
       x,
@@ -119,21 +119,21 @@ TransformerDecoderImpl::TransformerDecoderImpl(const TransformerOptions& options
 void TransformerDecoderImpl::reset() {
   const auto& o = options_;
   layers_ = register_module("layers", torch::nn::ModuleList());
-  for (int64_t i = 0; i < o.layers; ++i) layers_->push_back(DecoderLayer(o));
+  for (int64_t i = 0; i < o.num_layers; ++i) layers_->push_back(DecoderLayer(o));
   if (o.norm == Norm::pre) norm_ = register_module("norm", transformer_norm(o));
 }
 
 void TransformerDecoderImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::TransformerDecoder(" << o.mechanism << (o.cross ? "; source " + std::to_string(o.source) + "," : ";")
-         << " width " << o.width << ", layers " << o.layers << ", heads " << o.heads << ", norm "
-         << (o.norm == Norm::pre ? "pre" : "post") << ")";
+  stream << "heed::TransformerDecoder(" << o.mechanism
+         << (o.cross ? "; source " + std::to_string(o.source_dim) + "," : ";") << " width " << o.dim << ", layers "
+         << o.num_layers << ", heads " << o.num_heads << ", norm " << (o.norm == Norm::pre ? "pre" : "post") << ")";
 }
 
 void TransformerDecoderImpl::check_source(const Features& source) const {
   check(options_.cross || !source.rows.defined(), "transformer_decoder: got a source, but cross is false");
   check(!options_.cross || (source.rows.defined() && source.rows.dim() == 3), "transformer_decoder: source is ",
-        shape_of(source.rows), ", expected [B, L, ", options_.source, "]");
+        shape_of(source.rows), ", expected [B, L, ", options_.source_dim, "]");
 }
 
 /// layer(i, x): what layer i makes of x.
@@ -186,9 +186,9 @@ class TransformerDecoderStructure final : public Structure {
   TransformerDecoderStructure(const Options& spec, const StructureOptions& options)
       : Structure(options, "scaled_dot + softmax") {
     TransformerOptions o;
-    o.heads = options.heads;
-    o.source = width_of(0);
-    o.width = width_of(1);
+    o.num_heads = options.num_heads;
+    o.source_dim = width_of(0);
+    o.dim = width_of(1);
     read_spec(spec, o);
     o.dropout = options.dropout;
     o.mechanism = mechanism().to_string();

@@ -14,10 +14,10 @@ namespace {
 
 TransformerOptions small_decoder() {
   TransformerOptions o;
-  o.width = 8;
-  o.heads = 2;
-  o.layers = 2;
-  o.feed_forward = 12;
+  o.dim = 8;
+  o.num_heads = 2;
+  o.num_layers = 2;
+  o.feed_forward_dim = 12;
   return o;
 }
 
@@ -95,11 +95,11 @@ std::vector<Kind> kinds() {
            })},
           {"alibi", with([](auto& o) { o.alibi = true; })},
           {"grouped", with([](auto& o) {
-             o.heads = 4;
-             o.key_heads = 2;
+             o.num_heads = 4;
+             o.num_kv_heads = 2;
            })},
-          {"one_head", with([](auto& o) { o.heads = 1; })},
-          {"wide_source", with([](auto& o) { o.source = 5; })},
+          {"one_head", with([](auto& o) { o.num_heads = 1; })},
+          {"wide_source", with([](auto& o) { o.source_dim = 5; })},
           {"no_source", with([](auto& o) { o.cross = false; })},
           {"additive_sparsemax", with([](auto& o) { o.mechanism = "additive + sparsemax"; })},
           {"cosine_entmax", with([](auto& o) { o.mechanism = "cosine(4) + entmax(1.5)"; })},
@@ -111,7 +111,7 @@ class EveryDecoder : public ::testing::TestWithParam<Kind> {
  protected:
   void SetUp() override {
     decoder_ = ready_decoder(GetParam().options);
-    source_ = GetParam().options.cross ? transformer_source(decoder_->options().source) : Features{};
+    source_ = GetParam().options.cross ? transformer_source(decoder_->options().source_dim) : Features{};
     x_ = at::randn({2, 7, 8}, kDouble);
   }
   Tensor in_steps(const std::vector<int64_t>& lengths) {

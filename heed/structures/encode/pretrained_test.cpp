@@ -35,10 +35,10 @@ class Transliteration : public ::testing::Test {
     targets_ = letters("target_vocabulary.txt");
     std::ifstream(folder_ + "expected.json") >> expected_;
     TransformerOptions o;
-    o.width = kLetterWidth;
-    o.heads = 8;
-    o.layers = 6;
-    o.feed_forward = 128;
+    o.dim = kLetterWidth;
+    o.num_heads = 8;
+    o.num_layers = 6;
+    o.feed_forward_dim = 128;
     encoder_ = TransformerEncoder(o);
     decoder_ = TransformerDecoder(o);
     fill(*encoder_, "encoder.", {"self"});

@@ -115,31 +115,32 @@ Tensor unpacked(const torch::nn::utils::rnn::PackedSequence& sequence, int64_t l
 
 RecurrentImpl::RecurrentImpl(RecurrentOptions options) : options_(options) {
   const auto& o = options_;
-  check(o.in > 0 && o.out > 0, "recurrent: widths in and out are ", o.in, " and ", o.out, "; expected more than 0");
-  check(!o.bidirectional || o.out % 2 == 0, "recurrent: out is ", o.out,
+  check(o.in_dim > 0 && o.out_dim > 0, "recurrent: widths in and out are ", o.in_dim, " and ", o.out_dim,
+        "; expected more than 0");
+  check(!o.bidirectional || o.out_dim % 2 == 0, "recurrent: out is ", o.out_dim,
         " for two directions; expected an even width, half for each");
-  check(o.layers >= 1, "recurrent: ", o.layers, " layers, expected at least 1");
+  check(o.num_layers >= 1, "recurrent: ", o.num_layers, " layers, expected at least 1");
   check(o.dropout >= 0 && o.dropout < 1, "recurrent: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
   reset();
 }
 
 void RecurrentImpl::reset() {
   const auto& o = options_;
-  const int64_t width = o.bidirectional ? o.out / 2 : o.out;
-  const double dropout = o.layers > 1 ? o.dropout : 0;
+  const int64_t width = o.bidirectional ? o.out_dim / 2 : o.out_dim;
+  const double dropout = o.num_layers > 1 ? o.dropout : 0;
   const auto set = [&](auto options) {
-    return options.num_layers(o.layers).bidirectional(o.bidirectional).batch_first(true).dropout(dropout);
+    return options.num_layers(o.num_layers).bidirectional(o.bidirectional).batch_first(true).dropout(dropout);
   };
   if (o.cell == Cell::gru)
-    gru_ = register_module("gru", torch::nn::GRU(set(torch::nn::GRUOptions(o.in, width))));
+    gru_ = register_module("gru", torch::nn::GRU(set(torch::nn::GRUOptions(o.in_dim, width))));
   else
-    lstm_ = register_module("lstm", torch::nn::LSTM(set(torch::nn::LSTMOptions(o.in, width))));
+    lstm_ = register_module("lstm", torch::nn::LSTM(set(torch::nn::LSTMOptions(o.in_dim, width))));
 }
 
 void RecurrentImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::Recurrent(" << (o.cell == Cell::gru ? "gru" : "lstm") << ", in " << o.in << ", out " << o.out
-         << ", layers " << o.layers << (o.bidirectional ? ", bidirectional" : "") << ")";
+  stream << "heed::Recurrent(" << (o.cell == Cell::gru ? "gru" : "lstm") << ", in " << o.in_dim << ", out " << o.out_dim
+         << ", layers " << o.num_layers << (o.bidirectional ? ", bidirectional" : "") << ")";
 }
 
 /// Of the last layer, its directions side by side: states [layers * directions, N, width].
@@ -150,17 +151,17 @@ Tensor RecurrentImpl::final_state(const Tensor& states) const {
 
 /// Torch's dropout between layers draws from a generator, and on GPUs from a state that cannot be saved.
 bool RecurrentImpl::draws_in_scope() const {
-  return is_training() && options_.layers > 1 && options_.dropout > 0 && NoiseScope::current() != nullptr;
+  return is_training() && options_.num_layers > 1 && options_.dropout > 0 && NoiseScope::current() != nullptr;
 }
 
 RecurrentImpl::Passed RecurrentImpl::by_layers(Tensor rows, const Tensor& counts) {
   const auto& o = options_;
   const auto weights = gru_ ? gru_->all_weights() : lstm_->all_weights();
   const int64_t directions = o.bidirectional ? 2 : 1;
-  const auto each = static_cast<std::ptrdiff_t>(weights.size()) / o.layers;
-  const auto start = at::zeros({directions, rows.size(0), o.out / directions}, rows.options());
+  const auto each = static_cast<std::ptrdiff_t>(weights.size()) / o.num_layers;
+  const auto start = at::zeros({directions, rows.size(0), o.out_dim / directions}, rows.options());
   Tensor last;
-  for (int64_t layer = 0; layer < o.layers; ++layer) {
+  for (int64_t layer = 0; layer < o.num_layers; ++layer) {
     if (layer > 0) rows = heed::dropout(rows, o.dropout, /*training=*/true);
     const auto from = weights.begin() + layer * each;
     const LayerPass pass_layer{o.cell, o.bidirectional, {from, from + each}};
@@ -229,7 +230,7 @@ RecurrentImpl::Passed RecurrentImpl::step_by_step(const Tensor& given, const Ten
   const auto ends = (counts - 1).clamp_min(0) * N + at::arange(N, positions);  // where the last state of a row stands
   Tensor rows = given;
   std::vector<Tensor> last;
-  for (int64_t layer = 0; layer < options_.layers; ++layer) {
+  for (int64_t layer = 0; layer < options_.num_layers; ++layer) {
     if (layer > 0) rows = heed::dropout(rows, options_.dropout, is_training());
     std::vector<Tensor> sides;
     last.clear();
@@ -248,20 +249,20 @@ Encoded RecurrentImpl::encode(const Features& given) {
   const Features features = given.with_rows(full(given.rows));
   const FullPrecision precision;
   const auto& rows = features.rows;
-  check(rows.defined() && rows.dim() >= 3 && rows.size(-1) == o.in, "recurrent: features are ", shape_of(rows),
-        ", expected [B, L, ", o.in, "]");
+  check(rows.defined() && rows.dim() >= 3 && rows.size(-1) == o.in_dim, "recurrent: features are ", shape_of(rows),
+        ", expected [B, L, ", o.in_dim, "]");
   check_type("recurrent: features", rows, parameters().front());
   check_keep("recurrent: features", features);
   auto positions = rows.sizes().vec();  // [B, ..., L]
   positions.pop_back();
   auto wide = positions;
-  wide.push_back(o.out);
+  wide.push_back(o.out_dim);
   auto ends = wide;
   ends.erase(ends.end() - 2);
   if (rows.numel() == 0) return {features.with_rows(rows.new_zeros(wide)), rows.new_zeros(ends)};
 
   const Features clean = features.without_padding();
-  const auto flat = clean.rows.reshape({-1, rows.size(-2), o.in});  // [N, L, in]
+  const auto flat = clean.rows.reshape({-1, rows.size(-2), o.in_dim});  // [N, L, in]
   const auto keep = features.keep.defined() ? features.keep.reshape({-1, rows.size(-2)}) : Tensor();
   const Passed passed = !rows.is_cuda()  ? step_by_step(flat, keep)
                         : keep.defined() ? by_torch(flat, keep)

@@ -13,9 +13,9 @@ namespace {
 class EveryRecurrent : public ::testing::TestWithParam<std::tuple<Cell, bool, int64_t>> {
  protected:
   RecurrentOptions options() const {
-    return {.in = 3,
-            .out = 4,
-            .layers = std::get<2>(GetParam()),
+    return {.in_dim = 3,
+            .out_dim = 4,
+            .num_layers = std::get<2>(GetParam()),
             .cell = std::get<0>(GetParam()),
             .bidirectional = std::get<1>(GetParam())};
   }
@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EveryRecurrent,
 /// torch's own cell with the weights of ours.
 std::pair<Tensor, Tensor> torchs(Recurrent& ours, const Tensor& rows) {
   const auto& o = ours->options();
-  const int64_t width = o.bidirectional ? o.out / 2 : o.out;
+  const int64_t width = o.bidirectional ? o.out_dim / 2 : o.out_dim;
   const auto copy = [&](auto module, const char* name) {
     module->to(at::kDouble);
     const at::NoGradGuard no_grad;
@@ -58,20 +58,22 @@ std::pair<Tensor, Tensor> torchs(Recurrent& ours, const Tensor& rows) {
   };
   const auto side_by_side = [&](const Tensor& states) {
     const int64_t directions = o.bidirectional ? 2 : 1;
-    return states.slice(0, -directions).transpose(0, 1).reshape({rows.size(0), o.out});
+    return states.slice(0, -directions).transpose(0, 1).reshape({rows.size(0), o.out_dim});
   };
   if (o.cell == Cell::gru) {
-    auto gru = copy(
-        torch::nn::GRU(
-            torch::nn::GRUOptions(o.in, width).num_layers(o.layers).bidirectional(o.bidirectional).batch_first(true)),
-        "gru.");
+    auto gru = copy(torch::nn::GRU(torch::nn::GRUOptions(o.in_dim, width)
+                                       .num_layers(o.num_layers)
+                                       .bidirectional(o.bidirectional)
+                                       .batch_first(true)),
+                    "gru.");
     const auto [states, last] = gru->forward(rows);
     return {states, side_by_side(last)};
   }
-  auto lstm = copy(
-      torch::nn::LSTM(
-          torch::nn::LSTMOptions(o.in, width).num_layers(o.layers).bidirectional(o.bidirectional).batch_first(true)),
-      "lstm.");
+  auto lstm = copy(torch::nn::LSTM(torch::nn::LSTMOptions(o.in_dim, width)
+                                       .num_layers(o.num_layers)
+                                       .bidirectional(o.bidirectional)
+                                       .batch_first(true)),
+                   "lstm.");
   const auto [states, last] = lstm->forward(rows);
   return {states, side_by_side(std::get<0>(last))};
 }
@@ -189,9 +191,9 @@ TEST_P(EveryRecurrent, CopiesAndSavesItself) {
 }
 
 TEST(Recurrent, RefusesWidthsThatDoNotFit) {
-  EXPECT_THROW(Recurrent(RecurrentOptions{.in = 3, .out = 5}), Error);
-  EXPECT_THROW(Recurrent(RecurrentOptions{.in = 0, .out = 4}), Error);
-  Recurrent recurrent(RecurrentOptions{.in = 3, .out = 4});
+  EXPECT_THROW(Recurrent(RecurrentOptions{.in_dim = 3, .out_dim = 5}), Error);
+  EXPECT_THROW(Recurrent(RecurrentOptions{.in_dim = 0, .out_dim = 4}), Error);
+  Recurrent recurrent(RecurrentOptions{.in_dim = 3, .out_dim = 4});
   EXPECT_THROW(recurrent->forward({at::zeros({2, 5, 4}), {}}), Error);
   EXPECT_THROW(recurrent->forward({at::zeros({2, 5, 3}), at::ones({2, 4}, at::kBool)}), Error);
   EXPECT_THROW(recurrent->forward({at::zeros({2, 5, 3}), at::ones({2, 5}, at::kLong)}), Error);

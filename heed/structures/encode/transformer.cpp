@@ -7,41 +7,41 @@
 namespace heed {
 
 TransformerOptions completed(TransformerOptions o) {
-  check(o.width > 0, "transformer: the width is ", o.width, ", expected more than 0");
-  check(o.layers >= 1 && o.heads >= 1, "transformer: ", o.layers, " layers of ", o.heads,
+  check(o.dim > 0, "transformer: the width is ", o.dim, ", expected more than 0");
+  check(o.num_layers >= 1 && o.num_heads >= 1, "transformer: ", o.num_layers, " layers of ", o.num_heads,
         " heads; expected at least 1 of both");
-  check(o.head_width > 0 || o.width % o.heads == 0, "transformer: a width of ", o.width, " does not split into ",
-        o.heads, " heads; expected a multiple, or a head_width");
-  check(o.feed_forward >= 0 && o.source >= 0, "transformer: feed_forward is ", o.feed_forward, " and source ", o.source,
-        "; expected at least 0");
+  check(o.head_dim > 0 || o.dim % o.num_heads == 0, "transformer: a width of ", o.dim, " does not split into ",
+        o.num_heads, " heads; expected a multiple, or a head_width");
+  check(o.feed_forward_dim >= 0 && o.source_dim >= 0, "transformer: feed_forward is ", o.feed_forward_dim,
+        " and source ", o.source_dim, "; expected at least 0");
   check(o.dropout >= 0 && o.dropout < 1, "transformer: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
   check(o.epsilon > 0, "transformer: epsilon is ", o.epsilon, ", expected more than 0");
-  if (o.head_width == 0) o.head_width = o.width / o.heads;
-  if (o.feed_forward == 0) o.feed_forward = 4 * o.width;
-  if (o.source == 0) o.source = o.width;
+  if (o.head_dim == 0) o.head_dim = o.dim / o.num_heads;
+  if (o.feed_forward_dim == 0) o.feed_forward_dim = 4 * o.dim;
+  if (o.source_dim == 0) o.source_dim = o.dim;
   if (o.cross_mechanism.empty()) o.cross_mechanism = o.mechanism;
   return o;
 }
 
 void read_spec(const Options& spec, TransformerOptions& options) {
-  options.layers = checked_repeats("transformer", "num_layers", spec.integer("num_layers", options.layers));
-  options.heads = spec.integer("num_heads", options.heads);
+  options.num_layers = checked_repeats("transformer", "num_layers", spec.integer("num_layers", options.num_layers));
+  options.num_heads = spec.integer("num_heads", options.num_heads);
   options.norm = spec.choice("norm", {"pre", "post"}) == "pre" ? Norm::pre : Norm::post;
   const auto positions = spec.choice("positions", {"none", "alibi", "rotary"});
   options.alibi = positions == "alibi";
   if (positions == "rotary") options.rotary.base = kPositionBase;
-  options.feed_forward = spec.integer("feed_forward_dim", options.feed_forward);
+  options.feed_forward_dim = spec.integer("feed_forward_dim", options.feed_forward_dim);
 }
 
 Attention transformer_attention(const TransformerOptions& o, int64_t keys, const std::string& mechanism,
                                 const Rotary& rotary) {
-  return Attention(AttentionOptions{.query = o.width,
-                                    .keys = keys,
-                                    .values = keys,
-                                    .heads = o.heads,
-                                    .key_heads = o.key_heads,
-                                    .head_width = o.head_width,
-                                    .context = o.width,
+  return Attention(AttentionOptions{.query_dim = o.dim,
+                                    .key_dim = keys,
+                                    .value_dim = keys,
+                                    .num_heads = o.num_heads,
+                                    .num_kv_heads = o.num_kv_heads,
+                                    .head_width = o.head_dim,
+                                    .context = o.dim,
                                     .bias = o.bias,
                                     .rotary = rotary,
                                     .mechanism = Mechanism::parse(mechanism),
@@ -57,7 +57,7 @@ void check_positions(const std::string& what, const Features& x, int64_t width, 
 }
 
 torch::nn::LayerNorm transformer_norm(const TransformerOptions& o) {
-  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({o.width}).eps(o.epsilon));
+  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({o.dim}).eps(o.epsilon));
 }
 
 FeedForwardImpl::FeedForwardImpl(const TransformerOptions& options)
@@ -67,8 +67,8 @@ FeedForwardImpl::FeedForwardImpl(const TransformerOptions& options)
 
 void FeedForwardImpl::reset() {
   const auto& o = options_;
-  in_ = register_module("in", torch::nn::Linear(torch::nn::LinearOptions(o.width, o.feed_forward).bias(o.bias)));
-  out_ = register_module("out", torch::nn::Linear(torch::nn::LinearOptions(o.feed_forward, o.width).bias(o.bias)));
+  in_ = register_module("in", torch::nn::Linear(torch::nn::LinearOptions(o.dim, o.feed_forward_dim).bias(o.bias)));
+  out_ = register_module("out", torch::nn::Linear(torch::nn::LinearOptions(o.feed_forward_dim, o.dim).bias(o.bias)));
 }
 
 Tensor FeedForwardImpl::forward(const Tensor& x) {

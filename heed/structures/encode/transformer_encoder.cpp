@@ -10,16 +10,16 @@ EncoderLayerImpl::EncoderLayerImpl(const TransformerOptions& options) : options_
 }
 
 void EncoderLayerImpl::reset() {
-  self_ = register_module("self", transformer_attention(options_, options_.width, options_.mechanism, options_.rotary));
+  self_ = register_module("self", transformer_attention(options_, options_.dim, options_.mechanism, options_.rotary));
   self_norm_ = register_module("self_norm", transformer_norm(options_));
   feed_forward_ = register_module("feed_forward", FeedForward(options_));
   feed_forward_norm_ = register_module("feed_forward_norm", transformer_norm(options_));
 }
 
 Transformed EncoderLayerImpl::forward(const Features& given, const Call& call) {
-  check_positions("transformer_encoder: features", given, options_.width, self_norm_->weight);
+  check_positions("transformer_encoder: features", given, options_.dim, self_norm_->weight);
   Call own = over(call, given);
-  if (options_.alibi) own.bias.alibi = alibi_slopes(options_.heads, given.rows.options());
+  if (options_.alibi) own.bias.alibi = alibi_slopes(options_.num_heads, given.rows.options());
   Transformed out;
   auto x = given.without_padding().rows;  // [B, L, D]
   x = residual(x, self_norm_, options_, is_training(), [&](const Tensor& h) {
@@ -37,14 +37,14 @@ TransformerEncoderImpl::TransformerEncoderImpl(const TransformerOptions& options
 
 void TransformerEncoderImpl::reset() {
   layers_ = register_module("layers", torch::nn::ModuleList());
-  for (int64_t i = 0; i < options_.layers; ++i) layers_->push_back(EncoderLayer(options_));
+  for (int64_t i = 0; i < options_.num_layers; ++i) layers_->push_back(EncoderLayer(options_));
   if (options_.norm == Norm::pre) norm_ = register_module("norm", transformer_norm(options_));
 }
 
 void TransformerEncoderImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
-  stream << "heed::TransformerEncoder(" << o.mechanism << "; width " << o.width << ", layers " << o.layers << ", heads "
-         << o.heads << ", norm " << (o.norm == Norm::pre ? "pre" : "post") << ")";
+  stream << "heed::TransformerEncoder(" << o.mechanism << "; width " << o.dim << ", layers " << o.num_layers
+         << ", heads " << o.num_heads << ", norm " << (o.norm == Norm::pre ? "pre" : "post") << ")";
 }
 
 Transformed TransformerEncoderImpl::encode(const Features& x, const Call& call) {
@@ -65,8 +65,8 @@ class TransformerEncoderStructure final : public Structure {
   TransformerEncoderStructure(const Options& spec, const StructureOptions& options)
       : Structure(options, "scaled_dot + softmax") {
     TransformerOptions o;
-    o.heads = options.heads;
-    o.width = width_of(0);
+    o.num_heads = options.num_heads;
+    o.dim = width_of(0);
     read_spec(spec, o);
     o.dropout = options.dropout;
     o.mechanism = mechanism().to_string();

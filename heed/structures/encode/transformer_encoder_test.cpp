@@ -14,10 +14,10 @@ namespace {
 
 TransformerOptions small_encoder() {
   TransformerOptions o;
-  o.width = 8;
-  o.heads = 2;
-  o.layers = 2;
-  o.feed_forward = 12;
+  o.dim = 8;
+  o.num_heads = 2;
+  o.num_layers = 2;
+  o.feed_forward_dim = 12;
   return o;
 }
 
@@ -75,7 +75,7 @@ TEST_P(ActivatedEncoder, IsTorchsOwnLayerWithItsWeights) {
 TEST(TransformerEncoder, NormsBeforeAndOnceMoreAtTheEnd) {
   at::manual_seed(2);
   auto o = small_encoder();
-  o.layers = 1;
+  o.num_layers = 1;
   o.epsilon = 0.1;
   auto encoder = ready(TransformerEncoder(o));
   const auto p = encoder->named_parameters();
@@ -185,7 +185,7 @@ TEST(TransformerEncoder, CopiesAndSavesItself) {
 
 TEST(TransformerEncoder, RefusesWhatDoesNotFit) {
   auto o = small_encoder();
-  o.heads = 3;
+  o.num_heads = 3;
   EXPECT_THROW(TransformerEncoder{o}, Error);
   o = small_encoder();
   o.activation = "square";

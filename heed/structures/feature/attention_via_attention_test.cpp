@@ -25,7 +25,8 @@ TEST(AttentionViaAttention, TeachesWordsThroughTheQueryOfCharacters) {
 }
 
 TEST(AttentionViaAttention, JoinsItsQueryForScoresThatCompareFeatureByFeature) {
-  const auto dot = structure("attention_via_attention", {.features = {3, 5}, .query = 5, .mechanism = "dot + softmax"});
+  const auto dot =
+      structure("attention_via_attention", {.features = {3, 5}, .query_dim = 5, .mechanism = "dot + softmax"});
   EXPECT_EQ(dot->named_parameters()["characters_join"].sizes(), (std::vector<int64_t>{3, 10}));
   EXPECT_EQ(dot->width(), 8);
 }

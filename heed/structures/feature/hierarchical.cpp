@@ -32,7 +32,7 @@ class Hierarchical final : public Structure {
       if (encoder != "none") {
         const auto cell = encoder == "gru" ? Cell::gru : Cell::lstm;
         encode_.push_back(
-            register_module("encode_" + number, Recurrent(RecurrentOptions{.in = D, .out = D, .cell = cell})));
+            register_module("encode_" + number, Recurrent(RecurrentOptions{.in_dim = D, .out_dim = D, .cell = cell})));
       }
       pool_.push_back(slot_with_score("self_attentive", "level_" + number, 0, D));
     }

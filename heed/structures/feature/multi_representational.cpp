@@ -36,8 +36,8 @@ class MultiRepresentational final : public Structure {
       biases_.push_back(parameter("bias_" + number, {width()}, kZeros));
     }
     if (context)
-      encode_ =
-          register_module("encode", Recurrent(RecurrentOptions{.in = width(), .out = 2 * kUnits, .cell = Cell::lstm}));
+      encode_ = register_module(
+          "encode", Recurrent(RecurrentOptions{.in_dim = width(), .out_dim = 2 * kUnits, .cell = Cell::lstm}));
     const int64_t scored = context ? 2 * kUnits : width();
     to_scores_ = parameter("to_scores", {1, scored});
     score_bias_ = parameter("score_bias", {1, 1}, kZeros);
@@ -49,7 +49,7 @@ class MultiRepresentational final : public Structure {
     for (int64_t i = 1; i <= inputs_; ++i) all.features.push_back("embedding " + std::to_string(i));
     return all;
   }
-  int64_t width() const override { return options().hidden > 0 ? options().hidden : width_of(0); }
+  int64_t width() const override { return options().hidden_dim > 0 ? options().hidden_dim : width_of(0); }
 
  private:
   StructureOutput arrange(const StructureInput& in) override {

@@ -4,7 +4,7 @@ namespace heed::testing {
 namespace {
 
 std::shared_ptr<Structure> golden(const std::string& spec) {
-  auto made = in_double(spec, {.features = {2, 3}, .hidden = 2});
+  auto made = in_double(spec, {.features = {2, 3}, .hidden_dim = 2});
   set(*made, "project_1", {.5, .1, -.2, .3});
   set(*made, "bias_1", {0, .1});
   set(*made, "project_2", {.3, -.1, .2, .4, .2, -.5});

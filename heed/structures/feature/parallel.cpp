@@ -20,7 +20,7 @@ class Parallel final : public Structure {
   Parallel(const Options& spec, const StructureOptions& options)
       : Structure(options, "softmax"),
         sum_(spec.choice("join", {"concat", "sum"}) == "sum"),
-        hidden_(options.hidden > 0 ? options.hidden : width_of(0)),
+        hidden_(options.hidden_dim > 0 ? options.hidden_dim : width_of(0)),
         between_(parameter("between", {width_of(0), width_of(1)})),
         from_first_(parameter("from_first", {hidden_, width_of(0)})),
         from_second_(parameter("from_second", {hidden_, width_of(1)})),

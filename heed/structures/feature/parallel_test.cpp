@@ -66,7 +66,7 @@ TEST(Parallel, ReadsAnInputWithoutMessagesWhereTheOtherIsEmpty) {
 
 TEST(Parallel, TakesInputsOfDifferentWidths) {
   at::manual_seed(3);
-  auto made = in_double("parallel", {.features = {3, 2}, .hidden = 4});
+  auto made = in_double("parallel", {.features = {3, 2}, .hidden_dim = 4});
   const auto k1 = at::randn({5, 3}, kDouble), k2 = at::randn({6, 2}, kDouble);
   const auto out = made->forward({.features = {{k1.unsqueeze(0)}, {k2.unsqueeze(0)}}});
 

@@ -75,7 +75,7 @@ GraphAttention layer_from(const NamedTensors& file, const std::string& layer, co
   GraphAttention made(options);
   const auto stacked = [&](const std::string& name) {
     std::vector<Tensor> all;
-    for (int64_t h = 0; h < options.heads; ++h)
+    for (int64_t h = 0; h < options.num_heads; ++h)
       all.push_back(file.at(layer + ".head" + std::to_string(h) + "." + name));
     return at::stack(all);
   };
@@ -97,9 +97,10 @@ TEST(GatOnCora, GivesTheLogitsTheAttentionAndTheAccuracyOfTheAuthorsModel) {
     GTEST_SKIP() << "no " << model << " or " << data << "; HEED_DATA names the folder of the data";
   const Cora cora = Cora::load(data);
   const auto file = load_safetensors(model + "/gat_cora.safetensors").tensors;
-  auto first = layer_from(file, "layer1",
-                          {.in = 1433, .out = 8, .heads = 8, .score_bias = true, .activation = GatActivation::elu});
-  auto second = layer_from(file, "layer2", {.in = 64, .out = 7, .score_bias = true});
+  auto first =
+      layer_from(file, "layer1",
+                 {.in_dim = 1433, .out_dim = 8, .num_heads = 8, .score_bias = true, .activation = GatActivation::elu});
+  auto second = layer_from(file, "layer2", {.in_dim = 64, .out_dim = 7, .score_bias = true});
   const Graph graph(cora.edges, static_cast<int64_t>(cora.labels.size()));
   const auto hidden = first->forward(cora.features, graph).context;
   const auto found = second->forward(hidden, graph, {.weights = true});

@@ -14,7 +14,7 @@ Tensor by_heads(const Tensor& x, const Tensor& weight) {
 }
 
 std::vector<ParameterSpec> align_parameters(const GraphAttentionOptions& o) {
-  return Catalogue<Alignment>::make(o.alignment)->parameters({o.out, o.out, o.out, o.out});
+  return Catalogue<Alignment>::make(o.alignment)->parameters({o.out_dim, o.out_dim, o.out_dim, o.out_dim});
 }
 
 /// The parameters of the alignment, one set for each head.
@@ -24,7 +24,8 @@ struct AlignTensorsImpl : torch::nn::Cloneable<AlignTensorsImpl> {
     reset();
   }
   void reset() override {
-    for (const auto& spec : align_parameters(options)) register_parameter(spec.name, initialized(spec, options.heads));
+    for (const auto& spec : align_parameters(options))
+      register_parameter(spec.name, initialized(spec, options.num_heads));
   }
   GraphAttentionOptions options;
 };
@@ -33,8 +34,8 @@ struct AlignTensorsImpl : torch::nn::Cloneable<AlignTensorsImpl> {
 
 GraphAttentionImpl::GraphAttentionImpl(GraphAttentionOptions options) : options_(std::move(options)) {
   const auto& o = options_;
-  check(o.in > 0 && o.out > 0 && o.heads > 0, "gat: in, out and heads are ", o.in, ", ", o.out, ", ", o.heads,
-        "; expected more than 0");
+  check(o.in_dim > 0 && o.out_dim > 0 && o.num_heads > 0, "gat: in, out and heads are ", o.in_dim, ", ", o.out_dim,
+        ", ", o.num_heads, "; expected more than 0");
   check(o.dropout >= 0 && o.dropout < 1, "gat: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
   check_graph_alignment(o.alignment);
   reset();
@@ -43,17 +44,17 @@ GraphAttentionImpl::GraphAttentionImpl(GraphAttentionOptions options) : options_
 void GraphAttentionImpl::reset() {
   const auto& o = options_;
   const auto matrix = [&](const char* name) {
-    register_parameter(name, initialized({name, {o.out, o.in}}, o.heads));  // [H, out, in]
+    register_parameter(name, initialized({name, {o.out_dim, o.in_dim}}, o.num_heads));  // [H, out, in]
   };
   const auto vector = [&](const char* name, Initial initial = {}) {
-    register_parameter(name, initialized({name, {o.out}, initial}, o.heads));  // [H, out]
+    register_parameter(name, initialized({name, {o.out_dim}, initial}, o.num_heads));  // [H, out]
   };
   matrix("values");
   if (o.version == GatVersion::v1) {
     vector("self");
     vector("neighbor");
     for (const char* name : {"self_bias", "neighbor_bias"})
-      if (o.score_bias) register_parameter(name, at::zeros({o.heads}));
+      if (o.score_bias) register_parameter(name, at::zeros({o.num_heads}));
   } else {
     matrix("receiver");
     vector("to_scores");
@@ -66,7 +67,7 @@ void GraphAttentionImpl::reset() {
 void GraphAttentionImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
   stream << "heed::GraphAttention(" << (o.version == GatVersion::v1 ? "gat" : "gatv2") << " + " << o.alignment
-         << "; in " << o.in << ", out " << o.out << ", heads " << o.heads
+         << "; in " << o.in_dim << ", out " << o.out_dim << ", heads " << o.num_heads
          << (o.join == JoinHeads::concat ? " side by side" : " in the mean") << ", gradient " << o.negative_slope
          << (o.self_loops ? ", self loops" : "") << (o.score_bias ? ", score bias" : "") << (o.bias ? ", bias" : "")
          << (o.activation == GatActivation::elu ? ", elu" : "");
@@ -75,7 +76,7 @@ void GraphAttentionImpl::pretty_print(std::ostream& stream) const {
 }
 
 int64_t GraphAttentionImpl::width() const {
-  return options_.join == JoinHeads::concat ? options_.heads * options_.out : options_.out;
+  return options_.join == JoinHeads::concat ? options_.num_heads * options_.out_dim : options_.out_dim;
 }
 
 EdgeScore GraphAttentionImpl::score_of(const Tensor& nodes, const Tensor& values) const {
@@ -103,8 +104,8 @@ Tensor GraphAttentionImpl::joined(const Tensor& heads) const {
 
 GraphAttended GraphAttentionImpl::forward(const Tensor& nodes, const Graph& graph, const GraphCall& given) {
   const auto& o = options_;
-  check(nodes.defined() && nodes.dim() == 2 && nodes.size(0) == graph.nodes() && nodes.size(1) == o.in,
-        "gat: nodes is ", shape_of(nodes), ", expected [", graph.nodes(), ", ", o.in, "]");
+  check(nodes.defined() && nodes.dim() == 2 && nodes.size(0) == graph.nodes() && nodes.size(1) == o.in_dim,
+        "gat: nodes is ", shape_of(nodes), ", expected [", graph.nodes(), ", ", o.in_dim, "]");
   const Tensor& own_type = parameters_["values"];
   check(nodes.scalar_type() == own_type.scalar_type() && nodes.device() == own_type.device(), "gat: nodes is ",
         nodes.scalar_type(), " on ", nodes.device(), ", the parameters are ", own_type.scalar_type(), " on ",

@@ -28,7 +28,7 @@ Graph fan() {
 /// W = [[1, .5], [-.5, 1]], a = (.3, -.2, .5, .1).
 GraphAttention golden_gat(const std::string& alignment) {
   GraphAttention layer(GraphAttentionOptions{
-      .in = 2, .out = 2, .alignment = alignment, .self_loops = false, .activation = GatActivation::elu});
+      .in_dim = 2, .out_dim = 2, .alignment = alignment, .self_loops = false, .activation = GatActivation::elu});
   layer->to(at::kDouble);
   set(layer, "values", numbers({1, .5, -.5, 1}));
   set(layer, "self", numbers({.3, -.2}));
@@ -46,8 +46,8 @@ TEST(Gat, HasTheGoldenNumbers) {
 
 /// W = [[1, .5, .3, -.2], [-.5, 1, .4, .6]] on [h_i; h_j], a = (.7, -.4).
 GraphAttention golden_gatv2(const std::string& alignment) {
-  GraphAttention layer(
-      GraphAttentionOptions{.in = 2, .out = 2, .version = GatVersion::v2, .alignment = alignment, .self_loops = false});
+  GraphAttention layer(GraphAttentionOptions{
+      .in_dim = 2, .out_dim = 2, .version = GatVersion::v2, .alignment = alignment, .self_loops = false});
   layer->to(at::kDouble);
   set(layer, "receiver", numbers({1, .5, -.5, 1}));
   set(layer, "values", numbers({.3, -.2, .4, .6}));
@@ -78,7 +78,7 @@ Tensor favorites(GraphAttention& layer, const Tensor& nodes) {
 TEST(Gat, PrefersTheSameNeighborForEveryNode) {
   at::manual_seed(4);
   for (int trial = 0; trial < 20; ++trial) {
-    GraphAttention layer(GraphAttentionOptions{.in = 8, .out = 8});
+    GraphAttention layer(GraphAttentionOptions{.in_dim = 8, .out_dim = 8});
     const auto best = favorites(layer, at::randn({12, 8}));
     EXPECT_TRUE(best.eq(best[0]).all().item<bool>()) << best;
   }
@@ -89,7 +89,7 @@ TEST(Gat, PrefersTheSameNeighborForEveryNode) {
 // -1.2 sum |x_j - x_i| + .2 ..., largest at j = i.
 TEST(Gatv2, MayPreferAnotherNeighborForEveryNode) {
   constexpr int64_t N = 5;
-  GraphAttention layer(GraphAttentionOptions{.in = N, .out = 2 * N, .version = GatVersion::v2});
+  GraphAttention layer(GraphAttentionOptions{.in_dim = N, .out_dim = 2 * N, .version = GatVersion::v2});
   const auto eye = at::eye(N);
   set(layer, "receiver", at::cat({-eye, eye}));
   set(layer, "values", at::cat({eye, -eye}));
@@ -100,13 +100,15 @@ TEST(Gatv2, MayPreferAnotherNeighborForEveryNode) {
 TEST(GraphAttention, LeavesAnIsolatedNodeWithItsBiasUnlessItAttendsItself) {
   const Graph graph(at::tensor(std::vector<int64_t>{0, 1}).view({2, 1}), 3);  // 0 -> 1
   for (const auto version : {GatVersion::v1, GatVersion::v2}) {
-    GraphAttention alone(GraphAttentionOptions{.in = 4, .out = 3, .heads = 2, .version = version, .self_loops = false});
+    GraphAttention alone(
+        GraphAttentionOptions{.in_dim = 4, .out_dim = 3, .num_heads = 2, .version = version, .self_loops = false});
     set(alone, "bias", at::arange(6, at::kFloat));
     const auto nodes = at::randn({3, 4});
     const auto out = alone->forward(nodes, graph).context;
     EXPECT_TRUE(same_bits(out[0], at::arange(6, at::kFloat)));
     EXPECT_TRUE(same_bits(out[2], at::arange(6, at::kFloat)));
-    GraphAttention looped(GraphAttentionOptions{.in = 4, .out = 3, .heads = 2, .version = version, .bias = false});
+    GraphAttention looped(
+        GraphAttentionOptions{.in_dim = 4, .out_dim = 3, .num_heads = 2, .version = version, .bias = false});
     const auto own = at::linear(nodes[2], looped->named_parameters()["values"].flatten(0, 1));  // weight 1 on itself
     EXPECT_TRUE(close(looped->forward(nodes, graph).context[2], own, 1e-6));
   }
@@ -116,8 +118,12 @@ TEST(GraphAttention, KeepsNaNAtIsolatedNodesFromOutputsAndGradients) {
   const Graph graph(at::tensor(std::vector<int64_t>{0, 1, 1, 2}).view({2, 2}), 4);  // 0 -> 1, 1 -> 2
   for (const auto version : {GatVersion::v1, GatVersion::v2})
     for (const char* alignment : {"softmax", "sparsemax", "sigmoid"}) {
-      GraphAttention layer(GraphAttentionOptions{
-          .in = 4, .out = 3, .version = version, .alignment = alignment, .self_loops = false, .score_bias = true});
+      GraphAttention layer(GraphAttentionOptions{.in_dim = 4,
+                                                 .out_dim = 3,
+                                                 .version = version,
+                                                 .alignment = alignment,
+                                                 .self_loops = false,
+                                                 .score_bias = true});
       const auto clean = at::randn({4, 4});
       auto dirty = clean.clone();
       dirty[3].fill_(NAN);
@@ -140,9 +146,9 @@ TEST(GraphAttention, HasTheGradientOfCentralDifferences) {
   for (const auto version : {GatVersion::v1, GatVersion::v2})
     for (const auto join : {JoinHeads::concat, JoinHeads::mean})
       for (const char* alignment : {"softmax", "sparsemax", "entmax(1.5, learned)", "sigmoid"}) {
-        GraphAttention layer(GraphAttentionOptions{.in = 3,
-                                                   .out = 2,
-                                                   .heads = 2,
+        GraphAttention layer(GraphAttentionOptions{.in_dim = 3,
+                                                   .out_dim = 2,
+                                                   .num_heads = 2,
                                                    .join = join,
                                                    .version = version,
                                                    .alignment = alignment,
@@ -174,8 +180,8 @@ TEST(GraphAttention, HasTheGradientOfCentralDifferences) {
 
 TEST(GraphAttention, JoinsHeadsSideBySideOrByTheirMean) {
   const Graph graph(at::randint(5, {2, 12}), 5);
-  GraphAttention side(GraphAttentionOptions{.in = 4, .out = 3, .heads = 2});
-  GraphAttention mean(GraphAttentionOptions{.in = 4, .out = 3, .heads = 2, .join = JoinHeads::mean});
+  GraphAttention side(GraphAttentionOptions{.in_dim = 4, .out_dim = 3, .num_heads = 2});
+  GraphAttention mean(GraphAttentionOptions{.in_dim = 4, .out_dim = 3, .num_heads = 2, .join = JoinHeads::mean});
   for (const char* name : {"values", "self", "neighbor"}) set(mean, name, side->named_parameters()[name].detach());
   const auto nodes = at::randn({5, 4});
   const auto both = side->forward(nodes, graph).context;
@@ -185,7 +191,7 @@ TEST(GraphAttention, JoinsHeadsSideBySideOrByTheirMean) {
 
 TEST(GraphAttention, DropsWeightsInTrainingAlone) {
   const Graph graph(at::randint(30, {2, 300}), 30);
-  GraphAttention layer(GraphAttentionOptions{.in = 4, .out = 3, .dropout = 0.5});
+  GraphAttention layer(GraphAttentionOptions{.in_dim = 4, .out_dim = 3, .dropout = 0.5});
   const auto nodes = at::randn({30, 4});
   const auto once = layer->forward(nodes, graph).context, again = layer->forward(nodes, graph).context;
   EXPECT_FALSE(once.equal(again));
@@ -195,9 +201,9 @@ TEST(GraphAttention, DropsWeightsInTrainingAlone) {
 
 TEST(GraphAttention, IsTheSameAfterCopyingSavingAndLoading) {
   const Graph graph(at::randint(5, {2, 12}), 5);
-  const GraphAttentionOptions options{.in = 4,
-                                      .out = 3,
-                                      .heads = 2,
+  const GraphAttentionOptions options{.in_dim = 4,
+                                      .out_dim = 3,
+                                      .num_heads = 2,
                                       .version = GatVersion::v2,
                                       .alignment = "entmax(1.5, learned)",
                                       .score_bias = true};
@@ -216,22 +222,22 @@ TEST(GraphAttention, IsTheSameAfterCopyingSavingAndLoading) {
 
 TEST(GraphAttention, PrintsItself) {
   std::ostringstream text;
-  text << GraphAttention(GraphAttentionOptions{.in = 4, .out = 3, .heads = 2, .version = GatVersion::v2});
+  text << GraphAttention(GraphAttentionOptions{.in_dim = 4, .out_dim = 3, .num_heads = 2, .version = GatVersion::v2});
   EXPECT_EQ(text.str(),
             "heed::GraphAttention(gatv2 + softmax; in 4, out 3, heads 2 side by side, gradient 0.2, self loops, bias)");
 }
 
 TEST(GraphAttention, RefusesWhatItCannotDo) {
-  EXPECT_THROW(GraphAttention(GraphAttentionOptions{.in = 4}), Error);
-  EXPECT_THROW(GraphAttention(GraphAttentionOptions{.in = 4, .out = 2, .alignment = "local_m(3)"}), Error);
-  EXPECT_THROW(GraphAttention(GraphAttentionOptions{.in = 4, .out = 2, .dropout = 1}), Error);
-  GraphAttention layer(GraphAttentionOptions{.in = 4, .out = 2});
+  EXPECT_THROW(GraphAttention(GraphAttentionOptions{.in_dim = 4}), Error);
+  EXPECT_THROW(GraphAttention(GraphAttentionOptions{.in_dim = 4, .out_dim = 2, .alignment = "local_m(3)"}), Error);
+  EXPECT_THROW(GraphAttention(GraphAttentionOptions{.in_dim = 4, .out_dim = 2, .dropout = 1}), Error);
+  GraphAttention layer(GraphAttentionOptions{.in_dim = 4, .out_dim = 2});
   EXPECT_THROW(layer->forward(at::randn({5, 3}), complete(5)), Error);
   EXPECT_THROW(layer->forward(at::randn({4, 4}), complete(5)), Error);
 }
 
 TEST(GraphAttention, RefusesNodesOfAnotherTypeThanItsParameters) {
-  GraphAttention layer(GraphAttentionOptions{.in = 4, .out = 2});
+  GraphAttention layer(GraphAttentionOptions{.in_dim = 4, .out_dim = 2});
   const auto said = [&](at::ScalarType type) -> std::string {
     try {
       layer->forward(at::randn({5, 4}).to(type), complete(5));
@@ -251,7 +257,7 @@ TEST(GraphAttention, RefusesNodesOfAnotherTypeThanItsParameters) {
 TEST(Gat, StaysInFloatInsideAnAutocastScope) {
   for (const auto version : {GatVersion::v1, GatVersion::v2}) {
     at::manual_seed(4);
-    GraphAttention layer(GraphAttentionOptions{.in = 4, .out = 3, .heads = 2, .version = version});
+    GraphAttention layer(GraphAttentionOptions{.in_dim = 4, .out_dim = 3, .num_heads = 2, .version = version});
     const auto nodes = at::randn({3, 4});
     const auto plain = layer->forward(nodes, fan()).context;
     const Autocast autocast(at::kCPU, true);

@@ -55,15 +55,15 @@ void check_graph_call(const Call& call) {
 class GraphStructure final : public Structure {
  public:
   GraphStructure(const Options& spec, const StructureOptions& given) : Structure(given, "softmax") {
-    const int64_t heads = spec.integer("num_heads", given.heads);
+    const int64_t heads = spec.integer("num_heads", given.num_heads);
     check(heads >= 1 && width_of(0) % heads == 0, "graph_attention: a width of ", width_of(0), " does not split into ",
           heads, " heads; expected a multiple");
     loops_ = spec.flag("self_loops", true);
     layer_ = register_module(
         "layer", GraphAttention(GraphAttentionOptions{
-                     .in = width_of(0),
-                     .out = width_of(0) / heads,
-                     .heads = heads,
+                     .in_dim = width_of(0),
+                     .out_dim = width_of(0) / heads,
+                     .num_heads = heads,
                      .version = spec.choice("version", {"v1", "v2"}) == "v1" ? GatVersion::v1 : GatVersion::v2,
                      .alignment = mechanism().parts().align.to_string(),
                      .self_loops = false,  // only real nodes get one, here
@@ -142,7 +142,7 @@ class GraphStructure final : public Structure {
     attended.weights = found.weights;  // [E, H]
     if (found.log_probability.defined())
       attended.log_probability =
-          found.log_probability.view({B, L, layer_->options().heads}).transpose(1, 2);  // [B, H, L]
+          found.log_probability.view({B, L, layer_->options().num_heads}).transpose(1, 2);  // [B, H, L]
     attended.plan.path = found.path;
     attended.plan.kernel = found.path == Path::fused ? "graph x " + layer_->options().alignment : "";
     attended.plan.sampled = found.sampled;

@@ -25,7 +25,8 @@ class PositionalCoAttention final : public Structure {
         affinity_(parameter("affinity", {3 * width_})),
         to_video_(affinity_slot("to_video", width_)),
         to_question_(affinity_slot("to_question", 2 * width_)) {
-    StructureOptions one{.hidden = given.hidden, .heads = given.heads, .mechanism = inside(), .dropout = given.dropout};
+    StructureOptions one{
+        .hidden_dim = given.hidden_dim, .num_heads = given.num_heads, .mechanism = inside(), .dropout = given.dropout};
     for (size_t i = 0; i < 2; ++i) {
       one.features = {width_of(i)};
       read_.push_back(nested(i == 0 ? "video" : "question", "self_attentive(features, norm)", one));
@@ -38,9 +39,9 @@ class PositionalCoAttention final : public Structure {
  private:
   /// Trilinear scores, and the alignment of the mechanism.
   Slot affinity_slot(const std::string& name, int64_t values) {
-    return slot_of(AttentionOptions{.query = width_ + 2,
-                                    .keys = width_ + 2,
-                                    .values = values,
+    return slot_of(AttentionOptions{.query_dim = width_ + 2,
+                                    .key_dim = width_ + 2,
+                                    .value_dim = values,
                                     .mechanism = Mechanism::parse("dot + " + mechanism().parts().align.to_string()),
                                     .dropout = options().dropout},
                    name);

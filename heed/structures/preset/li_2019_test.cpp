@@ -6,7 +6,7 @@ namespace heed::testing {
 namespace {
 
 std::shared_ptr<Structure> positional(int64_t heads = 1) {
-  return stirred("positional_co_attention", {.features = {4}, .heads = heads});
+  return stirred("positional_co_attention", {.features = {4}, .num_heads = heads});
 }
 
 /// LayerNorm(F + Att(F, F)), F = f + positions.

@@ -28,8 +28,8 @@ class HierarchicalCoAttention final : public Structure {
     for (int64_t n = 1; n <= kLongestPhrase; ++n)
       phrases_.push_back(parameter("phrase_" + std::to_string(n), {D, n * D}));
     question_ = register_module(
-        "question", Recurrent(RecurrentOptions{.in = D, .out = D, .cell = Cell::lstm, .bidirectional = false}));
-    StructureOptions inner{.features = {D}, .hidden = given.hidden, .dropout = given.dropout};
+        "question", Recurrent(RecurrentOptions{.in_dim = D, .out_dim = D, .cell = Cell::lstm, .bidirectional = false}));
+    StructureOptions inner{.features = {D}, .hidden_dim = given.hidden_dim, .dropout = given.dropout};
     inner.mechanism = (form == "parallel" ? "" : "additive + ") + inside();
     for (const std::string level : {"words", "phrases", "questions"}) {
       levels_.push_back(nested(level, form + "(sum)", inner));

@@ -7,7 +7,7 @@ namespace {
 
 /// A picture of regions 5 wide, words 4 wide, a hidden layer of 3.
 std::shared_ptr<Structure> picture_and_words(const std::string& spec) {
-  return stirred(spec, {.features = {5, 4}, .hidden = 3});
+  return stirred(spec, {.features = {5, 4}, .hidden_dim = 3});
 }
 
 /// The best of the phrases that begin at each word: x [L, D].

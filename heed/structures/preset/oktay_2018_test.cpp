@@ -7,7 +7,7 @@ namespace {
 
 /// Features 3 wide, a signal 5 wide, a hidden layer of 4.
 std::shared_ptr<Structure> gate_of(const std::string& mechanism = "") {
-  return stirred("attention_gate", {.features = {3, 5}, .hidden = 4, .mechanism = mechanism});
+  return stirred("attention_gate", {.features = {3, 5}, .hidden_dim = 4, .mechanism = mechanism});
 }
 
 TEST(AttentionGate, IsItsFormula) {

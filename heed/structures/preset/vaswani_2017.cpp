@@ -20,7 +20,7 @@ class Transformer final : public Structure {
  public:
   Transformer(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
     const auto layers = std::to_string(spec.integer("num_layers", 2));
-    const auto heads = std::to_string(spec.integer("num_heads", given.heads > 1 ? given.heads : 2));
+    const auto heads = std::to_string(spec.integer("num_heads", given.num_heads > 1 ? given.num_heads : 2));
     const auto options =
         "(num_layers=" + layers + ", num_heads=" + heads + ", norm=" + spec.choice("norm", {"post", "pre"}) + ")";
     StructureOptions inner{.mechanism = inside(), .dropout = given.dropout};

@@ -13,14 +13,15 @@ class MetaEmbeddingEncoder final : public Structure {
  public:
   MetaEmbeddingEncoder(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
     inputs_ = spec.integer("inputs", std::max<int64_t>(2, static_cast<int64_t>(given.features.size())));
-    const int64_t heads = spec.integer("num_heads", given.heads > 1 ? given.heads : 2),
+    const int64_t heads = spec.integer("num_heads", given.num_heads > 1 ? given.num_heads : 2),
                   layers = spec.integer("num_layers", 1);
     embed_ = nested("embed", "multi_representational(inputs=" + std::to_string(inputs_) + ")",
-                    {.features = given.features, .hidden = given.hidden});
+                    {.features = given.features, .hidden_dim = given.hidden_dim});
     check(heads >= 1 && embed_->width() % heads == 0, "meta_embedding_encoder: a width of ", embed_->width(),
           " does not split into ", heads, " heads; expected a multiple");
-    read_ = nested("read", "stack(num_layers=" + std::to_string(layers) + ")",
-                   {.features = {embed_->width()}, .heads = heads, .mechanism = inside(), .dropout = given.dropout});
+    read_ =
+        nested("read", "stack(num_layers=" + std::to_string(layers) + ")",
+               {.features = {embed_->width()}, .num_heads = heads, .mechanism = inside(), .dropout = given.dropout});
   }
 
   StructureSignature takes() const override { return embed_->takes(); }

@@ -7,7 +7,7 @@ namespace {
 
 /// Embeddings 3 and 5 wide become words 4 wide.
 std::shared_ptr<Structure> meta_encoder(const std::string& spec, int64_t heads = 1) {
-  return stirred(spec, {.features = {3, 5}, .hidden = 4, .heads = heads});
+  return stirred(spec, {.features = {3, 5}, .hidden_dim = 4, .num_heads = heads});
 }
 
 TEST(MetaEmbeddingEncoder, IsItsFormula) {

@@ -20,7 +20,7 @@ class ModularCoAttention final : public Structure {
  public:
   ModularCoAttention(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
     const int64_t layers = spec.integer("num_layers", 2),
-                  heads = spec.integer("num_heads", given.heads > 1 ? given.heads : 2);
+                  heads = spec.integer("num_heads", given.num_heads > 1 ? given.num_heads : 2);
     check(layers >= 1, "modular_co_attention: layers is ", layers, ", expected at least 1");
     check(heads >= 1, "modular_co_attention: heads is ", heads, ", expected at least 1");
     const int64_t X = width_of(0), Y = width_of(1);
@@ -55,12 +55,12 @@ class ModularCoAttention final : public Structure {
   Slot look(const std::string& name, int64_t query, int64_t keys, int64_t heads) {
     check(query % heads == 0, "modular_co_attention: a width of ", query, " does not split into ", heads,
           " heads; expected a multiple");
-    return slot_of(AttentionOptions{.query = query,
-                                    .keys = keys,
-                                    .values = keys,
-                                    .heads = heads,
-                                    .head_width = query / heads,
-                                    .context = query,  // what is read is added to it
+    return slot_of(AttentionOptions{.query_dim = query,
+                                    .key_dim = keys,
+                                    .value_dim = keys,
+                                    .num_heads = heads,
+                                    .head_dim = query / heads,
+                                    .context_dim = query,  // what is read is added to it
                                     .mechanism = mechanism(),
                                     .dropout = options().dropout},
                    name);

@@ -82,7 +82,7 @@ TEST(ModularCoAttention, HasAsManyHeadsAsTold) {
   };
   EXPECT_EQ(heads(stirred("modular_co_attention", {.features = {4}})), 2);
   EXPECT_EQ(heads(stirred("modular_co_attention(num_heads=1)", {.features = {4}})), 1);
-  EXPECT_EQ(heads(stirred("modular_co_attention", {.features = {4}, .heads = 4})), 4);
+  EXPECT_EQ(heads(stirred("modular_co_attention", {.features = {4}, .num_heads = 4})), 4);
 }
 
 TEST(ModularCoAttention, RefusesWhatDoesNotFit) {

@@ -14,14 +14,14 @@ class FeatureMap final : public Structure {
   FeatureMap(const Options& spec, const StructureOptions& options) : Structure(options, "dot + softmax") {
     const int64_t reduce = spec.integer("reduce", 8);
     check(reduce >= 1, "feature_map: reduce is ", reduce, ", expected at least 1");
-    attend_ = slot_of(
-        AttentionOptions{.query = width_of(0),
-                         .keys = width_of(0),
-                         .values = width_of(0),
-                         .head_width = std::max<int64_t>(2, width_of(0) / reduce),  // one alone has no direction
-                         .mechanism = mechanism(),
-                         .dropout = options.dropout},
-        "attend");
+    attend_ =
+        slot_of(AttentionOptions{.query_dim = width_of(0),
+                                 .key_dim = width_of(0),
+                                 .value_dim = width_of(0),
+                                 .head_dim = std::max<int64_t>(2, width_of(0) / reduce),  // one alone has no direction
+                                 .mechanism = mechanism(),
+                                 .dropout = options.dropout},
+                "attend");
     gamma_ = parameter("gamma", {1}, kZeros);
   }
 

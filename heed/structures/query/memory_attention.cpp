@@ -20,7 +20,7 @@ class MemoryAttention final : public Structure {
     const int64_t hops = checked_hops("memory_attention", spec.integer("hops", 2));
     const bool tied = spec.flag("tied", true);
     from_mean_ = spec.choice("start", {"query", "mean"}) == "mean";
-    const int64_t D = width_of(0), hidden = options.hidden > 0 ? options.hidden : D;
+    const int64_t D = width_of(0), hidden = options.hidden_dim > 0 ? options.hidden_dim : D;
     check(from_mean_ || width_of_query() == D, "memory_attention: the query is ", width_of_query(),
           " wide and the features ", D, "; expected the same, since contexts are added to it");
     hops_ = for_each_hop(hops, tied, [&](const std::string& hop) {

@@ -53,8 +53,8 @@ TEST(MemoryAttention, RemembersOnlyTheQueryWhereNothingIsReal) {
 }
 
 TEST(MemoryAttention, RefusesAQueryOfAnotherWidth) {
-  EXPECT_THROW(structure("memory_attention", {.features = {4}, .query = 3}), Error);
-  EXPECT_THROW(structure("memory_attention(start=mean)", {.features = {4}, .query = 3}), Error);  // it takes none
+  EXPECT_THROW(structure("memory_attention", {.features = {4}, .query_dim = 3}), Error);
+  EXPECT_THROW(structure("memory_attention(start=mean)", {.features = {4}, .query_dim = 3}), Error);  // it takes none
   EXPECT_NO_THROW(structure("memory_attention(start=mean)", {.features = {4}}));
 }
 

@@ -50,7 +50,7 @@ class MemoryNetwork final : public Structure {
   }
 
   StructureSignature takes() const override { return {.features = {"features"}, .query = true}; }
-  int64_t width() const override { return options().hidden > 0 ? options().hidden : width_of(0); }
+  int64_t width() const override { return options().hidden_dim > 0 ? options().hidden_dim : width_of(0); }
 
   bool linear() const { return linear_.item<double>() != 0; }
   void set_linear(bool on) { linear_.fill_(on ? 1.0 : 0.0); }

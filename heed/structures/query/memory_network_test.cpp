@@ -11,7 +11,7 @@ namespace {
 /// x_l is the l-th unit vector, so that the columns of A are the golden keys and those of C the golden values.
 std::shared_ptr<Structure> golden(int64_t hops, const std::string& mechanism = "") {
   auto made = in_double("memory_network(hops=" + std::to_string(hops) + ", tying=layerwise)",
-                        {.features = {3}, .query = 2, .hidden = 2, .mechanism = mechanism});
+                        {.features = {3}, .query_dim = 2, .hidden_dim = 2, .mechanism = mechanism});
   set(*made, "embed_query", kIdentity);
   set(*made, "embed_keys", {1, 0, 1, 0, 1, 1});
   set(*made, "embed_values", {1, 3, 0, 2, -1, 4});
@@ -111,7 +111,7 @@ TEST(MemoryNetwork, CopiesAndFilesRememberTheLinearStart) {
 
 TEST(MemoryNetwork, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(structure("memory_network(relu)", {.features = {2}}), Error);
-  EXPECT_THROW(structure("memory_network(adjacent)", {.features = {2}, .query = 3}), Error);
+  EXPECT_THROW(structure("memory_network(adjacent)", {.features = {2}, .query_dim = 3}), Error);
   EXPECT_THROW(structure("memory_network(hops=0)", {.features = {2}}), Error);
   EXPECT_THROW(set_linear(*structure("singular", {.features = {2}}), true), Error);
 }

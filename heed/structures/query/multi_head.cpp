@@ -32,30 +32,30 @@ int64_t share(const char* what, int64_t count, size_t groups) {
 class MultiHead final : public Structure {
  public:
   MultiHead(const Options& spec, const StructureOptions& given) : Structure(given, "scaled_dot + softmax") {
-    const int64_t heads = spec.integer("num_heads", given.heads > 1 ? given.heads : 2);
+    const int64_t heads = spec.integer("num_heads", given.num_heads > 1 ? given.num_heads : 2);
     const int64_t key_heads = spec.integer("num_kv_heads", heads);
     const bool full = spec.choice("width", {"split", "full"}) == "full";
     const bool bias = spec.flag("bias");
     check(heads >= 1, "multi_head: heads is ", heads, ", expected at least 1");
     check(key_heads >= 1, "multi_head: key_heads is ", key_heads, ", expected at least 1");
-    const int64_t total = given.hidden > 0 ? given.hidden : width_of(0);
+    const int64_t total = given.hidden_dim > 0 ? given.hidden_dim : width_of(0);
     check(full || total % heads == 0, "multi_head: a width of ", total, " does not split into ", heads,
           " heads; expected a multiple, or width=full");
     const auto mechanisms = mechanisms_of_heads(given.mechanism.empty() ? "scaled_dot + softmax" : given.mechanism);
     for (size_t g = 0; g < mechanisms.size(); ++g)
-      groups_.push_back(slot_of(AttentionOptions{.query = width_of_query(),
-                                                 .keys = width_of(0),
-                                                 .values = width_of(0),
-                                                 .heads = share("heads", heads, mechanisms.size()),
-                                                 .key_heads = share("key heads", key_heads, mechanisms.size()),
-                                                 .head_width = full ? total : total / heads,
+      groups_.push_back(slot_of(AttentionOptions{.query_dim = width_of_query(),
+                                                 .key_dim = width_of(0),
+                                                 .value_dim = width_of(0),
+                                                 .num_heads = share("heads", heads, mechanisms.size()),
+                                                 .num_kv_heads = share("key heads", key_heads, mechanisms.size()),
+                                                 .head_dim = full ? total : total / heads,
                                                  .bias = bias,
                                                  .mechanism = Mechanism::parse(mechanisms[g]),
                                                  .dropout = given.dropout},
                                 mechanisms.size() == 1 ? "attend" : "attend_" + std::to_string(g + 1)));
   }
 
-  StructureSignature takes() const override { return {.features = {"features"}, .query = true, .masks = true}; }
+  StructureSignature takes() const override { return {.features = {"features"}, .query_dim = true, .masks = true}; }
   int64_t width() const override { return width_of(0); }
 
  private:

@@ -7,7 +7,7 @@ namespace {
 /// features of width 4 are key and value side by side, and matrices read their half.
 std::shared_ptr<Structure> golden(int64_t hops, bool tied) {
   auto made = in_double("multi_hop(hops=" + std::to_string(hops) + ", tied=" + (tied ? "true)" : "false)"),
-                        {.features = {4}, .query = 2, .hidden = 2});
+                        {.features = {4}, .query_dim = 2, .hidden_dim = 2});
   for (int64_t hop = 1; hop <= (tied ? 1 : hops); ++hop) {
     const auto suffix = tied ? "" : "_" + std::to_string(hop);
     set(*made, "from_query" + suffix, kGeneral);
@@ -87,11 +87,12 @@ TEST(MultiHop, AsksTheQuestionWithWhatItIsToldTo) {
 }
 
 TEST(MultiHop, JoinsQueryAndContextForScoresThatCompareFeatureByFeature) {
-  const auto dot = structure("multi_hop", {.features = {4}, .query = 3, .mechanism = "dot + softmax"});
+  const auto dot = structure("multi_hop", {.features = {4}, .query_dim = 3, .mechanism = "dot + softmax"});
   EXPECT_EQ(dot->named_parameters()["attend_1_join"].sizes(), (std::vector<int64_t>{4, 7}));
-  const auto additive = structure("multi_hop", {.features = {4}, .query = 3});
+  const auto additive = structure("multi_hop", {.features = {4}, .query_dim = 3});
   EXPECT_FALSE(additive->named_parameters().contains("attend_1_join"));
-  const auto heads = structure("multi_hop", {.features = {4}, .query = 3, .heads = 2, .mechanism = "dot + softmax"});
+  const auto heads =
+      structure("multi_hop", {.features = {4}, .query_dim = 3, .num_heads = 2, .mechanism = "dot + softmax"});
   EXPECT_FALSE(heads->named_parameters().contains("attend_1_join"));
 }
 
@@ -104,7 +105,7 @@ TEST(MultiHop, FindsNothingWhereNothingIsReal) {
 TEST(MultiHop, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(structure("multi_hop(hops=0)", {.features = {2}}), Error);
   EXPECT_THROW(structure("multi_hop(asks=context)", {.features = {2}}), Error);
-  EXPECT_THROW(structure("multi_hop(attention)", {.features = {2}, .query = 3}), Error);
+  EXPECT_THROW(structure("multi_hop(attention)", {.features = {2}, .query_dim = 3}), Error);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ class SelfAttentiveQuery final : public Structure {
     if (form == "learned") attend_ = slot_with_score("self_attentive", "attend", 0, D);
     if (form == "structured") attend_ = slot_of(with_queries(mechanism(), queries_), "attend", 0, D);
     if (form == "features") {
-      if (options.heads == 1) {  // several heads bring projections of their own
+      if (options.num_heads == 1) {  // several heads bring projections of their own
         to_query_ = parameter("to_query", {D, D});
         to_keys_ = parameter("to_keys", {D, D});
         to_values_ = parameter("to_values", {D, D});

@@ -117,7 +117,7 @@ TEST(SelfAttentive, KeepsTheFormOfTheScoreItIsGiven) {
 }
 
 TEST(SelfAttentive, LeavesProjectionsToSeveralHeads) {
-  const auto made = structure("self_attentive(features)", {.features = {4}, .heads = 2});
+  const auto made = structure("self_attentive(features)", {.features = {4}, .num_heads = 2});
   EXPECT_FALSE(made->named_parameters().contains("to_query"));
   EXPECT_TRUE(made->named_parameters().contains("attend.heads.query"));
 }

@@ -37,7 +37,7 @@ TEST(Stacked, LeavesTheQueryAsItIsWhereNothingIsReal) {
 }
 
 TEST(Stacked, RefusesAQueryOfAnotherWidth) {
-  EXPECT_THROW(structure("stacked", {.features = {4}, .query = 3}), Error);
+  EXPECT_THROW(structure("stacked", {.features = {4}, .query_dim = 3}), Error);
   EXPECT_THROW(structure("stacked(hops=0)", {.features = {4}}), Error);
 }
 
