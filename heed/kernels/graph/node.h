@@ -219,17 +219,17 @@ struct Node {
 
   /// Gradients by the weights become gradients by the scores: de = a (da - sum a da). What has no weight has no
   /// gradient.
-  static HEED_INLINE void softmax_backward(int64_t count, int64_t H, const Real* weights, Real* negative_slope) {
+  static HEED_INLINE void softmax_backward(int64_t count, int64_t H, const Real* weights, Real* grad) {
     for (int64_t h = 0; h < H; h += kLanes) {
       Reg mean = Set::zero();
       for (int64_t k = 0; k < count; ++k) {
-        const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(negative_slope + k * H + h, H - h);
+        const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(grad + k * H + h, H - h);
         mean = Set::add(mean, Set::select(Set::equal(a, Set::zero()), a, Set::mul(a, da)));
       }
       for (int64_t k = 0; k < count; ++k) {
-        const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(negative_slope + k * H + h, H - h);
-        store_heads(negative_slope + k * H + h,
-                    Set::select(Set::equal(a, Set::zero()), a, Set::mul(a, Set::sub(da, mean))), H - h);
+        const Reg a = load_heads(weights + k * H + h, H - h), da = load_heads(grad + k * H + h, H - h);
+        store_heads(grad + k * H + h, Set::select(Set::equal(a, Set::zero()), a, Set::mul(a, Set::sub(da, mean))),
+                    H - h);
       }
     }
   }
@@ -260,7 +260,7 @@ struct Node {
       }
   }
   /// Gradients by the weights: gradient = dc . row.
-  static HEED_INLINE void sum_receive(const GraphPass<Real>& w, int64_t i, const Run& run, Real* negative_slope) {
+  static HEED_INLINE void sum_receive(const GraphPass<Real>& w, int64_t i, const Run& run, Real* grad) {
     const auto& p = w.values;
     const int64_t H = p.heads, D = width(p.width), row = H * D;
     for (int64_t k = 0; k < run.count; k += kBlock) {
@@ -272,16 +272,15 @@ struct Node {
           const Strip g = load(w.grad_context + i * row + at, D - d);
           for (int64_t q = k; q < k + n; ++q) {
             const Real part = dot(g, load(p.rows + run.other[q] * row + at, D - d));
-            negative_slope[q * H + h] = d == 0 ? part : negative_slope[q * H + h] + part;
+            grad[q * H + h] = d == 0 ? part : grad[q * H + h] + part;
           }
         }
     }
     const int64_t first = run.first * H, all = run.count * H;
     if (w.factor != nullptr)
-      for (int64_t k = 0; k < all; ++k)
-        negative_slope[k] = w.factor[first + k] == 0 ? 0 : negative_slope[k] * w.factor[first + k];
+      for (int64_t k = 0; k < all; ++k) grad[k] = w.factor[first + k] == 0 ? 0 : grad[k] * w.factor[first + k];
     if (w.grad_weights != nullptr)
-      for (int64_t k = 0; k < all; ++k) negative_slope[k] += w.grad_weights[first + k];
+      for (int64_t k = 0; k < all; ++k) grad[k] += w.grad_weights[first + k];
   }
 
   // ---- a node that sends
@@ -373,11 +372,11 @@ struct Node {
     const int64_t H = scored ? w.score.heads : w.values.heads;
     for (int64_t i = from; i < to; ++i) {
       const Run run = run_of(w.in, i);
-      Real* negative_slope = w.grad_edge + run.first * H;
+      Real* grad = w.grad_edge + run.first * H;
       if (scored && w.score.to_scores == nullptr) fetch(run.other, run.left, 0, run.count, w.score.sender, H);
-      if (w.grad_context != nullptr) sum_receive(w, i, run, negative_slope);
-      if (w.soft) softmax_backward(run.count, H, w.weights + run.first * H, negative_slope);
-      if (scored) score_receive(w, i, run, negative_slope, to_scores);
+      if (w.grad_context != nullptr) sum_receive(w, i, run, grad);
+      if (w.soft) softmax_backward(run.count, H, w.weights + run.first * H, grad);
+      if (scored) score_receive(w, i, run, grad, to_scores);
     }
   }
 
