@@ -7,6 +7,7 @@
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
+#include "heed/base/renamed.h"
 #include "heed/base/scalar.h"
 
 namespace heed {
@@ -245,6 +246,10 @@ struct Settings::Tree {
       if (question.known.kind != kMap) values.push_back(question.known.path);
       if (folder_of(question.known.path) == folder_of(path)) here.push_back(name_of(question.known.path));
     }
+    const std::string now = replacement_of(name_of(path), here);
+    if (!now.empty())
+      return name + ": got " + path + ", expected " + path_to(folder_of(path), now) + ": the key has a new name" +
+             location(origin);
     const std::string near = meant(path, here, values);
     return name + ": unknown key " + excerpt(path) + (near.empty() ? "" : " (did you mean " + near + "?)") + "; " +
            (here.empty() ? "none is known here" : "known here: " + joined(here)) + location(origin);

@@ -8,6 +8,7 @@
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
+#include "heed/base/renamed.h"
 
 namespace heed {
 namespace {
@@ -137,6 +138,8 @@ void Options::refuse_unread() const {
       for (const auto& word : split_at(known.kind, '|')) names.push_back(word);
     }
     const std::string& word = item.name.empty() ? item.value : item.name;
+    const std::string now = replacement_of(word, names);
+    check(now.empty(), part_, ": got ", word, ", expected ", now, ": the option has a new name");
     fail(part_, ": unknown option '", excerpt(word), "'", suggestion(word, names), "; ",
          list.empty() ? "it has none" : "known: " + joined(list));
   }

@@ -17,7 +17,7 @@
 namespace heed {
 
 /// Of config.json, model.safetensors and checkpoint.safetensors. A change that older versions would misread raises it.
-inline constexpr int kRunFormat = 2;
+inline constexpr int kRunFormat = 3;
 
 /// Refuses the content of another format than kRunFormat; no "format" in it means 1. `path` is its file in messages.
 void check_run_format(const std::string& path, const nlohmann::json& content);

@@ -325,8 +325,8 @@ TEST(SavedModel, RefusesWhatDoesNotBelongToIt) {
     write_atomically(run + name, own);
   };
   const std::string config = run + "/config.json", source = run + "/tokenizer.source.json";
-  expect("/config.json", {config, "got format 1, expected 2", "heed 0.1.0"}, [](auto& json) { json.erase("format"); });
-  expect("/config.json", {config, "got format 7, expected 2", "\"8.9\" reads it"}, [](auto& json) {
+  expect("/config.json", {config, "got format 1, expected 3", "heed 0.1.0"}, [](auto& json) { json.erase("format"); });
+  expect("/config.json", {config, "got format 7, expected 3", "\"8.9\" reads it"}, [](auto& json) {
     json["format"] = 7;
     json["heed"] = "8.9";
   });
@@ -334,7 +334,7 @@ TEST(SavedModel, RefusesWhatDoesNotBelongToIt) {
   expect("/config.json", {config, "tokenizers"}, [](auto& json) { json.erase("tokenizers"); });
   expect("/tokenizer.source.json", {source, "got md5 ", "of another run"},
          [](auto& json) { std::swap(json["model"]["vocab"]["Tom"], json["model"]["vocab"]["Jerry"]); });
-  write_atomically(config, "{\"format\": 2,");
+  write_atomically(config, "{\"format\": 3,");
   expect_said(refusal([&] { Translator::load(run, at::kCPU); }), {config, "not JSON"});
 }
 
@@ -347,7 +347,7 @@ TEST(SavedModel, IsRefusedWithoutFiniteValues) {
   save_checked(path, saved.tensors, {{"format", "2"}, {"config", saved.metadata.at("config")}});
   expect_said(refusal([&] { Translator::load(run, at::kCPU); }), {path, saved.tensors.begin()->first, "NaN"});
   save_safetensors(path, saved.tensors, {});
-  expect_said(refusal([&] { Translator::load(run, at::kCPU); }), {path, "got format 1, expected 2"});
+  expect_said(refusal([&] { Translator::load(run, at::kCPU); }), {path, "got format 1, expected 3"});
 }
 
 TEST(Resume, RefusesFilesOfAnotherRun) {

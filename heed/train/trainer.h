@@ -1,10 +1,10 @@
 // The training loop: steps, validations, checkpoints, a run folder. It knows no task.
 //
 //   recipe.yaml              as resolved, every default written out
-//   config.json, tokenizer*  what the task needs to use the model; format: 2, hashes of the tokenizers
+//   config.json, tokenizer*  what the task needs to use the model; format: 3, hashes of the tokenizers
 //   model.safetensors        the best weights so far
 //   checkpoint.safetensors   everything to go on from: weights, optimizer, average, where in which epoch, how long the
-//                            files below were; format: 2, the recipe, hashes of the data, a checksum
+//                            files below were; format: 3, the recipe, hashes of the data, a checksum
 //   metrics.jsonl, events.out.tfevents.*, log.txt, results.json
 //
 // A checkpoint is one file that replaces it whole, so a kill loses at most the steps since. Going on from it gives

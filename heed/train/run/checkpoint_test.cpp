@@ -32,11 +32,11 @@ TEST(Checkpoint, IsRefusedInAnotherFormat) {
   const std::string path = folder.path("c");
   save_checked(path, {}, {{"state", R"({"step": 7})"}});
   std::string said = refusal([&] { load_checkpoint(path); });
-  EXPECT_NE(said.find(path + ": got format 1, expected 2"), std::string::npos) << said;
+  EXPECT_NE(said.find(path + ": got format 1, expected 3"), std::string::npos) << said;
   EXPECT_NE(said.find("heed 0.1.0"), std::string::npos) << said;
-  save_checked(path, {}, {{"state", R"({"format": 3, "heed": "9.1"})"}});
+  save_checked(path, {}, {{"state", R"({"format": 4, "heed": "9.1"})"}});
   said = refusal([&] { load_checkpoint(path); });
-  EXPECT_NE(said.find("got format 3, expected 2"), std::string::npos) << said;
+  EXPECT_NE(said.find("got format 4, expected 3"), std::string::npos) << said;
   EXPECT_NE(said.find("\"9.1\" reads it"), std::string::npos) << said;
 }
 
