@@ -231,7 +231,7 @@ TEST(Unread, IsRefusedWithWhatWasProbablyMeant) {
   EXPECT_EQ(unknown("train.learning_rate"), "recipe: unknown key train.learning_rate (did you mean train.lr?)" + known);
   EXPECT_EQ(unknown("train.epoch"), "recipe: unknown key train.epoch (did you mean train.epochs?)" + known);
   EXPECT_EQ(unknown("train.smoothing"),
-            "recipe: unknown key train.smoothing (did you mean train.label_smoothing?)" + known);
+            "recipe: got train.smoothing, expected train.label_smoothing: the key has a new name [command line]");
   EXPECT_EQ(unknown("train.words"), "recipe: unknown key train.words (did you mean model.attention.words?)" + known);
   EXPECT_EQ(unknown("train.zebra"), "recipe: unknown key train.zebra" + known);
   EXPECT_EQ(unknown("trian.lr"),

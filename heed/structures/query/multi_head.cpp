@@ -55,7 +55,7 @@ class MultiHead final : public Structure {
                                 mechanisms.size() == 1 ? "attend" : "attend_" + std::to_string(g + 1)));
   }
 
-  StructureSignature takes() const override { return {.features = {"features"}, .query_dim = true, .masks = true}; }
+  StructureSignature takes() const override { return {.features = {"features"}, .query = true, .masks = true}; }
   int64_t width() const override { return width_of(0); }
 
  private:

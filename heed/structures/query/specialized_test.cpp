@@ -22,7 +22,7 @@ TEST(Specialized, AsksWithWhatALearnedQueryFindsInTheOtherInput) {
   auto basic = in_double("basic", {.features = {3}, .query_dim = 2, .mechanism = "additive + softmax"});
   const at::NoGradGuard no_grad;
   for (auto& item : basic->named_parameters()) item.value().copy_(made->named_parameters()[item.key()]);
-  EXPECT_TRUE(close(out.context, basic->forward({.features = {given.features[0]}, .query_dim = found}).context, 1e-12));
+  EXPECT_TRUE(close(out.context, basic->forward({.features = {given.features[0]}, .query = found}).context, 1e-12));
 }
 
 TEST(Specialized, AsksWithZeroWhereTheOtherInputIsEmpty) {
