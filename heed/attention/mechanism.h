@@ -20,7 +20,7 @@ class Mechanism {
   /// Refuses unknown words and options, and combinations that have no definition, with the reason.
   static Mechanism parse(std::string_view spec);
 
-  std::string to_string() const;  // "additive + entmax(1.5), multi": parse(words()) is the same mechanism
+  std::string to_string() const;  // "additive + entmax(1.5), multi": parse(to_string()) is the same mechanism
   std::string formula() const;    // score and alignment, one formula each
   const MechanismSpec& parts() const { return parts_; }
 

@@ -131,15 +131,15 @@ TEST(TransformerEncoder, TellsItsLayersWeightsHeadByHead) {
 }
 
 TEST(TransformerEncoder, DependsOnPositionsOnlyWhereItIsTold) {
-  const auto turn = at::tensor(std::vector<int64_t>{4, 0, 2, 1, 3});
+  const auto order = at::tensor(std::vector<int64_t>{4, 0, 2, 1, 3});
   for (const std::string positions : {"none", "rotary", "alibi"}) {
     at::manual_seed(4);
     auto o = small_encoder();
     o.alibi = positions == "alibi";
     if (positions == "rotary") o.rotary.base = kPositionBase;
     auto encoder = ready(TransformerEncoder(o));
-    const Features f{at::randn({1, 5, 8}, kDouble), {}}, turned{f.rows.index_select(1, turn), {}};
-    const auto apart = largest(encoder->forward(turned).rows - encoder->forward(f).rows.index_select(1, turn));
+    const Features f{at::randn({1, 5, 8}, kDouble), {}}, permuted{f.rows.index_select(1, order), {}};
+    const auto apart = largest(encoder->forward(permuted).rows - encoder->forward(f).rows.index_select(1, order));
     EXPECT_EQ(apart < 1e-10, positions == "none") << positions;
   }
 }

@@ -25,10 +25,10 @@ class Rotatory final : public Structure {
     const int64_t left = width_of(0), target = width_of(1), right = width_of(2);
     for (int64_t hop = 1; hop <= sets; ++hop) {
       const std::string mark = hop == 1 ? "" : "_" + std::to_string(hop);  // left, left_2, ...
-      turns_.push_back({.left = slot("left" + mark, target, left),
-                        .right = slot("right" + mark, target, right),
-                        .left_target = slot("left_target" + mark, left, target),
-                        .right_target = slot("right_target" + mark, right, target)});
+      hop_slots_.push_back({.left = slot("left" + mark, target, left),
+                            .right = slot("right" + mark, target, right),
+                            .left_target = slot("left_target" + mark, left, target),
+                            .right_target = slot("right_target" + mark, right, target)});
     }
   }
 
@@ -36,7 +36,7 @@ class Rotatory final : public Structure {
   int64_t width() const override { return width_of(0) + width_of(2) + 2 * width_of(1); }
 
  private:
-  struct Turn {
+  struct Hop {
     Slot left, right, left_target, right_target;
   };
 
@@ -46,18 +46,18 @@ class Rotatory final : public Structure {
     Tensor r_l, r_r;
     Tensor r_lt = mean(target), r_rt = r_lt;  // [B, 1, D_t]
     for (int64_t hop = 0; hop < hops_; ++hop) {
-      const Turn& turn = turns_[turns_.size() == 1 ? 0 : static_cast<size_t>(hop)];
-      r_l = turn.left(out, r_lt, left, in.call);
-      r_r = turn.right(out, r_rt, right, in.call);
-      r_lt = turn.left_target(out, r_l, target, in.call);
-      r_rt = turn.right_target(out, r_r, target, in.call);
+      const Hop& slots = hop_slots_[hop_slots_.size() == 1 ? 0 : static_cast<size_t>(hop)];
+      r_l = slots.left(out, r_lt, left, in.call);
+      r_r = slots.right(out, r_rt, right, in.call);
+      r_lt = slots.left_target(out, r_l, target, in.call);
+      r_rt = slots.right_target(out, r_r, target, in.call);
     }
     out.context = beside({r_l, r_r, r_lt, r_rt});
     return out;
   }
 
   int64_t hops_;
-  std::vector<Turn> turns_;
+  std::vector<Hop> hop_slots_;
 };
 
 const Structure::Parts::Entry rotatory_entry{
