@@ -224,7 +224,7 @@ TEST_P(GraphKernel, GivesTheSameBitsOnAnyNumberOfThreads) {
   }
 }
 
-// A ring of 5000 nodes: 5000 nodes + 5000 edges are two tasks. Every sum l + r is (2, -2), LeakyReLU with negative
+// A ring of 5000 nodes: 5000 nodes + 5000 edges are two tasks. Every sum l + r is (2, -2), LeakyReLU with
 // negative slope 1/2 makes (2, -1) of it, and each score has gradient 1: da = 5000 (2, -1), exact in float.
 TEST_P(GraphKernel, AddsTheGradientsByAOfAllTasks) {
   Case c{.nodes = 5000, .heads = 1, .width = 1, .score_width = 2, .negative_slope = 0.5, .to_scores = {1, 1}};
