@@ -1,5 +1,5 @@
-// Decoding with a memory: keys are projected once and appended one by one, and each step equals its row of the full
-// causal pass. Expected:
+// Decoding with a memory: keys are projected once and appended one by one, and each step equals the same position of
+// the full causal pass. Expected:
 //
 //   10 steps, largest difference 3.6e-07
 

@@ -1,5 +1,5 @@
 // One structure, several mechanisms: the sentiment towards a target between two contexts (rotatory attention), learned
-// from contexts of which one word decides. Only the words of the mechanism change. Expected, about:
+// from contexts of which one word decides. Only the spec of the mechanism changes. Expected, about:
 //
 //   activated_general + softmax    100 % right, 0.31 of the weight on the word that decides
 //   additive + sparsemax           100 % right, 0.59 of the weight on the word that decides
@@ -22,10 +22,10 @@ constexpr int64_t kBatch = 64, kWords = 6, kWidth = 16;
 
 struct Example {
   heed::StructureInput given;
-  at::Tensor label, position;  // [B]: which side of 0, and where in the left context the word stands that says so
+  at::Tensor label, position;  // [B]: which side of 0, and where in the left context the word is that says so
 };
 
-/// Words are noise, but for one on the left: plus or minus a fixed vector. The right context is empty in every second
+/// Words are noise, except one on the left: plus or minus a fixed vector. The right context is empty in every second
 /// sentence, as it is where a sentence ends with its target.
 Example make(const at::Tensor& opinion) {
   Example e;

@@ -22,7 +22,7 @@ struct Task {
   };
   Question ask() const {
     const auto random = at::randn({kRows, kKeys, kWidth});
-    const auto keys = random / random.norm(2, -1, /*keepdim=*/true);  // of one length: no key outshines another
+    const auto keys = random / random.norm(2, -1, /*keepdim=*/true);  // of one length: no key wins by its norm
     const auto answer = at::randint(kKeys, {kRows}, at::kLong);
     const auto wanted = keys.gather(1, answer.view({kRows, 1, 1}).expand({-1, 1, kWidth}));
     return {at::matmul(wanted, rotation), keys, at::eye(kKeys).expand({kRows, -1, -1}), answer};
