@@ -30,16 +30,19 @@ int main() {
   given.call.outputs.weights = true;
   const auto out = structure->forward(given);
 
-  const auto spec = out.step("level_1").weights;       // [sentences, 1, words]
-  const auto sentences = out.step("level_2").weights;  // [documents, 1, sentences]
+  const auto in_sentences = out.step("level_1").weights;  // [sentences, 1, words]
+  const auto in_document = out.step("level_2").weights;   // [documents, 1, sentences]
   const auto v = out.context[0][0][1].item<double>();
-  std::printf("words      %.2f %.2f | %.2f %.2f\n", spec[0][0][0].item<double>(), spec[0][0][1].item<double>(),
-              spec[1][0][0].item<double>(), spec[1][0][1].item<double>());
-  std::printf("sentences  %.2f %.2f %.2f\n", sentences[0][0][0].item<double>(), sentences[0][0][1].item<double>(),
-              sentences[0][0][2].item<double>());
+  std::printf("words      %.2f %.2f | %.2f %.2f\n", in_sentences[0][0][0].item<double>(),
+              in_sentences[0][0][1].item<double>(), in_sentences[1][0][0].item<double>(),
+              in_sentences[1][0][1].item<double>());
+  std::printf("sentences  %.2f %.2f %.2f\n", in_document[0][0][0].item<double>(), in_document[0][0][1].item<double>(),
+              in_document[0][0][2].item<double>());
   std::printf("document   %.2f\n", v);
   const auto right = [](const at::Tensor& found, std::vector<float> expected) {
     return at::allclose(found.flatten(), at::tensor(expected), 0, 1e-5);
   };
-  return right(spec, {.75, .25, .5, .5, 0, 0}) && right(sentences, {.75, .25, 0}) && std::abs(v - 2.5) < 1e-5 ? 0 : 1;
+  return right(in_sentences, {.75, .25, .5, .5, 0, 0}) && right(in_document, {.75, .25, 0}) && std::abs(v - 2.5) < 1e-5
+             ? 0
+             : 1;
 }
