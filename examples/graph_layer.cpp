@@ -21,7 +21,7 @@ int main() {
   const auto nodes = at::stack({s, v}, 1);  // [N, in]
 
   const heed::Graph graph(at::tensor({1, 2, 0, 0}, at::kLong).view({2, 2}), 4);  // [2, E]: senders, receivers
-  heed::GraphAttention layer(heed::GraphAttentionOptions{.in = 2, .out = 2, .bias = false});
+  heed::GraphAttention layer(heed::GraphAttentionOptions{.in_dim = 2, .out_dim = 2, .bias = false});
   layer->to(at::kDouble);
   auto parameters = layer->named_parameters();
   parameters["values"].copy_(at::eye(2).unsqueeze(0));              // W: nodes enter as they are
