@@ -1,24 +1,51 @@
-# cmake --install, and find_package(heed [COMPONENTS kernels torch]): heed::kernels never asks for torch, heed::heed does.
+# cmake --install, find_package(heed [COMPONENTS kernels torch]) and pkg-config: heed::kernels never asks for torch,
+# heed::heed does. Nothing installed names a folder of the build or of torch in CMake's files, so the prefix can be moved.
 
 include(CMakePackageConfigHelpers)
-set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/heed)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heed)
+set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# heed_install(<component> <target>)
-function(heed_install component target)
-  install(TARGETS ${target} EXPORT heed_${component} COMPONENT ${component}
-          LIBRARY COMPONENT ${component} ARCHIVE COMPONENT ${component} RUNTIME COMPONENT ${component}
-          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component})
-  install(EXPORT heed_${component} FILE heed-${component}.cmake NAMESPACE heed:: DESTINATION ${folder} COMPONENT ${component})
+# heed_install(<component> TARGETS <target>... PKGCONFIG <name>)
+function(heed_install component)
+  cmake_parse_arguments(ARG "" "PKGCONFIG" "TARGETS" ${ARGN})
+  install(TARGETS ${ARG_TARGETS} EXPORT heed_${component} COMPONENT ${component}
+          LIBRARY COMPONENT ${component} NAMELINK_COMPONENT ${component} ARCHIVE COMPONENT ${component}
+          RUNTIME COMPONENT ${component} FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component})
+  install(EXPORT heed_${component} FILE heed-${component}.cmake NAMESPACE heed:: DESTINATION ${package_folder}
+          COMPONENT ${component})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${ARG_PKGCONFIG}.pc.in ${PROJECT_BINARY_DIR}/${ARG_PKGCONFIG}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${ARG_PKGCONFIG}.pc DESTINATION ${pkgconfig_folder} COMPONENT ${component})
 endfunction()
 
-heed_install(kernels heed_kernels)
+# pkg-config counts from the folder of its file: lib/pkgconfig or lib/<triplet>/pkgconfig.
+file(RELATIVE_PATH HEED_PC_PREFIX /${pkgconfig_folder} /)
+string(REGEX REPLACE "/$" "" HEED_PC_PREFIX "${HEED_PC_PREFIX}")
+
+heed_install(kernels TARGETS heed_kernels PKGCONFIG heed-kernels)
 install(FILES ${HEED_GENERATED}/heed/base/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed/base COMPONENT kernels)
 if(HEED_TORCH)
-  heed_install(torch heed)
+  cmake_path(GET TORCH_LIBRARY PARENT_PATH HEED_PC_TORCH_LIB)
+  heed_install(torch TARGETS heed PKGCONFIG heed)
+endif()
+if(HEED_CLI)
+  install(TARGETS heed_cli RUNTIME COMPONENT program)
+  if(NOT CMAKE_CROSSCOMPILING)  # the program writes them
+    set(pages ${PROJECT_BINARY_DIR}/pages)
+    file(MAKE_DIRECTORY ${pages})
+    heed_generated_page(${pages}/heed.1 manual)
+    heed_generated_page(${pages}/heed.bash completion bash)
+    heed_generated_page(${pages}/_heed completion zsh)
+    heed_generated_page(${pages}/heed.fish completion fish)
+    add_custom_target(heed_pages ALL DEPENDS ${pages}/heed.1 ${pages}/heed.bash ${pages}/_heed ${pages}/heed.fish)
+    install(FILES ${pages}/heed.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+    install(FILES ${pages}/heed.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heed COMPONENT program)
+    install(FILES ${pages}/_heed DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program)
+    install(FILES ${pages}/heed.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
+  endif()
 endif()
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/heed-config.cmake.in ${PROJECT_BINARY_DIR}/heed-config.cmake
-                              INSTALL_DESTINATION ${folder})
+                              INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/heed-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/heed-config.cmake ${PROJECT_BINARY_DIR}/heed-config-version.cmake
-        DESTINATION ${folder} COMPONENT kernels)
+        DESTINATION ${package_folder} COMPONENT kernels)

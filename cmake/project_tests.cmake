@@ -1,41 +1,53 @@
-# Tests of the project itself.
+# Tests of the project as a whole.
 
-if(NOT HEED_TESTS OR NOT PROJECT_IS_TOP_LEVEL)
-  return()
-endif()
+# heed_script_test(<name> LABEL <label> TIMEOUT <seconds> COMMAND <command>...)
+function(heed_script_test name)
+  cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "COMMAND" ${ARGN})
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
+endfunction()
 
-add_test(NAME check_layers COMMAND ${PROJECT_SOURCE_DIR}/tools/check_layers)
-add_test(NAME check_layers_test COMMAND ${PROJECT_SOURCE_DIR}/tools/check_layers_test)
-set_tests_properties(check_layers check_layers_test PROPERTIES LABELS project TIMEOUT 60)
-add_test(NAME count_tests_test COMMAND ${PROJECT_SOURCE_DIR}/tools/count_tests_test)
-set_tests_properties(count_tests_test PROPERTIES LABELS project TIMEOUT 60)
-find_program(HEED_PYTHON python3)
-if(HEED_PYTHON)
-  add_test(NAME mutations COMMAND ${PROJECT_SOURCE_DIR}/tools/mutate --check)  # every entry still fits the sources
-  add_test(NAME mutate_test COMMAND ${PROJECT_SOURCE_DIR}/tools/mutate_test)
-  set_tests_properties(mutations mutate_test PROPERTIES LABELS project TIMEOUT 120)
-else()
-  message(STATUS "the lists of tools/mutate are not checked: python3 not found")
-endif()
+set(tools ${PROJECT_SOURCE_DIR}/tools)
+heed_script_test(check_layers LABEL project TIMEOUT 60 COMMAND ${tools}/check_layers)
+heed_script_test(check_layers_test LABEL project TIMEOUT 60 COMMAND ${tools}/check_layers_test)
+heed_script_test(count_tests_test LABEL project TIMEOUT 60 COMMAND ${tools}/count_tests_test)
+heed_script_test(mutations LABEL project TIMEOUT 60 COMMAND ${tools}/mutate --check)  # every entry still fits the sources
+heed_script_test(mutate_test LABEL project TIMEOUT 120 COMMAND ${tools}/mutate_test)
+heed_script_test(check_documents_test LABEL docs TIMEOUT 60 COMMAND ${tools}/check_documents_test)
+heed_script_test(dependencies LABEL project TIMEOUT 120
+                 COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR}
+                         -D COMPILER=${CMAKE_CXX_COMPILER} -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D TORCH=${HEED_TORCH}
+                         -P ${PROJECT_SOURCE_DIR}/cmake/dependencies_test.cmake)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
-  add_test(NAME check_symbols COMMAND ${PROJECT_SOURCE_DIR}/tools/check_symbols ${PROJECT_BINARY_DIR})
-  set_tests_properties(check_symbols PROPERTIES LABELS project TIMEOUT 60)
+  heed_script_test(check_symbols LABEL project TIMEOUT 60 COMMAND ${tools}/check_symbols ${PROJECT_BINARY_DIR})
 endif()
 
-# The program, killed and resumed, and as two processes.
-if(TARGET heed_cli)
-  add_test(NAME kill_and_resume COMMAND ${PROJECT_SOURCE_DIR}/tools/kill_and_resume $<TARGET_FILE:heed_cli> 12 3 2 2 2)
-  add_test(NAME two_processes COMMAND ${PROJECT_SOURCE_DIR}/tools/two_processes $<TARGET_FILE:heed_cli>)
-  set_tests_properties(kill_and_resume two_processes PROPERTIES LABELS cli TIMEOUT 300)
+# The program, killed and resumed, as two processes, and as the documents use it.
+if(HEED_CLI)
+  heed_script_test(kill_and_resume LABEL cli TIMEOUT 300 COMMAND ${tools}/kill_and_resume $<TARGET_FILE:heed_cli> 12 3 2 2 2)
+  heed_script_test(two_processes LABEL cli TIMEOUT 300 COMMAND ${tools}/two_processes $<TARGET_FILE:heed_cli>)
   set_tests_properties(two_processes PROPERTIES SKIP_RETURN_CODE 77)  # where there is no gloo
+  heed_script_test(documents LABEL docs TIMEOUT 600 COMMAND ${tools}/check_documents --build ${PROJECT_BINARY_DIR})
+endif()
+if(HEED_OPENMP_BLAS AND HEED_BLAS_FOLDER AND HEED_CLI)
+  heed_script_test(blas LABEL project TIMEOUT 60 COMMAND ${tools}/check_blas $<TARGET_FILE:heed_cli> ${HEED_BLAS_FOLDER})
 endif()
 
-# Installs into a folder of its own and builds a stranger's project against it, for each component.
+# Installs into a folder of its own, moves it and builds a user's project against it, for each component.
 set(components kernels)
 if(HEED_TORCH)
   list(APPEND components torch)
 endif()
-add_test(NAME package COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D "COMPONENTS=${components}"
-                              -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER} -D SANITIZE=${HEED_SANITIZE}
-                              -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
-set_tests_properties(package PROPERTIES LABELS project TIMEOUT 300)
+if(HEED_CLI AND HEED_INSTALL_RPATH AND NOT CMAKE_SKIP_INSTALL_RPATH)
+  list(APPEND components program)
+endif()
+set(torch_rpath "")
+if(HEED_TORCH)
+  cmake_path(GET TORCH_LIBRARY PARENT_PATH torch_folder)
+  set(torch_rpath -Wl,-rpath,${torch_folder})
+endif()
+heed_script_test(package LABEL project TIMEOUT 300
+                 COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D "COMPONENTS=${components}"
+                         -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER} -D SANITIZE=${HEED_SANITIZE}
+                         -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -D PKG_CONFIG=${HEED_PKG_CONFIG}
+                         -D TORCH_RPATH=${torch_rpath} -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)

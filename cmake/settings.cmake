@@ -7,21 +7,20 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
-set(CMAKE_INSTALL_RPATH $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
-set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 set(CMAKE_LINK_DEPENDS_NO_SHARED ON)  # editing a part links the library again, not every program
 
 # PIC, not PIE, for programs too: a precompiled header serves only files compiled as it was.
-add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fPIC>)
-set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -Xcompiler=-fPIC")
+add_compile_options(-fPIC)
 
-# -Wno-restrict: g++ 12 warns wrongly about std::string + (GCC bug 105651).
-add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Wnon-virtual-dtor;-Wno-restrict>")
+add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options(-Wno-restrict)  # g++ 12 warns wrongly about std::string + (GCC bug 105651)
+endif()
 if(HEED_WERROR)
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+  add_compile_options(-Werror)
 endif()
 
 if(HEED_SANITIZE)
-  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${HEED_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>")
+  add_compile_options(-fsanitize=${HEED_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HEED_SANITIZE})
 endif()

@@ -1,0 +1,22 @@
+# Where programs find shared libraries.
+#
+# Debian's libtorch takes whatever libblas.so.3 the system has selected. That is often the pthread build of OpenBLAS, which
+# made a step of an RNN ten times slower under torch's own threads. Our programs look into the folder of the OpenMP build
+# first, and the system's selection stays as it is. This takes DT_RPATH: DT_RUNPATH is not searched for torch's libraries.
+if(HEED_OPENMP_BLAS AND Torch_VERSION VERSION_LESS 2)
+  find_path(HEED_BLAS_FOLDER libblas.so.3 PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
+  if(NOT HEED_BLAS_FOLDER)
+    message(FATAL_ERROR "HEED_OPENMP_BLAS needs the OpenMP build of OpenBLAS, which was not found (Debian: libopenblas0-openmp). "
+                        "Install it, name its folder with -DHEED_BLAS_FOLDER=..., or configure with -DHEED_OPENMP_BLAS=OFF.")
+  endif()
+  list(PREPEND CMAKE_BUILD_RPATH ${HEED_BLAS_FOLDER})
+  add_link_options(-Wl,--disable-new-dtags)
+endif()
+
+# An installed program finds the library next to it wherever the prefix is moved, and torch and BLAS where they were. What
+# the user says of CMAKE_INSTALL_RPATH or CMAKE_SKIP_INSTALL_RPATH holds; packagers switch HEED_INSTALL_RPATH off.
+if(HEED_INSTALL_RPATH AND NOT DEFINED CMAKE_INSTALL_RPATH)
+  file(RELATIVE_PATH up /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+  set(CMAKE_INSTALL_RPATH $ORIGIN/${up} ${HEED_BLAS_FOLDER})
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
+endif()

@@ -1,0 +1,39 @@
+# Test programs. One a layer; a long one runs as several ctests, so that all processors have work.
+
+set(HEED_SHARDS_attention 4)
+set(HEED_SHARDS_structures 4)
+set(HEED_SHARDS_kernels 2)
+set(HEED_SHARDS_cli 2)
+set(HEED_SHARDS_train 2)
+
+# heed_test_program(<layer> LIBRARY <library> FILES <file>... [LINK <target>...]): the program <layer>_test.
+function(heed_test_program layer)
+  cmake_parse_arguments(ARG "" "LIBRARY" "FILES;LINK" ${ARGN})
+  set(program ${layer}_test)
+  add_executable(${program} ${ARG_FILES})
+  target_link_libraries(${program} PRIVATE ${ARG_LIBRARY} GTest::gtest_main GTest::gtest ${ARG_LINK})
+  heed_unity(${program} ${ARG_FILES})
+  set(environment "")
+  if(ARG_LIBRARY STREQUAL heed)
+    heed_torch_files(${program})
+    set(environment GOMP_SPINCOUNT=10000)  # as the program does: two tests share the processors
+    if(HEED_SANITIZE)
+      list(APPEND environment ASAN_OPTIONS=detect_leaks=0)  # torch is not instrumented
+    endif()
+  endif()
+
+  set(shards 1)
+  if(DEFINED HEED_SHARDS_${layer})
+    set(shards ${HEED_SHARDS_${layer}})
+  endif()
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    set(name ${layer})
+    if(shards GREATER 1)
+      set(name ${layer}.${shard})
+    endif()
+    add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES LABELS ${layer} TIMEOUT 600
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard};${environment}")
+  endforeach()
+endfunction()
