@@ -1,19 +1,21 @@
 # Two commands from a bare clone: `make demo` and `make test`. Both install what is missing, build in
 # build/release, and cost little the second time.
 #
-#   make          set up, configure, build          make bench    run every benchmark
-#   make demo     ... and run the main job          make format   rewrite the sources in the style of .clang-format
-#   make test     ... and run every test            make check    format, dependencies between layers, clang-tidy
+#   make demo     set up, build the program, run the main job      make bench    build and run every benchmark
+#   make test     ... build all, run every test                    make format   rewrite the sources in the project's style
+#   make          set up, build all                                make check    format, layers, terms, clang-tidy
+#   make program  set up, build the program alone                  make install  into PREFIX, /usr/local unless you say
 #
 # HEED_SETUP=off leaves the system's packages alone; WERROR=1 makes warnings errors (0 takes it back);
 # BUILD=folder and JOBS=n do what they say; CMAKE_ARGS goes to the configure step.
 
 BUILD ?= build/release
+PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 WERROR ?=
 JOBS ?= $(shell tools/jobs)
 
-.PHONY: all setup configure build demo test bench format check clean
+.PHONY: all setup configure build program demo test bench install format check clean
 .NOTPARALLEL:
 
 all: build
@@ -27,7 +29,10 @@ configure: setup
 build: configure
 	@cmake --build $(BUILD) --parallel $(JOBS)
 
-demo: build
+program: configure
+	@cmake --build $(BUILD) --parallel $(JOBS) --target heed_cli
+
+demo: program
 	@$(BUILD)/bin/heed demo
 
 test: build
@@ -35,6 +40,9 @@ test: build
 
 bench: build
 	@tools/bench $(BUILD)
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 format:
 	@tools/format
