@@ -1,0 +1,15 @@
+// Completion of the command line for shells, from what the parser knows.
+
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace heed::cli {
+
+std::string bash_completion(const CLI::App& app);
+std::string zsh_completion(const CLI::App& app);
+std::string fish_completion(const CLI::App& app);
+
+}  // namespace heed::cli
