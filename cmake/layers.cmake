@@ -1,0 +1,109 @@
+# Layers, and the libraries made of them. Files are found, not listed, so that a new part is a new file and nothing else.
+
+set(HEED_TEST_HEADERS "(_cases|/testing[^/]*)\\.h$")  # seen by tests, not installed
+
+# heed_library(<target> EXPORT_NAME <name>): heed::<name>, here and where it is installed.
+function(heed_library target)
+  cmake_parse_arguments(ARG "" "EXPORT_NAME" "" ${ARGN})
+  add_library(heed::${ARG_EXPORT_NAME} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${ARG_EXPORT_NAME} LINKER_LANGUAGE CXX DEFINE_SYMBOL ""
+                        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${HEED_GENERATED}>
+                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endfunction()
+
+# heed_on_torch(<library>): links torch, and takes heed_kernels in whole, so that programs find one copy.
+function(heed_on_torch library)
+  add_library(heed_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
+  target_link_libraries(heed_pch PRIVATE torch)
+  target_include_directories(heed_pch PRIVATE ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
+  target_precompile_headers(heed_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
+  target_compile_options(heed_pch PRIVATE -fopenmp -Winvalid-pch -Werror=invalid-pch)
+
+  target_link_libraries(${library} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,heed_kernels> PUBLIC torch)
+  if(TARGET torch_cuda)  # an older NCCL next to the toolkit may hide the one this PyTorch brings: leave it to the loader
+    target_link_options(${library} PUBLIC -Wl,--allow-shlib-undefined)
+  endif()
+  heed_torch_files(${library})
+endfunction()
+
+# heed_torch_files(<target>): its files include torch: the precompiled header, and -fopenmp, without which
+# at::parallel_for is compiled to run serially. (The flag, not OpenMP::OpenMP_CXX: a PyTorch brings a libgomp of its own.)
+function(heed_torch_files target)
+  target_compile_options(${target} PRIVATE -fopenmp -Winvalid-pch -Werror=invalid-pch)
+  target_link_options(${target} PRIVATE -fopenmp)
+  target_precompile_headers(${target} REUSE_FROM heed_pch)
+endfunction()
+
+# heed_layer(<layer> INTO <library> [TESTS_LINK <target>...]): everything in heed/<layer> joins <library>; its *_test.cpp
+# files become one test program, <layer>_test, which links <target>... too.
+function(heed_layer layer)
+  cmake_parse_arguments(ARG "" "INTO" "TESTS_LINK" ${ARGN})
+  set(folder ${PROJECT_SOURCE_DIR}/heed/${layer})
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${folder}/*.h)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cpp$")
+  list(FILTER headers EXCLUDE REGEX "${HEED_TEST_HEADERS}")
+  target_sources(${ARG_INTO} PRIVATE ${sources} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+  heed_instruction_sets(${sources})
+  heed_unity(${ARG_INTO} ${sources})
+  if(tests AND HEED_TESTS)
+    heed_test_program(${layer} LIBRARY ${ARG_INTO} FILES ${tests} LINK ${ARG_TESTS_LINK})
+  endif()
+endfunction()
+
+# heed_public_headers(INTO <library>): the headers heed/*.h, which gather the layers for users.
+function(heed_public_headers)
+  cmake_parse_arguments(ARG "" "INTO" "" ${ARGN})
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/heed/*.h)
+  target_sources(${ARG_INTO} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+endfunction()
+
+# heed_instruction_sets(<file>...): *_avx2.cpp and *_avx512.cpp of kernels are compiled for theirs, and all with -O3.
+function(heed_instruction_sets)
+  set(fast ${ARGN})
+  list(FILTER fast INCLUDE REGEX "/heed/kernels/.*\\.cpp$")
+  if(NOT fast)
+    return()
+  endif()
+  # -Wno-psabi: a vector of four doubles has no fixed way from function to function; ours stay inside one file.
+  set_property(SOURCE ${fast} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3> -Wno-psabi)
+  if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+    return()
+  endif()
+  foreach(file ${fast})
+    if(file MATCHES "_avx(2|512)\\.cpp$")  # never -O0: it would leave functions of the standard library in the object
+      set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS $<$<NOT:$<CONFIG:Release>>:-O2>)
+    endif()
+    if(file MATCHES "_avx2\\.cpp$")
+      set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS -mavx2 -mfma)
+    elseif(file MATCHES "_avx512\\.cpp$")
+      set_property(SOURCE ${file} APPEND PROPERTY COMPILE_OPTIONS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma)
+    endif()
+  endforeach()
+endfunction()
+
+# heed_unity(<target> <file>...): the files of a folder are compiled as one, and so are its tests. g++ instantiates what the
+# precompiled header left pending at the end of every file: 4 s for each, where a part takes 1 s. So names in unnamed
+# namespaces must differ within a folder. A large folder makes two groups, by the first letter.
+function(heed_unity target)
+  if(NOT HEED_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  foreach(file ${ARGN})
+    if(file MATCHES "/heed/(attention|structures|train|models)/(align|score|[a-z]+)/" AND NOT file MATCHES "/models/(attention|feature|output|query)/")
+      string(REGEX REPLACE ".*/heed/([a-z]+)/([a-z]+)/.*" "\\1_\\2" group ${file})
+      set_property(SOURCE ${file} PROPERTY UNITY_GROUP ${group})
+    elseif(file MATCHES "_test\\.cpp$")
+      continue()
+    elseif(file MATCHES "/heed/attention/[a-f][^/]*$")
+      set_property(SOURCE ${file} PROPERTY UNITY_GROUP attention_a_to_f)
+    elseif(file MATCHES "/heed/(bridge|attention|structures|models|train)/")
+      set_property(SOURCE ${file} PROPERTY UNITY_GROUP ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+endfunction()
