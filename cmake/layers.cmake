@@ -13,7 +13,7 @@ function(heed_library target)
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endfunction()
 
-# heed_on_torch(<library>): links torch, and takes heed_kernels in whole, so that programs find one copy.
+# heed_on_torch(<library>): links torch, and takes heed_kernels and heed_text in whole, so that programs find one copy.
 function(heed_on_torch library)
   add_library(heed_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
   target_link_libraries(heed_pch PRIVATE torch)
@@ -21,7 +21,8 @@ function(heed_on_torch library)
   target_precompile_headers(heed_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
   target_compile_options(heed_pch PRIVATE -fopenmp -Winvalid-pch -Werror=invalid-pch)
 
-  target_link_libraries(${library} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,heed_kernels> PUBLIC torch)
+  target_link_libraries(${library} PRIVATE heed_text heed_kernels PUBLIC torch)
+  set_target_properties(${library} PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_text,heed_kernels)
   if(TARGET torch_cuda)  # an older NCCL next to the toolkit may hide the one this PyTorch brings: leave it to the loader
     target_link_options(${library} PUBLIC -Wl,--allow-shlib-undefined)
   endif()

@@ -35,6 +35,9 @@ endif()
 
 # Installs into a folder of its own, moves it and builds a user's project against it, for each component.
 set(components kernels)
+if(HEED_TEXT)
+  list(APPEND components text)
+endif()
 if(HEED_TORCH)
   list(APPEND components torch)
 endif()

@@ -8,7 +8,7 @@
 #include "heed/attention/positions.h"
 #include "heed/attention/reinforce.h"
 #include "heed/base/version.h"
-#include "heed/data/safetensors.h"
+#include "heed/bridge/safetensors.h"
 #include "heed/structures/decode/bahdanau.h"
 #include "heed/structures/decode/doubly_stochastic.h"
 #include "heed/structures/decode/luong.h"

@@ -9,9 +9,9 @@
 #include "apps/cli/report.h"
 
 #include "heed/base/check.h"
+#include "heed/bridge/model_file.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
-#include "heed/data/saved_model.h"
 #include "heed/metrics/bleu_tokenizer.h"
 #include "heed/train/task.h"
 #include "heed/train/train_options.h"

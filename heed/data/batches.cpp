@@ -3,31 +3,18 @@
 #include <algorithm>
 #include <utility>
 
-#include <ATen/ops/zeros.h>
-
 #include "heed/base/check.h"
 #include "heed/base/shuffle.h"
-#include "heed/data/tokenizer.h"
 
 namespace heed {
 namespace {
 
 constexpr int64_t kPoolBatches = 100;  // as many batches of mean length are sorted together
 
-int64_t width(const std::vector<Ids>& side, int64_t row) {
-  return static_cast<int64_t>(side[static_cast<size_t>(row)].size()) + 1;  // with </s>
-}
-
-void check_corpus(const IdPairs& corpus) {
-  check(corpus.target.empty() || corpus.target.size() == corpus.source.size(), "data/batches: got ",
-        corpus.source.size(), " sentences and ", corpus.target.size(),
-        " translations, expected as many, or no translations");
-}
-
 /// The two widths of a row, the one that fills batches first: [target, source], or [source, 0] without targets.
 std::pair<int64_t, int64_t> widths(const IdPairs& corpus, int64_t row) {
-  if (corpus.target.empty()) return {width(corpus.source, row), 0};
-  return {width(corpus.target, row), width(corpus.source, row)};
+  if (corpus.target.empty()) return {row_width(corpus.source, row), 0};
+  return {row_width(corpus.target, row), row_width(corpus.source, row)};
 }
 
 /// Cuts rows that are sorted by length, in their order.
@@ -49,53 +36,12 @@ void split_by_tokens(const IdPairs& corpus, const Rows& sorted, int64_t tokens, 
   if (!batch.empty()) batches.push_back(std::move(batch));
 }
 
-/// One side as a tensor: what stands before, the pieces, what stands after; the rest is padding.
-at::Tensor padded(const std::vector<Ids>& side, const Rows& rows, int64_t columns, bool begin, bool end) {
-  const auto tensor = at::zeros({static_cast<int64_t>(rows.size()), columns}, at::TensorOptions(at::kLong));
-  static_assert(Tokenizer::kPad == 0);
-  auto* next = tensor.data_ptr<int64_t>();
-  for (const int64_t row : rows) {
-    const Ids& ids = side[static_cast<size_t>(row)];
-    if (begin) *next = Tokenizer::kBegin;
-    std::copy(ids.begin(), ids.end(), next + (begin ? 1 : 0));
-    if (end) next[ids.size()] = Tokenizer::kEnd;
-    next += columns;
-  }
-  return tensor;
-}
-
-/// True at the pieces and the one </s> or <s> beside them.
-at::Tensor kept(const std::vector<Ids>& side, const Rows& rows, int64_t columns) {
-  const auto tensor = at::zeros({static_cast<int64_t>(rows.size()), columns}, at::TensorOptions(at::kBool));
-  auto* next = tensor.data_ptr<bool>();
-  for (const int64_t row : rows) {
-    std::fill_n(next, width(side, row), true);
-    next += columns;
-  }
-  return tensor;
-}
-
-int64_t widest(const std::vector<Ids>& side, const Rows& rows) {
-  int64_t max = 0;
-  for (const int64_t row : rows) max = std::max(max, width(side, row));
-  return max;
-}
-
-int64_t tokens_of(const std::vector<Ids>& side, const Rows& rows) {
-  int64_t sum = 0;
-  for (const int64_t row : rows) sum += width(side, row);
-  return sum;
-}
-
 }  // namespace
 
-PairBatch PairBatch::to(at::Device device) const {
-  const auto moved = [&](const at::Tensor& tensor) { return tensor.defined() ? tensor.to(device) : tensor; };
-  PairBatch batch = *this;
-  for (auto* tensor : {&batch.source, &batch.source_keep, &batch.target_in, &batch.target_out, &batch.target_keep}) {
-    *tensor = moved(*tensor);
-  }
-  return batch;
+void check_corpus(const IdPairs& corpus) {
+  check(corpus.target.empty() || corpus.target.size() == corpus.source.size(), "data/batches: got ",
+        corpus.source.size(), " sentences and ", corpus.target.size(),
+        " translations, expected as many, or no translations");
 }
 
 RowShare share(int64_t rows, int64_t rank, int64_t world) {
@@ -103,30 +49,6 @@ RowShare share(int64_t rows, int64_t rank, int64_t world) {
         ", expected a rank from 0 to the number of processes - 1");
   const int64_t first = rows * rank / world;
   return {first, rows * (rank + 1) / world - first};
-}
-
-PairBatch collate(const IdPairs& corpus, const Rows& rows, int64_t rank, int64_t world) {
-  check_corpus(corpus);
-  for (const int64_t row : rows) {
-    check(row >= 0 && row < corpus.size(), "data/batches: got row ", row, ", expected 0 to ", corpus.size() - 1);
-  }
-  const auto [first, count] = share(static_cast<int64_t>(rows.size()), rank, world);
-  PairBatch batch;
-  batch.rows.assign(rows.begin() + first, rows.begin() + first + count);
-  batch.first_row = first;
-  const int64_t S = widest(corpus.source, rows);
-  batch.source = padded(corpus.source, batch.rows, S, /*begin=*/false, /*end=*/true);
-  batch.source_keep = kept(corpus.source, batch.rows, S);
-  batch.source_tokens = tokens_of(corpus.source, batch.rows);
-  batch.all_source_tokens = tokens_of(corpus.source, rows);
-  if (corpus.target.empty()) return batch;
-  const int64_t T = widest(corpus.target, rows);
-  batch.target_in = padded(corpus.target, batch.rows, T, /*begin=*/true, /*end=*/false);
-  batch.target_out = padded(corpus.target, batch.rows, T, /*begin=*/false, /*end=*/true);
-  batch.target_keep = kept(corpus.target, batch.rows, T);
-  batch.target_tokens = tokens_of(corpus.target, batch.rows);
-  batch.all_target_tokens = tokens_of(corpus.target, rows);
-  return batch;
 }
 
 std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64_t max_rows) {
@@ -189,10 +111,6 @@ const Rows& Batches::rows(int64_t epoch, int64_t index) const {
   check(index >= 0 && index < static_cast<int64_t>(all.size()), "data/batches: got batch ", index, " of epoch ", epoch,
         ", expected 0 to ", static_cast<int64_t>(all.size()) - 1);
   return all[static_cast<size_t>(index)];
-}
-
-PairBatch Batches::batch(int64_t epoch, int64_t index, int64_t rank, int64_t world) const {
-  return collate(corpus_, rows(epoch, index), rank, world);
 }
 
 }  // namespace heed

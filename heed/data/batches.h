@@ -1,4 +1,4 @@
-// Numbered sentences as tensors, many at once.
+// Which sentences go into a batch together. heed/models/translate/pair_batch.h makes tensors of a batch.
 //
 // An epoch shows every pair once, in an order that depends on (seed, epoch) alone: pairs are shuffled; pools of them
 // are sorted by length, so that the pairs of a batch are about as long and padding is rare; batches are cut by tokens;
@@ -10,10 +10,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
-
-#include <ATen/core/Tensor.h>
 
 namespace heed {
 
@@ -26,29 +25,18 @@ struct IdPairs {
   int64_t size() const { return static_cast<int64_t>(source.size()); }
 };
 
-/// B rows, S and T the widths of the whole batch. A share of a small batch may have no rows: [0, S].
-struct PairBatch {
-  at::Tensor source, source_keep;    // [B, S]: x </s>, int64; keep is true where there is a piece
-  at::Tensor target_in, target_out;  // [B, T]: <s> y, and y </s>; undefined without targets
-  at::Tensor target_keep;            // [B, T]
-  Rows rows;                         // of the corpus
-  int64_t first_row = 0;             // place of row 0 in the whole batch, for noise that is drawn by row
-  int64_t source_tokens = 0;         // pieces with </s>, of these rows
-  int64_t target_tokens = 0;         //
-  int64_t all_source_tokens = 0;     // and of the whole batch: what a loss summed over processes is divided by
-  int64_t all_target_tokens = 0;     //
-
-  PairBatch to(at::Device device) const;
-};
+/// Refuses a corpus with another number of translations than sentences, unless it has no translations.
+void check_corpus(const IdPairs& corpus);
+/// Tokens of a row with </s>.
+inline int64_t row_width(const std::vector<Ids>& side, int64_t row) {
+  return static_cast<int64_t>(side[static_cast<size_t>(row)].size()) + 1;
+}
 
 /// The rows of `rank` of `world` processes: a run of them, as equal as can be; may be empty.
 struct RowShare {
   int64_t first, count;
 };
 RowShare share(int64_t rows, int64_t rank, int64_t world);
-
-/// Tensors for these rows of the corpus, or for a process' share of them.
-PairBatch collate(const IdPairs& corpus, const Rows& rows, int64_t rank = 0, int64_t world = 1);
 
 /// Every row once, the longest first, cut by tokens: to validate and to translate. Rows say where a result belongs.
 std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64_t max_rows = 0);
@@ -67,7 +55,6 @@ class Batches {
 
   int64_t count(int64_t epoch) const;
   const Rows& rows(int64_t epoch, int64_t index) const;
-  PairBatch batch(int64_t epoch, int64_t index, int64_t rank = 0, int64_t world = 1) const;
 
   int64_t pairs() const { return static_cast<int64_t>(kept_.size()); }
   int64_t left_out() const { return corpus_.size() - pairs(); }

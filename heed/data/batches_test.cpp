@@ -3,25 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include <ATen/ops/cat.h>
-#include <ATen/ops/equal.h>
-#include <ATen/ops/tensor.h>
-
 #include "heed/base/shuffle.h"
 #include "heed/data/testing.h"
 
 namespace heed::testing {
 namespace {
-
-at::Tensor table(const std::vector<Ids>& rows) {
-  std::vector<at::Tensor> all;
-  for (const auto& row : rows) all.push_back(at::tensor(at::IntArrayRef(row), at::kLong).unsqueeze(0));
-  return at::cat(all);
-}
-
-at::Tensor flags(const std::vector<Ids>& rows) {
-  return table(rows).to(at::kBool);
-}
 
 /// Sentences of 0 to 29 pieces, the longest 100.
 IdPairs some_corpus(int64_t pairs) {
@@ -33,55 +19,6 @@ IdPairs some_corpus(int64_t pairs) {
     corpus.target.push_back(Ids(std::min<uint64_t>(length + random.below(4), 100), 4 + i));
   }
   return corpus;
-}
-
-const IdPairs& small_corpus() {
-  static const IdPairs corpus{{{10, 11, 12}, {13}, {}}, {{20}, {21, 22}, {23}}};
-  return corpus;
-}
-
-// </s> = 3 after every sentence, <s> = 2 before what the decoder reads, <pad> = 0 elsewhere.
-TEST(PairBatch, IsPaddedAndFramed) {
-  const auto batch = collate(small_corpus(), {0, 1, 2});
-  EXPECT_TRUE(at::equal(batch.source, table({{10, 11, 12, 3}, {13, 3, 0, 0}, {3, 0, 0, 0}})));
-  EXPECT_TRUE(at::equal(batch.source_keep, flags({{1, 1, 1, 1}, {1, 1, 0, 0}, {1, 0, 0, 0}})));
-  EXPECT_TRUE(at::equal(batch.target_in, table({{2, 20, 0}, {2, 21, 22}, {2, 23, 0}})));
-  EXPECT_TRUE(at::equal(batch.target_out, table({{20, 3, 0}, {21, 22, 3}, {23, 3, 0}})));
-  EXPECT_TRUE(at::equal(batch.target_keep, flags({{1, 1, 0}, {1, 1, 1}, {1, 1, 0}})));
-  EXPECT_EQ(batch.source_tokens, 7);
-  EXPECT_EQ(batch.target_tokens, 7);
-  EXPECT_EQ(batch.rows, (Rows{0, 1, 2}));
-}
-
-TEST(PairBatch, HasNoTargetsWhereThereAreNone) {
-  const auto batch = collate({{{10, 11}, {12}}, {}}, {1, 0}).to(at::kCPU);
-  EXPECT_TRUE(at::equal(batch.source, table({{12, 3, 0}, {10, 11, 3}})));
-  EXPECT_FALSE(batch.target_in.defined());
-}
-
-TEST(PairBatch, IsSharedInRunsOfRows) {
-  const auto corpus = some_corpus(50);
-  const Rows rows = {7, 5, 3, 1, 8, 9, 20};
-  const auto whole = collate(corpus, rows);
-  for (const int64_t world : {1, 2, 3, 7, 10}) {
-    std::vector<at::Tensor> sources, outs;
-    int64_t next = 0, tokens = 0;
-    for (int64_t rank = 0; rank < world; ++rank) {
-      const auto part = collate(corpus, rows, rank, world);
-      EXPECT_EQ(part.first_row, next);
-      EXPECT_EQ(part.all_target_tokens, whole.target_tokens);
-      EXPECT_EQ(part.source.size(1), whole.source.size(1));
-      next += part.source.size(0);
-      tokens += part.target_tokens;
-      sources.push_back(part.source);
-      outs.push_back(part.target_out);
-    }
-    EXPECT_EQ(next, 7);
-    EXPECT_EQ(tokens, whole.target_tokens);
-    EXPECT_TRUE(at::equal(at::cat(sources), whole.source)) << world;
-    EXPECT_TRUE(at::equal(at::cat(outs), whole.target_out)) << world;
-  }
-  EXPECT_TRUE(says(error_of([&] { collate(corpus, rows, 2, 2); }), {"got rank 2 of 2"}));
 }
 
 TEST(Batches, ShowEveryPairOnceInAnEpoch) {
@@ -128,11 +65,16 @@ TEST(Batches, StayWithinTheirTokensWithLittlePadding) {
   const Batches batches(corpus, {.tokens = 400});
   int64_t held = 0, pieces = 0;
   for (int64_t i = 0; i < batches.count(0); ++i) {
-    const auto batch = batches.batch(0, i);
-    const int64_t cells = std::max(batch.source.numel(), batch.target_in.numel());
-    EXPECT_LE(cells, 400);
-    held += batch.target_in.numel();
-    pieces += batch.target_tokens;
+    const Rows& rows = batches.rows(0, i);
+    int64_t source_width = 0, target_width = 0;
+    for (const int64_t row : rows) {
+      source_width = std::max(source_width, row_width(corpus.source, row));
+      target_width = std::max(target_width, row_width(corpus.target, row));
+      pieces += row_width(corpus.target, row);
+    }
+    const auto count = static_cast<int64_t>(rows.size());
+    EXPECT_LE(count * std::max(source_width, target_width), 400);
+    held += count * target_width;
   }
   EXPECT_LT(static_cast<double>(held), 1.05 * static_cast<double>(pieces));
   EXPECT_LT(batches.count(0), 1.2 * static_cast<double>(pieces) / 400);
@@ -166,8 +108,8 @@ TEST(Batches, RefuseWhatMakesNoSense) {
   EXPECT_TRUE(says(error_of([&] { Batches(corpus, {.tokens = 0}); }), {"a batch of 0 tokens"}));
   EXPECT_TRUE(says(error_of([&] { Batches(IdPairs{}, {}); }), {"of 0 pairs none"}));
   EXPECT_TRUE(says(error_of([] { Batches({{{4, 4, 4}}, {{4}}}, {.max_length = 2}); }), {"none has at most 2 pieces"}));
-  EXPECT_TRUE(says(error_of([] { collate({{{4}}, {{4}, {5}}}, {0}); }), {"got 1 sentences and 2 translations"}));
-  EXPECT_TRUE(says(error_of([&] { collate(corpus, {5}); }), {"row 5, expected 0 to 4"}));
+  EXPECT_TRUE(says(error_of([] { Batches({{{4}}, {{4}, {5}}}, {}); }), {"got 1 sentences and 2 translations"}));
+  EXPECT_TRUE(says(error_of([] { share(7, 2, 2); }), {"got rank 2 of 2"}));
   const Batches batches(corpus, {});
   EXPECT_TRUE(says(error_of([&] { batches.rows(0, 99); }), {"got batch 99 of epoch 0"}));
 }

@@ -1,4 +1,4 @@
-// Tensors in a file, by name, in the format of Hugging Face's safetensors:
+// Tensors in a file, by name, in the format of Hugging Face's safetensors, as plain bytes:
 //
 //   8 bytes    N, the length of the header, little-endian
 //   N bytes    the header, JSON, padded with whitespace:
@@ -6,52 +6,58 @@
 //              "text"}}
 //   the rest   the tensors, row-major and little-endian, without holes; offsets count from here
 //
-// A file may come from anywhere: nothing is allocated for a tensor before the whole header has been found to agree with
-// the size of the file, and whatever does not agree is an Error that names the file.
+// A file may come from anywhere: nothing is read of a tensor before the whole header has been found to agree with the
+// size of the file, and whatever does not agree is an Error that names the file. heed/bridge/safetensors.h makes
+// at::Tensor of it.
 
 #pragma once
 
-#include <map>
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
-#include <ATen/core/Tensor.h>
-
-namespace torch::nn {
-class Module;
-}
+#include "heed/data/file.h"
+#include "heed/data/safetensors_header.h"
 
 namespace heed {
 
-using NamedTensors = std::map<std::string, at::Tensor>;
-using Metadata = std::map<std::string, std::string>;
+/// An open file whose header agrees with its size.
+class SafetensorsFile {
+ public:
+  explicit SafetensorsFile(const std::string& path);
 
-struct Safetensors {
-  NamedTensors tensors;  // on the CPU, contiguous, each with memory of its own
-  Metadata metadata;
+  const Metadata& metadata() const { return header_.metadata; }
+  /// In their order in the file.
+  const std::vector<const NamedEntry*>& entries() const { return order_; }
+  /// Copies the bytes of an entry to `to`. Refuses a BOOL byte other than 0 and 1.
+  void read(const NamedEntry& entry, void* to) const;
+
+ private:
+  std::string path_;
+  InputFile file_;
+  uint64_t data_start_ = 0;
+  SafetensorsHeader header_;
+  std::vector<const NamedEntry*> order_;
 };
 
-Safetensors load_safetensors(const std::string& path);
+/// A tensor to be written. `data` is called when its bytes are due, so that one copy exists at a time.
+struct TensorBytes {
+  std::string name;
+  const Dtype* dtype = nullptr;
+  std::vector<int64_t> shape;
+  std::function<std::shared_ptr<const void>()> data;
 
-/// Tensors may be on any device and strided in any way. The file appears whole or not at all: it is written beside
-/// `path` and then renamed, so a full disk or a kill leaves the old file as it was. The same tensors give the same
-/// bytes.
-void save_safetensors(const std::string& path, const NamedTensors& tensors, const Metadata& metadata = {});
+  uint64_t bytes() const;
+};
 
-/// Saves with a checksum: CRC-32 of names, types, shapes, values and metadata, as metadata "checksum".
-void save_checked(const std::string& path, const NamedTensors& tensors, const Metadata& metadata = {});
-/// Refuses what was loaded from `path` without a checksum, or with another one than its content has.
-void verify_checksum(const Safetensors& loaded, const std::string& path);
+/// Names in ascending order. The file appears whole or not at all: it is written next to `path` and then renamed, so
+/// that a full disk or a kill leaves the old file as it was. The same tensors give the same bytes.
+void write_safetensors(const std::string& path, std::vector<TensorBytes> tensors, const Metadata& metadata);
 
-/// Every parameter and buffer of the module, under its name.
-void save_parameters(const torch::nn::Module& module, const std::string& path, const Metadata& metadata = {});
-
-/// Parameters and buffers of a module by name; they share its memory.
-NamedTensors module_state(const torch::nn::Module& module);
-
-/// The file must hold the module's parameters and buffers and nothing else, in the module's shapes and types. A file
-/// that is refused leaves the module as it was.
-void load_parameters(torch::nn::Module& module, const std::string& path);
-/// The same from tensors that were read already; `path` is their file in messages.
-void load_parameters(torch::nn::Module& module, const NamedTensors& tensors, const std::string& path);
+/// Key of the metadata that holds the checksum.
+inline constexpr const char* kChecksum = "checksum";
+/// "crc32:0123abcd": CRC-32 of names, types, shapes, values and metadata, without the checksum itself.
+std::string safetensors_checksum(std::vector<TensorBytes> tensors, const Metadata& metadata);
 
 }  // namespace heed

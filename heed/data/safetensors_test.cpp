@@ -1,79 +1,45 @@
+// The format as bytes; heed/bridge/safetensors_test.cpp tests tensors.
+
 #include "heed/data/safetensors.h"
 
 #include <array>
-#include <csignal>
 #include <cstring>
-#include <dirent.h>
 #include <fstream>
 #include <random>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <vector>
 
-#include <gtest/gtest.h>
-#include <torch/cuda.h>
-#include <torch/nn/module.h>
-#include <torch/types.h>
+#include "heed/data/testing.h"
 
-#include "heed/base/check.h"
-
-namespace heed {
+namespace heed::testing {
 namespace {
 
-/// The names in a folder.
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  DIR* const open = ::opendir(folder.c_str());
-  for (const dirent* entry = open ? ::readdir(open) : nullptr; entry; entry = ::readdir(open)) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
+/// The bytes of every tensor of a file.
+std::map<std::string, std::string> read_all(const std::string& path) {
+  const SafetensorsFile file(path);
+  std::map<std::string, std::string> all;
+  for (const auto* entry : file.entries()) {
+    std::string bytes(entry->second.bytes(), '\0');
+    file.read(*entry, bytes.data());
+    all[entry->first] = bytes;
   }
-  if (open) ::closedir(open);
-  return names;
+  return all;
 }
 
-/// A folder of its own for every test, gone afterwards.
-class SafetensorsTest : public testing::Test {
+class SafetensorsFormat : public FolderTest {
  protected:
-  SafetensorsTest() {
-    std::string pattern = testing::TempDir() + "heed_safetensors_XXXXXX";
-    check(::mkdtemp(pattern.data()) != nullptr, "no temporary folder in ", testing::TempDir());
-    folder_ = pattern;
-  }
-  ~SafetensorsTest() override {
-    for (const auto& name : names_in(folder_)) ::remove(path(name).c_str());
-    ::rmdir(folder_.c_str());
-  }
+  using FolderTest::path;
+  std::string path() const { return path("a.safetensors"); }
+  std::string write(const std::string& bytes) const { return FolderTest::write("a.safetensors", bytes); }
 
-  std::string path(const std::string& name = "a.safetensors") const { return folder_ + "/" + name; }
-
-  std::string write(const std::string& bytes) const {
-    ::unlink(path().c_str());  // some file systems wait for the disk when a file is emptied and written again
-    std::ofstream(path(), std::ios::binary) << bytes;
-    return path();
-  }
-
-  /// What load_safetensors says of these bytes; "" when it takes them.
+  /// What is said of these bytes; "" when they are taken.
   std::string refusal(const std::string& bytes) const {
     write(bytes);
-    try {
-      load_safetensors(path());
-      return "";
-    } catch (const Error& error) {
-      return error.what();
-    }
+    const std::string said = error_of([&] { read_all(path()); });
+    return said == "no error" ? "" : said;
   }
-
-  size_t files_in_folder() const { return names_in(folder_).size(); }
-
-  std::string folder_;
 };
-
-std::string read_bytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::string length_bytes(uint64_t length) {
   std::string bytes(8, '\0');
@@ -84,31 +50,6 @@ std::string length_bytes(uint64_t length) {
 std::string file_of(const std::string& header, const std::string& data = "") {
   return length_bytes(header.size()) + header + data;
 }
-
-template <typename Action>
-std::string error_of(const Action& action) {
-  try {
-    action();
-    return "no error";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-testing::AssertionResult says(const std::string& message, const std::vector<std::string>& parts) {
-  for (const auto& part : parts) {
-    if (message.find(part) == std::string::npos) return testing::AssertionFailure() << message << "\n  lacks: " << part;
-  }
-  return testing::AssertionSuccess();
-}
-
-void expect_same(const at::Tensor& got, const at::Tensor& expected) {
-  EXPECT_EQ(got.scalar_type(), expected.scalar_type());
-  EXPECT_EQ(got.sizes(), expected.sizes());
-  EXPECT_TRUE(at::equal(got, expected)) << got << "\nexpected\n" << expected;
-}
-
-// ---- the reference implementation's bytes ----
 
 // Made with the Python packages safetensors 0.8.0 and torch 2.x:
 //
@@ -135,116 +76,34 @@ std::string reference_file() {
   return std::string("\xe0\x02\0\0\0\0\0\0", 8) + header + std::string(data.begin(), data.end());
 }
 
-NamedTensors reference_tensors() {
-  return {{"f64", torch::tensor({1.5, -2.0}, at::kDouble).view({1, 2})},
-          {"f32", torch::tensor({1.0, 2.0, 3.0}, at::kFloat)},
-          {"f16", torch::tensor({0.5}, at::kHalf)},
-          {"bf16", torch::tensor({-1.0, 3.0}, at::kBFloat16)},
-          {"i64", torch::tensor(-7, at::kLong)},
-          {"i32", torch::tensor({-1}, at::kInt)},
-          {"i16", torch::tensor({258}, at::kShort)},
-          {"i8", torch::tensor({-128, 127}, at::kChar)},
-          {"u8", torch::tensor({255}, at::kByte)},
-          {"mask", torch::tensor({true, false, true})},
-          {"empty", torch::zeros({2, 0})},
-          {"汤姆 \"quoted\"\t", torch::tensor(2.5F)}};
+TEST_F(SafetensorsFormat, ReadsTheBytesAndTheMetadataOfAFile) {
+  const SafetensorsFile file(write(reference_file()));
+  EXPECT_EQ(file.metadata(), (Metadata{{"format", "pt"}}));
+  const auto all = read_all(path());
+  EXPECT_EQ(all.size(), 12U);
+  EXPECT_EQ(all.at("i8"), "\x80\x7f");
+  EXPECT_EQ(all.at("mask"), std::string("\1\0\1", 3));
+  EXPECT_EQ(all.at("empty"), "");
+  EXPECT_EQ(file.entries().front()->first, "i64");
+  EXPECT_EQ(file.entries().back()->second.shape, std::vector<int64_t>{3});
 }
 
-TEST_F(SafetensorsTest, ReadsWhatTheReferenceImplementationWrote) {
-  const Safetensors loaded = load_safetensors(write(reference_file()));
-  const NamedTensors expected = reference_tensors();
-  ASSERT_EQ(loaded.tensors.size(), expected.size());
-  for (const auto& [name, tensor] : expected) {
-    ASSERT_EQ(loaded.tensors.count(name), 1U) << name;
-    expect_same(loaded.tensors.at(name), tensor);
-  }
-  EXPECT_EQ(loaded.metadata, (Metadata{{"format", "pt"}}));
-}
-
-TEST_F(SafetensorsTest, WritesTheBytesOfTheReferenceImplementation) {
-  save_safetensors(path(), reference_tensors(), {{"format", "pt"}});
-  EXPECT_EQ(read_bytes(path()), reference_file());
-}
-
-// ---- round trips ----
-
-TEST_F(SafetensorsTest, BringsBackEveryTypeInEveryShape) {
-  const std::vector<at::ScalarType> types = {at::kDouble, at::kFloat, at::kHalf, at::kBFloat16, at::kLong,
-                                             at::kInt,    at::kShort, at::kChar, at::kByte,     at::kBool};
-  const std::vector<std::vector<int64_t>> shapes = {{}, {0}, {1}, {7}, {3, 5}, {2, 0, 3}, {0, 1000000}, {2, 1, 3, 4}};
-  NamedTensors tensors;
-  for (const auto type : types) {
-    for (const auto& shape : shapes) {
-      const std::string name = std::string(c10::toString(type)) + "." + std::to_string(tensors.size());
-      tensors[name] = at::randint(0, 100, shape, at::kFloat).to(type);
-    }
-  }
-  save_safetensors(path(), tensors);
-  const Safetensors loaded = load_safetensors(path());
-  ASSERT_EQ(loaded.tensors.size(), tensors.size());
-  for (const auto& [name, tensor] : tensors) expect_same(loaded.tensors.at(name), tensor);
-}
-
-TEST_F(SafetensorsTest, KeepsEveryBitOfNaNsInfinitiesAndNegativeZero) {
-  const auto bits = torch::tensor({0x7fc00001, -0x00400000 + 5, 0x7f800000, INT32_MIN, 1}, at::kInt);
-  save_safetensors(path(), {{"odd", bits.view(at::kFloat)}});
-  expect_same(load_safetensors(path()).tensors.at("odd").view(at::kInt), bits);
-}
-
-TEST_F(SafetensorsTest, WritesViewsAsTheyLook) {
-  const auto table = torch::arange(12, at::kFloat).view({3, 4});
-  const NamedTensors views = {
-      {"transposed", table.t()},
-      {"strided", table.slice(1, 1, 4, 2)},
-      {"expanded", table[0].expand({5, 4})},
-      {"negated", at::_neg_view(table)},  // torch only notes the sign; imag(conj(x)) is such a view
-      {"learned", table.clone().requires_grad_()}};
-  save_safetensors(path(), views);
-  const auto loaded = load_safetensors(path()).tensors;
-  for (const auto& [name, view] : views) {
-    expect_same(loaded.at(name), view.detach().resolve_neg());
-    EXPECT_TRUE(loaded.at(name).is_contiguous()) << name;
-    EXPECT_FALSE(loaded.at(name).requires_grad()) << name;
-  }
-}
-
-TEST_F(SafetensorsTest, WritesTensorsOfTheGpu) {
-  if (!torch::cuda::is_available()) GTEST_SKIP() << "no GPU";
-  const auto table = torch::arange(12, at::kFloat).view({3, 4});
-  save_safetensors(path(), {{"x", table.to(at::kCUDA).t()}});
-  expect_same(load_safetensors(path()).tensors.at("x"), table.t());
-}
-
-TEST_F(SafetensorsTest, BringsBackMetadata) {
-  const Metadata metadata = {
-      {"", "empty key"}, {"line", "a\nb\t\"c\"\\"}, {"汤姆", "杰瑞"}, {"zero", std::string("a\0b", 3)}};
-  save_safetensors(path(), {}, metadata);
-  const Safetensors loaded = load_safetensors(path());
-  EXPECT_EQ(loaded.metadata, metadata);
-  EXPECT_TRUE(loaded.tensors.empty());
-}
-
-TEST_F(SafetensorsTest, StartsEveryTensorAtAMultipleOfItsElement) {
-  save_safetensors(
-      path(),
-      {{"a", torch::ones({3}, at::kBool)}, {"b", torch::ones({3}, at::kHalf)}, {"c", torch::ones({1}, at::kDouble)}});
-  const std::string bytes = read_bytes(path());
-  uint64_t header = 0;
-  std::memcpy(&header, bytes.data(), 8);
-  EXPECT_EQ(header % 8, 0U);
-  EXPECT_TRUE(says(bytes, {R"("c":{"dtype":"F64","shape":[1],"data_offsets":[0,8]})",
-                           R"("b":{"dtype":"F16","shape":[3],"data_offsets":[8,14]})",
-                           R"("a":{"dtype":"BOOL","shape":[3],"data_offsets":[14,17]})"}));
-}
-
-TEST_F(SafetensorsTest, TakesTensorsNamedInAnyOrderAndWhitespaceBetween) {
-  const std::string header = R"({ "b": {"data_offsets": [4, 6], "shape": [2], "dtype": "U8"},
-                                  "e": {"dtype": "F64", "shape": [0], "data_offsets": [4, 4]},
-                                  "a": {"dtype": "I32", "shape": [], "data_offsets": [0, 4]} })";
-  const auto loaded = load_safetensors(write(file_of(header, std::string("\x05\0\0\0\x07\x08", 6)))).tensors;
-  expect_same(loaded.at("a"), torch::tensor(5, at::kInt));
-  expect_same(loaded.at("b"), torch::tensor({7, 8}, at::kByte));
-  expect_same(loaded.at("e"), torch::zeros({0}, at::kDouble));
+TEST_F(SafetensorsFormat, WritesTheBytesItRead) {
+  const SafetensorsFile file(write(reference_file()));
+  std::vector<TensorBytes> tensors;
+  for (const auto& [name, bytes] : read_all(path()))  // ascending names
+    for (const auto* entry : file.entries())
+      if (entry->first == name)
+        tensors.push_back({name, entry->second.dtype, entry->second.shape, [bytes = bytes] {
+                             const auto copy = std::make_shared<std::string>(bytes);
+                             return std::shared_ptr<const void>(copy, copy->data());
+                           }});
+  write_safetensors(path("b"), tensors, file.metadata());
+  EXPECT_EQ(read_file(path("b")), reference_file());
+  const std::string sum = safetensors_checksum(tensors, file.metadata());
+  EXPECT_EQ(safetensors_checksum(tensors, {{"format", "pt"}, {kChecksum, sum}}), sum);
+  tensors.front().name += "2";
+  EXPECT_NE(safetensors_checksum(tensors, file.metadata()), sum);
 }
 
 // ---- refusals while reading ----
@@ -261,7 +120,7 @@ std::string one(const std::string& dtype, const std::string& shape, const std::s
   return R"({"x":)" + entry(dtype, shape, offsets) + "}";
 }
 
-TEST_F(SafetensorsTest, SaysWhatIsWrongWithAHeader) {
+TEST_F(SafetensorsFormat, SaysWhatIsWrongWithAHeader) {
   const std::string four(4, '\0'), huge = "9223372036854775807", u8 = entry("U8", "[1]", "[0,1]");
   const std::vector<Refused> cases = {
       {"", "", "begins with '', expected '{'"},
@@ -325,11 +184,11 @@ TEST_F(SafetensorsTest, SaysWhatIsWrongWithAHeader) {
       {one("BOOL", "[3]", "[0,3]"), std::string("\0\1\2", 3), "tensor 'x' is BOOL and holds a byte 2, expected 0 or 1"},
   };
   for (const auto& [header, data, message] : cases) {
-    EXPECT_TRUE(says(refusal(file_of(header, data)), {"data/safetensors: " + path() + ": ", message})) << header;
+    EXPECT_TRUE(says(refusal(file_of(header, data)), {"safetensors: " + path() + ": ", message})) << header;
   }
 }
 
-TEST_F(SafetensorsTest, RefusesMoreAxesThanTorchHandles) {
+TEST_F(SafetensorsFormat, RefusesMoreAxesThanTorchHandles) {
   const auto axes = [](int count) {
     std::string shape = "[1";
     for (int i = 1; i < count; ++i) shape += ",1";
@@ -339,7 +198,7 @@ TEST_F(SafetensorsTest, RefusesMoreAxesThanTorchHandles) {
   EXPECT_TRUE(says(refusal(axes(65)), {"shape of 'x' holds a list of more than 64, expected a list of at most 64"}));
 }
 
-TEST_F(SafetensorsTest, RefusesAFileCutAtAnyByteOrContinued) {
+TEST_F(SafetensorsFormat, RefusesAFileCutAtAnyByteOrContinued) {
   const std::string whole = reference_file();
   ASSERT_EQ(refusal(whole), "");
   for (size_t size = 0; size < whole.size(); ++size)
@@ -347,7 +206,7 @@ TEST_F(SafetensorsTest, RefusesAFileCutAtAnyByteOrContinued) {
   EXPECT_TRUE(says(refusal(whole + '\0'), {"something was appended"}));
 }
 
-TEST_F(SafetensorsTest, DoesNotBelieveALengthThatTheFileCannotHave) {
+TEST_F(SafetensorsFormat, DoesNotBelieveALengthThatTheFileCannotHave) {
   for (const uint64_t length : {uint64_t{1} << 63, ~uint64_t{0}, ~uint64_t{7}, uint64_t{10'000'000'000}, uint64_t{3}}) {
     EXPECT_TRUE(says(refusal(length_bytes(length) + "{}"),
                      {"the header should have " + std::to_string(length) + " bytes, but 2 follow"}))
@@ -358,70 +217,29 @@ TEST_F(SafetensorsTest, DoesNotBelieveALengthThatTheFileCannotHave) {
   // A sparse file that really has the bytes: the limit on headers holds.
   write(length_bytes(10'000'000'000) + "{}");
   ASSERT_EQ(::truncate(path().c_str(), 10'000'000'008), 0);
-  EXPECT_TRUE(says(error_of([&] { load_safetensors(path()); }),
-                   {"the header has 10000000000 bytes, expected at most 100000000"}));
+  EXPECT_TRUE(
+      says(error_of([&] { read_all(path()); }), {"the header has 10000000000 bytes, expected at most 100000000"}));
 }
 
-TEST_F(SafetensorsTest, SurvivesDeepNesting) {
+TEST_F(SafetensorsFormat, SurvivesDeepNesting) {
   const std::string deep(1'000'000, '[');
   EXPECT_TRUE(says(refusal(file_of("{\"x\":" + deep)), {"tensor 'x' is a list"}));
   EXPECT_TRUE(says(refusal(file_of(one("U8", deep, "[0,0]"))), {"shape of 'x' holds a list"}));
 }
 
-TEST_F(SafetensorsTest, KeepsControlCharactersAndLongNamesOutOfItsMessages) {
+TEST_F(SafetensorsFormat, KeepsControlCharactersAndLongNamesOutOfItsMessages) {
   const std::string message = refusal(file_of("{\"\\u001b[31m" + std::string(5000, 'n') + "\":1}"));
   EXPECT_TRUE(says(message, {"'\\u001b[31mnnn", "...' is 1"}));
   EXPECT_LT(message.size(), 1000U);
 }
 
-TEST_F(SafetensorsTest, SaysWhyAPathCannotBeRead) {
-  EXPECT_TRUE(says(error_of([&] { load_safetensors(path("none")); }),
+TEST_F(SafetensorsFormat, SaysWhyAPathCannotBeRead) {
+  EXPECT_TRUE(says(error_of([&] { SafetensorsFile(path("none")); }),
                    {path("none"), "cannot be opened: No such file or directory"}));
-  EXPECT_TRUE(says(error_of([&] { load_safetensors(folder_); }), {"is a folder or a device, expected a file"}));
-  EXPECT_TRUE(says(error_of([&] { load_safetensors(""); }), {"cannot be opened"}));
+  EXPECT_TRUE(says(error_of([&] { SafetensorsFile{folder_}; }), {"is a folder or a device, expected a file"}));
+  EXPECT_TRUE(says(error_of([&] { SafetensorsFile(""); }), {"cannot be opened"}));
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
-  EXPECT_TRUE(says(error_of([&] { load_safetensors(path("pipe")); }), {"is a folder or a device"}));
-}
-
-// ---- refusals while writing ----
-
-TEST_F(SafetensorsTest, RefusesTensorsTheFormatCannotHold) {
-  const auto message = [&](const std::string& name, const at::Tensor& tensor) {
-    return error_of([&] { save_safetensors(path(), {{name, tensor}}); });
-  };
-  EXPECT_TRUE(says(message("x", at::Tensor()), {"'x' is undefined"}));
-  EXPECT_TRUE(says(message("x", torch::zeros({1}, at::kComplexFloat)),
-                   {"'x' is of type ComplexFloat", "expected one of BOOL"}));
-  EXPECT_TRUE(says(message("x", torch::eye(2).to_sparse()), {"'x' is sparse or has no data"}));
-  EXPECT_TRUE(says(message("x", at::empty({2}, at::TensorOptions(at::kMeta))), {"'x' is sparse or has no data"}));
-  EXPECT_TRUE(says(message("__metadata__", torch::zeros({1})), {"which the format keeps for itself"}));
-  EXPECT_TRUE(says(message("\xff", torch::zeros({1})), {"is not UTF-8"}));
-  EXPECT_TRUE(says(error_of([&] { save_safetensors(path(), {}, {{"a", "\xc3"}}); }), {"is not UTF-8"}));
-  EXPECT_EQ(files_in_folder(), 0U);
-}
-
-TEST_F(SafetensorsTest, SaysWhyAPathCannotBeWritten) {
-  const auto message = [&](const std::string& to) {
-    return error_of([&] { save_safetensors(to, {{"x", torch::ones({2})}}); });
-  };
-  EXPECT_TRUE(says(message(path("none/a")), {path("none/a"), "cannot be written: No such file or directory"}));
-  EXPECT_TRUE(says(message(folder_), {"is a folder or a device, expected the name of a file"}));
-  EXPECT_TRUE(says(message(""), {"expected the name of a file"}));
-  write("a file");
-  EXPECT_TRUE(says(message(path() + "/b"), {"cannot be written: Not a directory"}));
-  struct stat full {};
-  if (::stat("/dev/full", &full) == 0 && S_ISCHR(full.st_mode)) {  // anything else would be replaced
-    EXPECT_TRUE(says(message("/dev/full"), {"is a folder or a device"}));
-    EXPECT_EQ(::stat("/dev/full", &full), 0);
-    EXPECT_TRUE(S_ISCHR(full.st_mode));
-  }
-}
-
-TEST_F(SafetensorsTest, SaysThatAFolderMayNotBeWritten) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
-  ::chmod(folder_.c_str(), S_IRUSR | S_IXUSR);
-  EXPECT_TRUE(says(error_of([&] { save_safetensors(path(), {}); }), {"cannot be written: Permission denied"}));
-  ::chmod(folder_.c_str(), S_IRWXU);
+  EXPECT_TRUE(says(error_of([&] { SafetensorsFile(path("pipe")); }), {"is a folder or a device"}));
 }
 
 /// Lowers a limit of the process for as long as it lives.
@@ -440,135 +258,6 @@ class Limit {
   __rlimit_resource resource_;
   rlimit before_{};
 };
-
-TEST_F(SafetensorsTest, LeavesTheOldFileWhenTheNewOneDoesNotFit) {
-  save_safetensors(path(), {{"old", torch::ones({2})}});
-  const auto large = torch::zeros({1 << 16});
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  std::string message;
-  {
-    const Limit file_size(RLIMIT_FSIZE, 4096);
-    message = error_of([&] { save_safetensors(path(), {{"new", large}}); });
-  }
-  std::signal(SIGXFSZ, handler);
-  EXPECT_TRUE(says(message, {path(), "cannot be written: File too large"}));
-  EXPECT_EQ(load_safetensors(path()).tensors.count("old"), 1U);
-  EXPECT_EQ(files_in_folder(), 1U);
-}
-
-TEST_F(SafetensorsTest, LeavesTheOldFileWhenKilledWhileWriting) {
-  save_safetensors(path(), {{"old", torch::ones({2})}});
-  const auto large = torch::zeros({1 << 16});
-  const auto save_beyond_the_limit = [&] {
-    const Limit no_core(RLIMIT_CORE, 0), file_size(RLIMIT_FSIZE, 4096);
-    std::signal(SIGXFSZ, SIG_DFL);
-    save_safetensors(path(), {{"new", large}});
-  };
-  EXPECT_EXIT(save_beyond_the_limit(), testing::KilledBySignal(SIGXFSZ), "");
-  EXPECT_EQ(load_safetensors(path()).tensors.count("old"), 1U);
-}
-
-TEST_F(SafetensorsTest, ReplacesAFileAndLeavesNothingBeside) {
-  save_safetensors(path(), {{"old", torch::ones({2})}});
-  save_safetensors(path(), {{"new", torch::ones({2})}});
-  EXPECT_EQ(load_safetensors(path()).tensors.count("new"), 1U);
-  EXPECT_EQ(files_in_folder(), 1U);
-}
-
-TEST_F(SafetensorsTest, WritesThroughALink) {
-  save_safetensors(path("real"), {{"old", torch::ones({2})}});
-  ASSERT_EQ(::symlink("real", path("link").c_str()), 0);
-  save_safetensors(path("link"), {{"new", torch::ones({2})}});
-  struct stat link {};
-  ASSERT_EQ(::lstat(path("link").c_str(), &link), 0);
-  EXPECT_TRUE(S_ISLNK(link.st_mode));
-  EXPECT_EQ(load_safetensors(path("real")).tensors.count("new"), 1U);
-}
-
-// ---- checksums ----
-
-// Two tensors of one shape. "bias" renamed to "base" leaves the order of the names and every byte of the data as they
-// were; "bias" and "gain" exchanged give each the numbers of the other.
-TEST_F(SafetensorsTest, RefusesTensorsUnderOtherNamesByTheChecksum) {
-  save_checked(path(), {{"bias", torch::tensor({1.0F, 2.0F})}, {"gain", torch::tensor({3.0F, 4.0F})}}, {{"step", "7"}});
-  const std::string whole = read_bytes(path());
-  const auto verdict = [&](const std::string& first, const std::string& second) {
-    std::string bytes = whole;
-    bytes.replace(whole.find("\"bias\":"), 6, '"' + first + '"');
-    bytes.replace(whole.find("\"gain\":"), 6, '"' + second + '"');
-    write(bytes);
-    return error_of([&] { verify_checksum(load_safetensors(path()), path()); });
-  };
-  ASSERT_NE(whole.find("\"bias\":"), std::string::npos);
-  ASSERT_NE(whole.find("\"gain\":"), std::string::npos);
-  EXPECT_EQ(verdict("bias", "gain"), "no error");
-  EXPECT_TRUE(says(verdict("base", "gain"), {path(), "the checksum of its content is crc32:", "the file is damaged"}));
-  EXPECT_TRUE(says(verdict("gain", "bias"), {path(), "the checksum of its content is crc32:", "the file is damaged"}));
-}
-
-// ---- modules ----
-
-struct Inner : torch::nn::Module {
-  Inner() { register_parameter("absent", at::Tensor(), false); }  // as a Linear without bias has it
-  at::Tensor weight = register_parameter("weight", torch::rand({3, 2}));
-  at::Tensor count = register_buffer("count", torch::tensor(3, at::kLong));
-};
-
-struct Outer : torch::nn::Module {
-  at::Tensor bias = register_parameter("bias", torch::rand({3}));
-  std::shared_ptr<Inner> inner = register_module("inner", std::make_shared<Inner>());
-};
-
-TEST_F(SafetensorsTest, CarriesAModuleOverByName) {
-  const Outer from;
-  from.inner->count.fill_(42);
-  save_parameters(from, path(), {{"step", "7"}});
-  EXPECT_EQ(load_safetensors(path()).metadata.at("step"), "7");
-
-  Outer to;
-  const at::Tensor held = to.inner->weight;  // an optimizer's hold on it
-  load_parameters(to, path());
-  expect_same(held, from.inner->weight);
-  expect_same(to.bias, from.bias);
-  expect_same(to.inner->count, torch::tensor(42, at::kLong));
-  EXPECT_TRUE(to.inner->weight.requires_grad());
-  EXPECT_TRUE(to.inner->weight.is_leaf());
-}
-
-TEST_F(SafetensorsTest, NamesWhatAModuleMissesOrDoesNotKnow) {
-  const auto message = [&](const NamedTensors& tensors) {
-    save_safetensors(path(), tensors);
-    Outer to;
-    const auto before = to.bias.detach().clone();
-    const std::string text = error_of([&] { load_parameters(to, path()); });
-    expect_same(to.bias.detach(), before);  // refused means untouched
-    return text;
-  };
-  const auto bias = torch::ones({3}), weight = torch::ones({3, 2}), count = torch::tensor(1, at::kLong);
-  EXPECT_EQ(
-      message({{"bias", bias}, {"inner.weight", weight}, {"inner.count", count}, {"inner.bias", bias}, {"z", bias}}),
-      "data/safetensors: " + path() +
-          ": has 'inner.bias', 'z', which the model does not know; expected a file saved from the same model");
-  EXPECT_EQ(message({{"bias", bias}}),
-            "data/safetensors: " + path() +
-                ": lacks 'inner.count', 'inner.weight'; expected a file saved from the same model");
-  EXPECT_TRUE(says(message({{"bias", bias}, {"weight", weight}, {"inner.count", count}}),
-                   {"lacks 'inner.weight'; it has 'weight', which the model does not know"}));
-  EXPECT_TRUE(says(message({{"bias", bias}, {"inner.weight", weight.t()}, {"inner.count", count}}),
-                   {"'inner.weight' is F32 [2,3], expected F32 [3,2]; build the model"}));
-  EXPECT_TRUE(says(message({{"bias", bias.to(at::kHalf)}, {"inner.weight", weight}, {"inner.count", count.view({1})}}),
-                   {"'bias' is F16 [3], expected F32 [3], 'inner.count' is I64 [1], expected I64 []"}));
-
-  NamedTensors many;
-  for (int i = 0; i < 20; ++i) many["surplus" + std::to_string(10 + i)] = bias;
-  EXPECT_TRUE(says(message(many), {"'surplus17' and 12 more, which the model does not know"}));
-}
-
-TEST_F(SafetensorsTest, RefusesAParameterAndABufferOfOneName) {
-  Outer module;
-  module.register_buffer("bias", torch::ones({1}));
-  EXPECT_TRUE(says(error_of([&] { save_parameters(module, path()); }), {"a parameter and a buffer called 'bias'"}));
-}
 
 // ---- fuzzing ----
 
@@ -655,7 +344,7 @@ rlim_t a_little_more_memory() {
 #endif
 }
 
-TEST_F(SafetensorsTest, LoadsOrRefusesWhateverComes) {
+TEST_F(SafetensorsFormat, LoadsOrRefusesWhateverComes) {
   const std::string small = file_of(
       R"({"a":{"dtype":"U8","shape":[2,3],"data_offsets":[0,6]},"b":{"dtype":"BOOL","shape":[],"data_offsets":[6,7]}})",
       std::string(7, '\1'));
@@ -666,7 +355,7 @@ TEST_F(SafetensorsTest, LoadsOrRefusesWhateverComes) {
     write(bytes);
     try {
       uint64_t held = 0;
-      for (const auto& [name, tensor] : load_safetensors(path()).tensors) held += tensor.nbytes();
+      for (const auto& [name, bytes_of] : read_all(path())) held += bytes_of.size();
       EXPECT_LE(held, bytes.size());
       ++loaded;
     } catch (const Error& error) {
@@ -682,4 +371,4 @@ TEST_F(SafetensorsTest, LoadsOrRefusesWhateverComes) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::testing

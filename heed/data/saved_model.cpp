@@ -3,8 +3,7 @@
 #include <array>
 #include <utility>
 
-#include <ATen/ATen.h>
-#include <torch/nn/module.h>
+#include <nlohmann/json.hpp>
 
 #include "heed/base/check.h"
 #include "heed/base/md5.h"
@@ -16,22 +15,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char *kConfig = "/config.json", *kModel = "/model.safetensors";
+constexpr const char* kConfig = "/config.json";
 constexpr std::array<std::pair<const char*, const char*>, 3> kTokenizers{
     {{"joint", "/tokenizer.json"}, {"source", "/tokenizer.source.json"}, {"target", "/tokenizer.target.json"}}};
-constexpr const char* kDamaged = "; the file is damaged or was edited, restore it or train again";
 
 /// At most 60 characters, escaped: it may come out of a damaged file.
 std::string brief(const Json& value) {
   const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   return text.size() > 60 ? text.substr(0, 60) + "..." : text;
-}
-
-void expect_hash(const std::string& path, const std::string& expected, const std::string& from) {
-  const std::string hash = file_md5(path);
-  check(hash != "none", path, ": there is no such file, expected the one that ", from, " belongs to");
-  check(hash == expected, path, ": got md5 ", hash, ", expected ", brief(expected), " (noted in ", from,
-        "); it is damaged or of another run, restore it or train again");
 }
 
 }  // namespace
@@ -49,6 +40,13 @@ void check_run_format(const std::string& path, const Json& content) {
 
 std::string file_md5(const std::string& path) {
   return exists(path) ? md5_hex(read_file(path)) : "none";
+}
+
+void expect_hash(const std::string& path, const std::string& expected, const std::string& from) {
+  const std::string hash = file_md5(path);
+  check(hash != "none", path, ": there is no such file, expected the one that ", from, " belongs to");
+  check(hash == expected, path, ": got md5 ", hash, ", expected ", brief(expected), " (noted in ", from,
+        "); it is damaged or of another run, restore it or train again");
 }
 
 void write_config(const std::string& folder, nlohmann::ordered_json config) {
@@ -85,31 +83,6 @@ std::vector<std::string> checked_tokenizers(const std::string& folder) {
     files.push_back(folder + file);
   }
   return files;
-}
-
-void save_model(const torch::nn::Module& module, const std::string& folder, const std::string& config_md5,
-                Metadata metadata) {
-  metadata["format"] = std::to_string(kRunFormat);
-  metadata["heed"] = std::string(kVersion);
-  metadata["config"] = config_md5;
-  save_checked(folder + kModel, module_state(module), metadata);
-}
-
-void load_model(torch::nn::Module& module, const std::string& folder) {
-  const std::string path = folder + kModel;
-  const Safetensors saved = load_safetensors(path);
-  const Metadata& metadata = saved.metadata;
-  Json content = Json::object();
-  if (metadata.count("heed") > 0) content["heed"] = metadata.at("heed");
-  if (metadata.count("format") > 0) content["format"] = Json::parse(metadata.at("format"), nullptr, false);
-  check_run_format(path, content);
-  verify_checksum(saved, path);
-  check(metadata.count("config") > 0, path, ": got no hash of config.json, expected one in its metadata", kDamaged);
-  if (metadata.at("config") != "none") expect_hash(folder + kConfig, metadata.at("config"), path);
-  for (const auto& [name, tensor] : saved.tensors)
-    check(!tensor.is_floating_point() || tensor.isfinite().all().item<bool>(), path, ": tensor '", name,
-          "' holds NaN or infinite values, expected finite ones; train again with a lower train.lr");
-  load_parameters(module, saved.tensors, path);
 }
 
 }  // namespace heed

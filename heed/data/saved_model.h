@@ -1,5 +1,5 @@
 // The files that make up a saved model, tied together by hashes, so that a damaged file or one of another run is
-// refused by its name:
+// refused by its name (heed/bridge/model_file.h reads and writes the weights):
 //
 //   config.json         format, heed (version), task, model, tokenizers: {source: md5, target: md5} or {joint: md5}
 //   tokenizer*.json
@@ -10,9 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "heed/data/safetensors.h"
+#include <nlohmann/json_fwd.hpp>
 
 namespace heed {
 
@@ -32,10 +30,9 @@ nlohmann::json read_config(const std::string& folder);
 /// The tokenizer files of a folder: source and target, or one for both. Refuses a file that config.json does not list.
 std::vector<std::string> checked_tokenizers(const std::string& folder);
 
-/// model.safetensors, tied to the config.json with that hash.
-void save_model(const torch::nn::Module& module, const std::string& folder, const std::string& config_md5,
-                Metadata metadata = {});
-/// Refuses a file that is damaged, not finite, of another format, or saved with another config.json.
-void load_model(torch::nn::Module& module, const std::string& folder);
+/// Ends a message about a file whose content is wrong.
+inline constexpr const char* kDamaged = "; the file is damaged or was edited, restore it or train again";
+/// Refuses a file that is missing or has another md5 than the one noted in the file `from`.
+void expect_hash(const std::string& path, const std::string& expected, const std::string& from);
 
 }  // namespace heed

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "heed/bridge/noise_scope.h"
-#include "heed/data/safetensors.h"
+#include "heed/bridge/safetensors.h"
 #include "heed/structures/testing.h"
 
 namespace heed::testing {

@@ -16,6 +16,7 @@
 #include "heed/base/shell.h"
 #include "heed/base/version.h"
 #include "heed/bridge/autocast.h"
+#include "heed/bridge/model_file.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
 #include "heed/data/saved_model.h"

@@ -12,8 +12,8 @@
 
 #include <torch/nn/modules/embedding.h>
 
-#include "heed/data/batches.h"
 #include "heed/models/components.h"
+#include "heed/models/translate/pair_batch.h"
 
 namespace heed {
 

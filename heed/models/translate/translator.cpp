@@ -4,7 +4,10 @@
 #include <cmath>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "heed/base/utf8.h"
+#include "heed/bridge/model_file.h"
 #include "heed/data/file.h"
 #include "heed/data/parallel_text.h"
 #include "heed/data/recipe.h"

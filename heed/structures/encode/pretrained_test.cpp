@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/attention/testing.h"
-#include "heed/data/safetensors.h"
+#include "heed/bridge/safetensors.h"
 #include "heed/structures/decode/transformer_decoder.h"
 #include "heed/structures/encode/transformer_encoder.h"
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "heed/attention/testing.h"
-#include "heed/data/safetensors.h"
+#include "heed/bridge/safetensors.h"
 
 namespace heed::testing {
 namespace {

@@ -7,7 +7,7 @@
 #include <torch/nn/modules/transformerlayer.h>
 
 #include "heed/attention/testing.h"
-#include "heed/data/safetensors.h"
+#include "heed/bridge/safetensors.h"
 
 namespace heed::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "heed/attention/testing.h"
-#include "heed/data/safetensors.h"
+#include "heed/bridge/safetensors.h"
 #include "heed/structures/graph/gat.h"
 
 namespace heed::testing {

@@ -6,7 +6,7 @@
 
 #include "heed/attention/testing.h"
 #include "heed/bridge/autocast.h"
-#include "heed/data/safetensors.h"
+#include "heed/bridge/safetensors.h"
 
 namespace heed::testing {
 namespace {

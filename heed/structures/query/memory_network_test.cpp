@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "heed/data/safetensors.h"
+#include "heed/bridge/safetensors.h"
 #include "heed/structures/testing_fixture.h"
 
 namespace heed::testing {

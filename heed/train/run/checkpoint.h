@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "heed/data/safetensors.h"
+#include "heed/bridge/safetensors.h"
 
 namespace heed {
 

@@ -21,6 +21,7 @@
 #include "heed/metrics/chrf.h"
 #include "heed/metrics/perplexity.h"
 #include "heed/metrics/ter.h"
+#include "heed/models/translate/pair_batch.h"
 #include "heed/models/translate/reward.h"
 #include "heed/models/translate/translator.h"
 #include "heed/train/task.h"
@@ -171,7 +172,8 @@ class Translate final : public Task {
   int64_t batches(int64_t epoch) override { return batches_->count(epoch); }
 
   Loss loss(const Share& share) override {
-    const PairBatch batch = batches_->batch(share.epoch, share.batch, share.rank, share.world).to(device_);
+    const PairBatch batch =
+        collate(pairs_, batches_->rows(share.epoch, share.batch), share.rank, share.world).to(device_);
     if (batch.rows.empty()) return {};
     const NoiseScope noise(settings_.seed,
                            static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch),

@@ -1,10 +1,12 @@
 // A saved model belongs to one config.json.
 
-#include "heed/data/saved_model.h"
+#include "heed/bridge/model_file.h"
 
 #include <ATen/ATen.h>
+#include <nlohmann/json.hpp>
 #include <torch/nn/module.h>
 
+#include "heed/data/saved_model.h"
 #include "heed/data/testing.h"
 
 namespace heed::testing {

@@ -4,7 +4,7 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/testing.h"
-#include "heed/data/safetensors.h"
+#include "heed/bridge/safetensors.h"
 
 namespace heed::testing {
 namespace {
