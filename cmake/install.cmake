@@ -1,5 +1,5 @@
-# cmake --install, find_package(heed [COMPONENTS kernels torch]) and pkg-config: heed::kernels never asks for torch,
-# heed::heed does. Nothing installed names a folder of the build or of torch in CMake's files, so the prefix can be moved.
+# cmake --install, find_package(heed [COMPONENTS kernels text torch]) and pkg-config: heed::kernels and heed::text
+# never ask for torch, heed::heed does. Nothing installed names a folder of the build or of torch in CMake's files, so the prefix can be moved.
 
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heed)
@@ -32,6 +32,7 @@ if(HEED_TORCH)
 endif()
 if(HEED_CLI)
   install(TARGETS heed_cli RUNTIME COMPONENT program)
+  install(TARGETS heed_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/heed COMPONENT program)
   if(NOT CMAKE_CROSSCOMPILING)  # the program writes them
     set(pages ${PROJECT_BINARY_DIR}/pages)
     file(MAKE_DIRECTORY ${pages})

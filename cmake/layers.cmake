@@ -13,7 +13,8 @@ function(heed_library target)
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endfunction()
 
-# heed_on_torch(<library>): links torch, and takes heed_kernels and heed_text in whole, so that programs find one copy.
+# heed_on_torch(<library>): links torch, and takes heed_kernels and heed_text in whole, so that
+# programs find one copy.
 function(heed_on_torch library)
   add_library(heed_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
   target_link_libraries(heed_pch PRIVATE torch)
@@ -21,7 +22,7 @@ function(heed_on_torch library)
   target_precompile_headers(heed_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
   target_compile_options(heed_pch PRIVATE -fopenmp -Winvalid-pch -Werror=invalid-pch)
 
-  target_link_libraries(${library} PRIVATE heed_text heed_kernels PUBLIC torch)
+  target_link_libraries(${library} PRIVATE heed_text heed_kernels PUBLIC torch nlohmann_json::nlohmann_json)
   set_target_properties(${library} PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_text,heed_kernels)
   if(TARGET torch_cuda)  # an older NCCL next to the toolkit may hide the one this PyTorch brings: leave it to the loader
     target_link_options(${library} PUBLIC -Wl,--allow-shlib-undefined)
@@ -96,9 +97,10 @@ function(heed_unity target)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   foreach(file ${ARGN})
-    if(file MATCHES "/heed/(attention|structures|train|models)/(align|score|[a-z]+)/" AND NOT file MATCHES "/models/(attention|feature|output|query)/")
-      string(REGEX REPLACE ".*/heed/([a-z]+)/([a-z]+)/.*" "\\1_\\2" group ${file})
-      set_property(SOURCE ${file} PROPERTY UNITY_GROUP ${group})
+    if(file MATCHES "/heed/(attention|structures|train)/([a-z]+)/")
+      set_property(SOURCE ${file} PROPERTY UNITY_GROUP ${CMAKE_MATCH_1}_${CMAKE_MATCH_2})
+    elseif(file MATCHES "/heed/models/(translate/|.*_test)")
+      set_property(SOURCE ${file} PROPERTY UNITY_GROUP models_translate)
     elseif(file MATCHES "_test\\.cpp$")
       continue()
     elseif(file MATCHES "/heed/attention/[a-f][^/]*$")

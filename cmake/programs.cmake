@@ -1,35 +1,58 @@
-# Programs on the whole library.
+# Programs.
 
-# heed_program(<target> <file>...)
+# heed_program(<target> <file>...): on the whole library.
 function(heed_program target)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE heed)
   heed_torch_files(${target})
 endfunction()
 
-# apps/cli: the program heed, and what it says of itself for man and shells.
+# apps/cli: the program heed, and what it says of itself for man and shells. It links no torch: what needs torch is in a
+# module, which the program loads on demand (apps/cli/module.h).
+#
+#   heed_parser     apps/cli/*.cpp: the parser, the commands that need no torch, and the options of those that do
+#   heed_commands   apps/cli/torch, apps/cli/heat: what the others do; heed_module is made of it
 function(heed_cli)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/apps/cli/*.cpp)
+  set(folder ${PROJECT_SOURCE_DIR}/apps/cli)
+  file(GLOB program CONFIGURE_DEPENDS ${folder}/*.cpp)
+  file(GLOB_RECURSE commands CONFIGURE_DEPENDS ${folder}/torch/*.cpp ${folder}/heat/*.cpp)
   if(HEED_PNG)
-    list(FILTER sources EXCLUDE REGEX "/heat/png_absent\\.cpp$")
+    list(FILTER commands EXCLUDE REGEX "/heat/png_absent\\.cpp$")
   else()  # png_absent.cpp refuses --png
-    list(FILTER sources EXCLUDE REGEX "/heat/png/.*\\.cpp$")
+    list(FILTER commands EXCLUDE REGEX "/heat/png/.*\\.cpp$")
   endif()
-  set(tests ${sources})
+  set(tests ${program} ${commands})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
-  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  list(FILTER program EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  list(FILTER commands EXCLUDE REGEX "_test\\.cpp$")
 
-  add_library(heed_commands OBJECT ${sources})  # compiled once, for the program and for its tests
+  add_library(heed_parser STATIC ${program})  # of heed_text it needs the headers: tests find the rest in heed
+  target_include_directories(heed_parser PUBLIC ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
+  target_link_libraries(heed_parser PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+  set(module_name ${CMAKE_SHARED_MODULE_PREFIX}heed_commands${CMAKE_SHARED_MODULE_SUFFIX})
+  file(RELATIVE_PATH from_program ${CMAKE_INSTALL_FULL_BINDIR} ${HEED_MODULE_FOLDER})
+  set_property(SOURCE ${folder}/module.cpp APPEND PROPERTY COMPILE_DEFINITIONS HEED_MODULE="${from_program}/${module_name}")
+
+  add_library(heed_commands OBJECT ${commands})  # compiled once, for the module and for tests
   target_link_libraries(heed_commands PUBLIC heed CLI11::CLI11 $<$<BOOL:${HEED_PNG}>:PNG::PNG Freetype::Freetype>)
   heed_torch_files(heed_commands)
+  add_library(heed_module MODULE)
+  target_link_libraries(heed_module PRIVATE heed_commands heed_parser)
+  set_target_properties(heed_module PROPERTIES OUTPUT_NAME heed_commands LINKER_LANGUAGE CXX
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${from_program})
+  if(HEED_INSTALL_RPATH)
+    set_target_properties(heed_module PROPERTIES INSTALL_RPATH "$ORIGIN/..;${HEED_BLAS_FOLDER}")
+  endif()
 
-  heed_program(heed_cli ${PROJECT_SOURCE_DIR}/apps/cli/main.cpp)
-  target_link_libraries(heed_cli PRIVATE heed_commands)
-  set_target_properties(heed_cli PROPERTIES OUTPUT_NAME heed)
+  add_executable(heed_cli ${folder}/main.cpp)
+  target_link_libraries(heed_cli PRIVATE heed_parser heed_text)
+  set_target_properties(heed_cli PROPERTIES OUTPUT_NAME heed LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_parser)
+  add_dependencies(heed_cli heed_module)
   if(tests AND HEED_TESTS)
-    heed_test_program(cli LIBRARY heed FILES ${tests} LINK heed_commands)
+    heed_test_program(cli LIBRARY heed FILES ${tests} LINK heed_commands heed_parser)
+    set_target_properties(cli_test PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_parser)
     add_dependencies(cli_test heed_cli)  # program_test.cpp runs it
-    set_property(SOURCE ${PROJECT_SOURCE_DIR}/apps/cli/program_test.cpp
+    set_property(SOURCE ${folder}/program_test.cpp
                  APPEND PROPERTY COMPILE_DEFINITIONS HEED_PROGRAM="$<TARGET_FILE:heed_cli>")
   endif()
 endfunction()

@@ -23,6 +23,12 @@ struct DemoOptions {
   int columns = 80;  // of the terminal
 };
 
+/// What the options of heed demo say.
+struct DemoArguments {
+  DemoOptions options;
+  std::string colors = "auto";
+};
+
 /// The recipe of the demo, recipes/demo.yaml.
 extern const char* const kDemoRecipe;
 

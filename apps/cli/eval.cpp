@@ -1,65 +1,40 @@
-// heed eval: how good a run is, or plain files are.
+// heed eval: how good a run is, or plain files are. Files need no torch.
 
 #include <iostream>
 #include <memory>
 
 #include "apps/cli/command.h"
-#include "apps/cli/device.h"
-#include "apps/cli/eval_files.h"
-#include "apps/cli/report.h"
+#include "apps/cli/eval_options.h"
+#include "apps/cli/module.h"
 
 #include "heed/base/check.h"
-#include "heed/bridge/model_file.h"
-#include "heed/data/file.h"
-#include "heed/data/recipe.h"
+#include "heed/base/excerpt.h"
 #include "heed/metrics/bleu_tokenizer.h"
-#include "heed/train/task.h"
-#include "heed/train/train_options.h"
 
 namespace heed::cli {
 namespace {
 
-struct Arguments {
-  std::string run, device = "auto";
-  std::vector<std::string> overrides;
-  bool json = false;
-  EvalFilesOptions files;
-};
-
-/// The sets of the run's recipe, with the best weights.
-nlohmann::ordered_json evaluated(const Arguments& a) {
-  const std::string weights = a.run + "/model.safetensors";
-  check(is_folder(a.run) && exists(a.run + "/recipe.yaml"), "eval: ", a.run,
-        " is no run; expected a folder that heed train made, or --hypothesis and --reference");
-  check(exists(weights), "eval: ", a.run, " has no model.safetensors yet: training writes it at the first validation");
-  const Settings recipe = read_recipe(a.run + "/recipe.yaml", a.overrides);
-  read_train_options(recipe);  // so that a task may refuse what nobody knows
-  const auto task = Task::Parts::make(recipe.choice("task", Task::Parts::names()), recipe,
-                                      TaskEnvironment{a.run, device_of(a.device), /*resumed=*/true});
-  task->model().to(device_of(a.device));
-  load_model(task->model(), a.run);
-  task->model().eval();
-  return task->evaluate("");
+void run(const EvalArguments& a) {
+  if (!a.run.empty()) return run_in_module("eval", a);
+  EvalFilesOptions files = a.files;
+  files.json = a.json;
+  eval_files(std::cout, files);
 }
 
-void run(const Arguments& a) {
-  if (a.run.empty()) {
-    EvalFilesOptions files = a.files;
-    files.json = a.json;
-    return eval_files(std::cout, files);
-  }
-  const auto report = evaluated(a);
-  if (a.json)
-    std::cout << report.dump(2) << '\n';
-  else
-    print_results(std::cout, report);
+/// A run is evaluated with all metrics on its own texts, so options of files have no meaning there.
+void refuse_file_options(const std::string& run, const std::vector<CLI::Option*>& of_files) {
+  for (const auto* option : of_files)
+    if (option->count() > 0)
+      throw CLI::ValidationError("eval", "got the run '" + excerpt(run) + "' and " + option->get_name() +
+                                             ", expected one of them; heed eval RUN reports every metric, and files " +
+                                             "are given by options alone: --hypothesis out.txt --reference ref.txt");
 }
 
 void add_eval(CLI::App& app) {
   auto* command =
       app.add_subcommand("eval", "Judge a run, or plain files: heed eval --hypothesis out.txt --reference ref.txt");
   command->footer("A byte-order mark at the start of a file is dropped; sacreBLEU counts it as a character.");
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<EvalArguments>();
   auto& f = a->files;
   auto* run_option =
       command->add_option("run", a->run, "A folder that heed train made: its dev and test sets are judged");
@@ -67,11 +42,9 @@ void add_eval(CLI::App& app) {
                       "Of the run's recipe: data.root=elsewhere eval.tokenize=zh eval.beam=1");
   const std::vector<CLI::Option*> of_files{
       command->add_option("--hypothesis", f.hypothesis, "Translations, one a line"),
-      command->add_option("--reference", f.references, "What they should have been; may be given more than once")
-          ->allow_extra_args(false),
-      command->add_option("--metrics", f.metrics, joined(eval_metrics()))
+      command->add_option("--reference", f.references, "What they should have been: one file or several"),
+      command->add_option("--metrics", f.metrics, "Some of " + joined(eval_metrics()) + ": --metrics bleu chrf")
           ->delimiter(',')
-          ->allow_extra_args(false)
           ->capture_default_str(),
       command->add_option("--tokenize", f.bleu.tokenizer, "Of BLEU: " + joined(bleu_tokenizers()))
           ->capture_default_str(),
@@ -87,10 +60,12 @@ void add_eval(CLI::App& app) {
       command->add_option("--digits", f.digits, "Digits after the decimal point")
           ->check(whole_number(0, 15))
           ->capture_default_str()};
-  for (auto* option : of_files) option->excludes(run_option);
   command->add_flag("--json", a->json, "For machines");
   add_device_option(*command, a->device);
-  command->callback([a] { run(*a); });
+  command->callback([=] {
+    if (run_option->count() > 0) refuse_file_options(a->run, of_files);
+    run(*a);
+  });
 }
 
 const Command eval_command{60, add_eval};

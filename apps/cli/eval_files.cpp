@@ -165,6 +165,11 @@ AlignmentError link_errors(const EvalFilesOptions& options) {
 
 /// Refuses what cannot be done before anything is read.
 void check_options(const EvalFilesOptions& options) {
+  const auto known = eval_metrics();
+  for (const auto& metric : options.metrics)
+    check(std::find(known.begin(), known.end(), metric) != known.end(), "eval: no metric called '", metric, "'",
+          suggestion(metric, known), "; known: ", joined(known),
+          ". What follows --metrics is read as metrics: a run or an override comes before it");
   const bool texts = !options.hypothesis.empty(), links = !options.links.empty();
   check(texts || links, "eval: nothing to evaluate, expected hypotheses and references, or links and gold links");
   check(texts || (options.references.empty() && options.source.empty()),
@@ -172,10 +177,6 @@ void check_options(const EvalFilesOptions& options) {
   check(links == !options.gold_links.empty(), "eval: ", links ? "links without gold links" : "gold links without links",
         ", expected both");
   check(options.digits >= 0 && options.digits <= 15, "eval: ", options.digits, " digits, expected 0 to 15");
-  const auto known = eval_metrics();
-  for (const auto& metric : options.metrics)
-    check(std::find(known.begin(), known.end(), metric) != known.end(), "eval: no metric called '", metric, "'",
-          suggestion(metric, known), "; known: ", joined(known));
   bleu_tokenizer(options.bleu.tokenizer);
 }
 

@@ -1,7 +1,4 @@
-// heed list: the catalogue, as its parts describe themselves.
-//
-// Shapes are printed in symbols. A part is asked for its parameters at widths that are powers of 1000, so that a
-// size such as 1'003'000'000 can be read back as Dq + 3 Dk; a size that follows an option is found by changing it.
+// heed list: the catalogue, as its parts describe themselves. Nothing here needs torch.
 
 #pragma once
 
@@ -9,35 +6,41 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/spec.h"
+#include "apps/cli/list_card.h"
 
 namespace heed::cli {
 
-struct CardParameter {
-  std::string name;
-  std::vector<std::string> shape;  // in symbols: {"Dh", "Dq + Dk"}
+/// Cards that belong together, in the order of the page.
+struct CardFamily {
+  std::string kind, plural;  // "score", "scores": what `heed list` accepts
+  std::string title, idea;
+  std::string axis{};
+  bool has(const Card& card) const { return card.kind == kind && card.axis == axis; }
 };
+const std::vector<CardFamily>& card_families();
 
-/// What is known of one part.
-struct Card {
-  std::string kind, name;  // kind: "score", "alignment", "dimensionality", "structure"
-  std::string formula, choose, cost, paper;
-  std::vector<CardParameter> parameters;  // without shapes for a structure, whose widths are many
-  std::vector<Options::Known> options;
-  std::vector<std::string> dimensionalities;  // that a score has
-  // Of a structure:
-  std::string axis{}, inside{};                 // of the taxonomy; its usual mechanism, or alignment
-  std::vector<std::string> takes{}, modules{};  // inputs; what holds its parameters
+/// Sorted by family, by order of choice, by name.
+void sort_cards(std::vector<Card>& cards);
+
+/// What a name stands for.
+struct FoundCards {
+  std::vector<Card> cards;           // at least one
+  std::vector<std::string> remarks;  // "bilinear is another name of general (score)"
+  bool family = false;               // all cards of one kind, which are better shown as a table
 };
+/// name: a part ("entmax", "entmax(1.5)"), a synonym ("bilinear", "soft attention"), or a kind ("scores"). Refuses
+/// others, with the nearest name.
+FoundCards find_cards(const std::vector<Card>& all, const std::string& name);
 
-/// Every part, scores first, structures last; or those called `name` ("entmax", "entmax(1.5)"), at least one.
-std::vector<Card> cards();
-std::vector<Card> cards(const std::string& name);
+/// One line for each: order, name, formula, when to choose it; in so many columns, 0: as many as it takes.
+void print_card_table(std::ostream& out, const std::vector<Card>& cards, int columns);
+void print_cards(std::ostream& out, const std::vector<Card>& cards);
+void print_cards_json(std::ostream& out, const std::vector<Card>& cards);
+/// The page docs/catalogue.md.
+void print_cards_markdown(std::ostream& out, const std::vector<Card>& cards);
 
-enum class ListForm { text, json, markdown };
-void print_list(std::ostream& out, const std::vector<Card>& cards, ListForm form);
-
-/// The presets and their choice on each axis; "": all of them.
-void print_presets(std::ostream& out, const std::string& name, ListForm form);
+/// What both texts share: a label and a text for each line below the formula.
+std::vector<std::pair<std::string, std::string>> card_lines(const Card& card);
+extern const char* const kCardSizes;
 
 }  // namespace heed::cli

@@ -228,6 +228,81 @@ TEST_F(Program, ExitsWithOneWhenItFails) {
   EXPECT_LT(escapes.err.size(), 400U);
 }
 
+// ---- heed eval, as sacreBLEU takes its arguments ----
+
+TEST_F(Program, TakesMetricsAndReferencesAsLists) {
+  const std::string hypothesis = write("hyp", "a cat sat\n"), one = write("one", "a cat sat down\n"),
+                    two = write("two", "the cat sat\n");
+  const auto keys = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    std::string all;
+    for (const auto& [name, figure] : nlohmann::ordered_json::parse(outcome.out).items())
+      all += name + " " + figure.value("signature", "").substr(0, 6) + "; ";
+    return all;
+  };
+  const std::string both = "bleu nrefs:; chrf nrefs:; ter nrefs:; ";
+  EXPECT_EQ(
+      keys({"eval", "--metrics", "bleu", "chrf", "ter", "--hypothesis", hypothesis, "--reference", one, "--json"}),
+      both);
+  EXPECT_EQ(keys({"eval", "--metrics", "bleu,chrf,ter", "--hypothesis", hypothesis, "--reference", one, "--json"}),
+            both);
+  EXPECT_EQ(keys({"eval", "--hypothesis", hypothesis, "--reference", one, "--json", "--metrics", "bleu", "chrf,ter"}),
+            both);
+  const Outcome two_references =
+      run({"eval", "--reference", one, two, "--metrics", "bleu", "ter", "--hypothesis", hypothesis});
+  EXPECT_TRUE(says(two_references.out, {"BLEU|nrefs:2|", "TER|nrefs:2|"})) << two_references.err;
+  EXPECT_EQ(
+      two_references.out,
+      run({"eval", "--hypothesis", hypothesis, "--metrics", "bleu,ter", "--reference", one, "--reference", two}).out);
+}
+
+TEST_F(Program, RefusesOptionsOfFilesForARunWithACure) {
+  const Outcome outcome = run({"eval", runs("there"), "--metrics", "bleu"});
+  EXPECT_EQ(outcome.code, kMisused);
+  EXPECT_TRUE(says(outcome.err, {"there' and --metrics, expected one of them; heed eval RUN reports every metric"}));
+  const Outcome after = run({"eval", "--metrics", "bleu", runs("there")});
+  EXPECT_EQ(after.code, kFailed);
+  EXPECT_TRUE(says(after.err, {"eval: no metric called '", "a run or an override comes before it"}));
+}
+
+// ---- heed list ----
+
+TEST_F(Program, ListsATableAndFindsNamesOfTheLiterature) {
+  const Outcome table = run({"list"});
+  EXPECT_EQ(table.code, 0);
+  EXPECT_TRUE(says(table.out, {"   1 scaled_dot", "   1 softmax", "heed list NAME"}));
+  const Outcome card = run({"list", "bilinear"});
+  EXPECT_TRUE(says(card.out, {"bilinear is another name of general (score)\n", "also called  bilinear, luong"}));
+  EXPECT_EQ(run({"list", "nosuch"}).code, kFailed);
+}
+
+// ---- heed compare, and folders named by what was changed ----
+
+TEST_F(Program, ComparesRunsThatDifferInOneKey) {
+  for (const auto* attention : {"model.attention=general + softmax", "model.attention=fixed"})
+    ASSERT_EQ(run({"train", runs("toy.yaml"), attention, "train.max_steps=3", "--quiet"}).code, 0) << attention;
+  const Outcome table = run({"compare", "runs", runs("there")});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_TRUE(says(table.out, {"run ", "parameters", "test BLEU", "tokens/s", "runs/toy-attention=fixed,steps=3",
+                               "runs/toy-attention=general+softmax,steps=3", "  general + softmax  ", "  fixed  ",
+                               "  additive + softmax  ", " AER "}));
+  const auto json = nlohmann::json::parse(run({"compare", "runs", "--json", "--sort", "parameters"}).out);
+  ASSERT_EQ(json.size(), 2U);
+  EXPECT_LT(json[0]["parameters"].get<double>(), json[1]["parameters"].get<double>());
+  EXPECT_GT(json[0]["tokens_per_second"].get<double>(), 0);
+  EXPECT_TRUE(json[0]["missing"].is_null());
+}
+
+TEST_F(Program, ResumesARunInTheFolderThatItsChangesName) {
+  ASSERT_EQ(run({"train", runs("toy.yaml"), "train.seed=7", "train.max_steps=2", "--quiet"}).code, 0);
+  EXPECT_EQ(run({"train", runs("toy.yaml"), "train.seed=7", "train.max_steps=2", "--quiet", "--resume"}).code, 0);
+  EXPECT_EQ(run({"train", "--resume", "runs/toy-seed=7,steps=2", "train.max_steps=3", "--quiet"}).code, 0);
+  const Outcome other = run({"train", runs("toy.yaml"), "train.seed=7", "--quiet", "--resume"});
+  EXPECT_EQ(other.code, kFailed);
+  EXPECT_TRUE(says(other.err, {"nothing to resume in runs/toy-seed=7", "heed train --resume runs/..."}));
+}
+
 // ---- output that cannot be written ----
 
 TEST_F(Program, NoticesAFullDisk) {

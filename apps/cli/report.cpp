@@ -1,6 +1,7 @@
 #include "apps/cli/report.h"
 
 #include "apps/cli/screen.h"
+#include <nlohmann/json.hpp>
 
 namespace heed::cli {
 namespace {

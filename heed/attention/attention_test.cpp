@@ -143,6 +143,19 @@ TEST_P(EveryModule, CopiesWithItsNumbers) {
 }
 
 // Two futures of one past: each must see its own.
+// Without key_heads every head has keys and values of its own, so the projections are as wide as those of the query.
+TEST(Attention, GivesEachHeadKeysOfItsOwnUnlessToldOtherwise) {
+  const auto projections = [](int64_t key_heads) {
+    Attention attention(
+        AttentionOptions{.query = 8, .keys = 8, .values = 8, .hidden = 8, .heads = 4, .key_heads = key_heads});
+    const auto named = attention->named();
+    return std::tuple(attention->options().key_heads, named.at("heads.keys").size(0), named.at("heads.values").size(0));
+  };
+  EXPECT_EQ(projections(0), std::tuple(4, 8, 8));
+  EXPECT_EQ(projections(4), projections(0));
+  EXPECT_EQ(projections(1), std::tuple(1, 2, 2));
+}
+
 TEST(Memory, LetsBeamsShareAPast) {
   const at::NoGradGuard no_grad;
   Attention attention(

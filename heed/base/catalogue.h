@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,7 +26,12 @@ struct Description {
   std::string axis{};  // of the taxonomy, for structures: "features", "levels", ...
   std::vector<std::string>
       variants{};  // options worth testing: {"entmax(1.3)", "entmax(learned)"}; the promises run on each
+  std::vector<std::string> synonyms{};  // other names in the literature, written as terms (catalogue_term)
+  int order = 0;  // of choice among its kind and axis: 1 is what to try first; 0: after the others
 };
+
+/// A name as the catalogue writes it: "Scaled dot-product" -> "scaled_dot_product".
+std::string catalogue_term(const std::string& text);
 
 template <typename Part, typename... With>
 class Catalogue {
@@ -35,8 +41,10 @@ class Catalogue {
 
   struct Entry {
     Entry(const std::string& name, Maker maker, Description description) {
-      const bool fresh = table().emplace(name, Record{maker, std::move(description)}).second;
-      check(fresh, "catalogue: two ", Part::kKind, "s are called ", name);
+      check(named(name).empty(), "catalogue: two ", Part::kKind, "s are called ", name);
+      for (const auto& synonym : description.synonyms)
+        check(synonym != name && named(synonym).empty(), "catalogue: two ", Part::kKind, "s are called ", synonym);
+      table().emplace(name, Record{maker, std::move(description)});
     }
   };
 
@@ -59,6 +67,15 @@ class Catalogue {
     return none.known();
   }
 
+  /// The part that this term is a synonym of: "bilinear" -> "general"; "" where there is none.
+  static std::string meant_by(const std::string& term) {
+    for (const auto& [name, row] : table()) {
+      const auto& synonyms = row.description.synonyms;
+      if (std::find(synonyms.begin(), synonyms.end(), catalogue_term(term)) != synonyms.end()) return name;
+    }
+    return "";
+  }
+
   static const Description& describe(const std::string& name) { return find(name).description; }
 
   static std::vector<std::string> names() {
@@ -77,11 +94,14 @@ class Catalogue {
         rows;  // inside a function: filled before main, whatever the order of the files
     return rows;
   }
+  /// The part that has this name or this synonym, or "".
+  static std::string named(const std::string& name) { return table().count(name) > 0 ? name : meant_by(name); }
   static const Record& find(const std::string& name) {
     const auto found = table().find(name);
-    check(found != table().end(), Part::kKind, ": no part called '", name, "'", suggestion(name, names()),
-          "; known: ", joined(names()));
-    return found->second;
+    if (found != table().end()) return found->second;
+    const std::string meant = meant_by(name);
+    check(meant.empty(), Part::kKind, ": got '", name, "', expected '", meant, "' (", name, " is another name of it)");
+    fail(Part::kKind, ": no part called '", name, "'", suggestion(name, names()), "; known: ", joined(names()));
   }
 };
 

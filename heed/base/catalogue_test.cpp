@@ -34,7 +34,9 @@ class Point final : public Figure {
 const Catalogue<Figure>::Entry square_entry{
     "square", make_part<Figure, Square>, {.formula = "side^2", .paper = "", .cost = "", .choose = "", .variants = {}}};
 const Catalogue<Figure>::Entry point_entry{
-    "point", make_part<Figure, Point>, {.formula = "0", .paper = "", .cost = "", .choose = "", .variants = {}}};
+    "point",
+    make_part<Figure, Point>,
+    {.formula = "0", .paper = "", .cost = "", .choose = "", .variants = {}, .synonyms = {"empty_set", "dot"}}};
 
 std::string message(const std::function<void()>& action) {
   try {
@@ -59,6 +61,30 @@ TEST(Catalogue, ListsWhatEnteredItself) {
 TEST(Catalogue, NamesTheNearestWhenAPartIsUnknown) {
   EXPECT_EQ(message([] { Catalogue<Figure>::make("sqare"); }),
             "shape: no part called 'sqare' (did you mean 'square'?); known: point, square");
+}
+
+TEST(Catalogue, RefusesASynonymWithTheNameToUse) {
+  EXPECT_EQ(message([] { Catalogue<Figure>::make("dot"); }),
+            "shape: got 'dot', expected 'point' (dot is another name of it)");
+  EXPECT_EQ(Catalogue<Figure>::meant_by("Empty set"), "point");
+  EXPECT_EQ(Catalogue<Figure>::meant_by("square"), "");
+}
+
+TEST(Catalogue, WritesTermsInOneWay) {
+  EXPECT_EQ(catalogue_term("Scaled dot-product"), "scaled_dot_product");
+  EXPECT_EQ(catalogue_term(" location - based "), "location_based");
+  EXPECT_EQ(catalogue_term("top_k"), "top_k");
+  EXPECT_EQ(catalogue_term(""), "");
+}
+
+TEST(Catalogue, RefusesANameOrSynonymThatIsTaken) {
+  const auto enter = [](const std::string& name, const std::string& synonym) {
+    return message([&] { Catalogue<Figure>::Entry(name, make_part<Figure, Point>, {.synonyms = {synonym}}); });
+  };
+  EXPECT_EQ(enter("dot", "small"), "catalogue: two shapes are called dot");
+  EXPECT_EQ(enter("circle", "dot"), "catalogue: two shapes are called dot");
+  EXPECT_EQ(enter("circle", "square"), "catalogue: two shapes are called square");
+  EXPECT_EQ(enter("circle", "circle"), "catalogue: two shapes are called circle");
 }
 
 TEST(Catalogue, RefusesOptionsThatThePartDoesNotHave) {

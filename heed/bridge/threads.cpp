@@ -1,12 +1,8 @@
 #include "heed/bridge/threads.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstdlib>
 #include <dlfcn.h>
 #include <omp.h>
-#include <sched.h>
-#include <thread>
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -47,22 +43,6 @@ int threads_given(int asked) {
 }
 
 }  // namespace
-
-int threads_from_affinity() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));  // more processors than the set can name
-}
-
-int default_threads() {
-  const char* text = std::getenv("OMP_NUM_THREADS");
-  char* end = nullptr;
-  const int64_t given = text ? std::strtol(text, &end, 10) : 0;
-  const bool number = end != text && (*end == '\0' || *end == ',' || *end == ' ');  // libgomp warns of anything else
-  const int64_t wanted = text && number && given >= 1 ? given : threads_from_affinity();
-  return static_cast<int>(std::min<int64_t>(wanted, kMaxThreads));
-}
 
 int use_threads(int threads) {
   check(threads >= 1 && threads <= kMaxThreads, "threads: got ", threads, ", expected 1 to ", kMaxThreads);

@@ -8,16 +8,9 @@
 
 #include <string>
 
+#include "heed/base/thread_count.h"
+
 namespace heed {
-
-/// Processors that this process may run on, at least 1.
-int threads_from_affinity();
-
-/// More would only wait for each other.
-inline constexpr int kMaxThreads = 256;
-
-/// What OMP_NUM_THREADS says (the first number of a list), else threads_from_affinity(); at most kMaxThreads.
-int default_threads();
 
 /// For torch's loops and for BLAS, from here on; gives how many that are. OpenMP may give fewer than asked for
 /// (OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS), and a BLAS that counts on more of its threads than there are waits for

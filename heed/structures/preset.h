@@ -1,4 +1,4 @@
-// A preset: what one paper chose on every axis of the taxonomy (Brauwers & Frasincar, 2021, Table 3).
+// A preset: what one paper chose on every axis of the taxonomy (Brauwers & Frasincar, 2023, Table 3).
 //
 //   auto model = heed::preset("wallaart_2019", {.features = {300}});      // rotatory(hops=3), activated_general +
 //   softmax

@@ -151,35 +151,41 @@ const Schedule::Parts::Entry constant_entry{"constant",
                                              .paper = "",
                                              .cost = "",
                                              .choose = "short runs, and optimizers that find their own step",
-                                             .variants = {"constant(warmup_steps=100)"}}};
+                                             .variants = {"constant(warmup_steps=100)"},
+                                             .order = 3}};
 const Schedule::Parts::Entry inverse_sqrt_entry{"inverse_sqrt",
                                                 make_schedule<InverseSqrt>,
                                                 {.formula = "min(step / warmup, sqrt(warmup / step))",
                                                  .paper = "Vaswani et al., 2017",
                                                  .cost = "",
                                                  .choose = "Transformers, when the end of the run is open",
-                                                 .variants = {"inverse_sqrt(400)"}}};
+                                                 .variants = {"inverse_sqrt(400)"},
+                                                 .synonyms = {"noam"},
+                                                 .order = 2}};
 const Schedule::Parts::Entry cosine_entry{"cosine",
                                           make_schedule<Cosine>,
                                           {.formula = "floor + (1 - floor) (1 + cos(pi done)) / 2",
                                            .paper = "Loshchilov & Hutter, 2017",
                                            .cost = "",
                                            .choose = "the length of the run is fixed beforehand",
-                                           .variants = {"cosine(100, total=1000, floor=0.1)"}}};
+                                           .variants = {"cosine(100, total=1000, floor=0.1)"},
+                                           .order = 1}};
 const Schedule::Parts::Entry linear_entry{"linear",
                                           make_schedule<Linear>,
                                           {.formula = "floor + (1 - floor) (1 - done)",
                                            .paper = "",
                                            .cost = "",
                                            .choose = "fine-tuning over a fixed number of steps",
-                                           .variants = {"linear(100, total=1000)"}}};
+                                           .variants = {"linear(100, total=1000)"},
+                                           .order = 5}};
 const Schedule::Parts::Entry plateau_entry{"plateau",
                                            make_schedule<Plateau>,
                                            {.formula = "factor^k, k = times that patience validations brought no best",
                                             .paper = "",
                                             .cost = "",
                                             .choose = "recurrent models, with frequent validations",
-                                            .variants = {"plateau(0.7, patience=5)"}}};
+                                            .variants = {"plateau(0.7, patience=5)"},
+                                            .order = 4}};
 
 }  // namespace
 }  // namespace heed

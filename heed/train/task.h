@@ -70,6 +70,8 @@ class Task {
   /// A hash of each text that the run depends on, by what a user calls it ("data.train a.en"). A resumed run must have
   /// the same.
   virtual nlohmann::ordered_json data_hashes() const { return nlohmann::ordered_json::object(); }
+  /// The attention of the model as a spec, or the name of its attention model ("fixed"); "" where it has none.
+  virtual std::string mechanism() const { return ""; }
   /// What one unit of `count` is called: "tokens".
   virtual std::string unit() const { return "tokens"; }
 };

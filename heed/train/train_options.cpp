@@ -1,6 +1,7 @@
 #include "heed/train/train_options.h"
 
 #include "heed/base/excerpt.h"
+#include "heed/train/run_name.h"
 
 namespace heed {
 namespace {
@@ -41,7 +42,7 @@ void check_schedule(const Settings& train, const TrainOptions& o) {
 TrainOptions read_train_options(const Settings& recipe) {
   const Settings t = recipe.at("train"), run = recipe.at("run");
   TrainOptions o;
-  o.folder = run.text("dir", "runs/" + read_name(recipe));
+  o.folder = run.text("dir", "runs/" + read_name(recipe) + name_of_changes(recipe));
   o.max_epochs = t.integer("max_epochs", 20, 0, 1 << 20);
   o.max_steps = t.integer("max_steps", 0, 0, int64_t{1} << 40);
   if (o.max_epochs == 0 && o.max_steps == 0)

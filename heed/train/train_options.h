@@ -12,7 +12,7 @@
 namespace heed {
 
 struct TrainOptions {
-  std::string folder;                     // run.dir
+  std::string folder;                     // run.dir, or runs/<name><what the command line changed> (run_name.h)
   int64_t max_epochs = 0, max_steps = 0;  // at most; 0: no limit of that kind
   uint64_t seed = 1;
   double lr = 0, clip_norm = 0;  // clip 0: not at all

@@ -40,10 +40,12 @@ struct TrainState {
   int64_t step = 0, epoch = 0, position = 0;  // steps done; in which epoch; steps of it done
   double seconds = 0;                         // before this start
   double loss = 0, count = 0;                 // since the last line of metrics
+  double tokens = 0, step_seconds = 0;        // of all steps; seconds without validations and checkpoints
   int64_t best_step = -1, validated = -1;     // steps of the best and of the last validation
   bool done = false;                          // nothing is left to train
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainState, step, epoch, position, seconds, loss, count, best_step, validated, done)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainState, step, epoch, position, seconds, loss, count, tokens, step_seconds,
+                                   best_step, validated, done)
 
 /// Each field with its type and range. `position` is checked against its epoch by who knows the batches.
 static TrainState read_train_state(const StateFields& fields) {
@@ -54,11 +56,15 @@ static TrainState read_train_state(const StateFields& fields) {
   state.seconds = fields.number("seconds");
   state.loss = fields.number("loss");
   state.count = fields.number("count");
+  state.tokens = fields.number("tokens");
+  state.step_seconds = fields.number("step_seconds");
   state.best_step = fields.integer("best_step", -1, state.step);
   state.validated = fields.integer("validated", -1, state.step);
   state.done = fields.flag("done");
   if (state.seconds < 0) fields.refuse("seconds", "0 or more");
   if (state.count < 0) fields.refuse("count", "0 or more");
+  if (state.tokens < 0) fields.refuse("tokens", "0 or more");
+  if (state.step_seconds < 0) fields.refuse("step_seconds", "0 or more");
   return state;
 }
 
@@ -278,7 +284,10 @@ class Trainer {
       save();
     }
     while (!state_.done) {
+      const auto began = Clock::now();
       const StepResult result = step();
+      state_.step_seconds += seconds_since(began);
+      state_.tokens += static_cast<double>(result.count);
       ++state_.step;
       if (++state_.position == steps_of_epoch(state_.epoch)) {
         ++state_.epoch;
@@ -525,11 +534,15 @@ class Trainer {
     if (!main() || !exists(options_.folder + RunFolder::kModel)) return;
     load_model(task_->model(), options_.folder);
     task_->model().eval();
+    const double rate = state_.step_seconds > 0 ? state_.tokens / state_.step_seconds : 0;
     results_ = Json{{"run", options_.folder},
+                    {"mechanism", task_->mechanism()},
                     {"step", state_.step},
                     {"best_step", state_.best_step},
                     {"epochs", state_.epoch},
                     {"train_seconds", trained_seconds_ > 0 ? trained_seconds_ : state_.seconds},
+                    {"train_" + task_->unit(), state_.tokens},
+                    {task_->unit() + "_per_second", rate},
                     {"parameters", flat_->count()},
                     {"device", device_.str()},
                     {"seed", options_.seed},

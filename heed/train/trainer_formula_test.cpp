@@ -1,10 +1,12 @@
 // The training loop against formulas, written here once more in plain numbers: what a step does to the weights, what is
 // averaged, saved and reported, when a run validates and stops.
 
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <fstream>
 #include <numbers>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -340,10 +342,30 @@ TEST_F(TrainerFormula, ReportsWhatItDid) {
   EXPECT_EQ(results.at("processes"), 1);
   EXPECT_EQ(results.at("judged"), true);
   EXPECT_GE(results.at("train_seconds"), 0);
+  EXPECT_EQ(results.at("train_tokens"), 15 + 1 + 4);  // an epoch and the first two batches of the next
+  EXPECT_GT(results.at("tokens_per_second"), 0);
+  EXPECT_EQ(results.at("mechanism"), "");
   EXPECT_EQ(results, nlohmann::ordered_json::parse(read_file(run_ + "/results.json")));
   const std::string log = read_file(run_ + "/log.txt");
   EXPECT_NE(log.find("training " + run_ + ": 3 parameters, cpu"), std::string::npos) << log;
   EXPECT_NE(log.find("step 7, epoch 1, dev figure 0.00 (best)"), std::string::npos) << log;
+}
+
+TEST_F(TrainerFormula, CountsTheTokensOfAllItsStarts) {
+  train_with({"train.max_steps=3"});
+  EXPECT_EQ(result_.results.at("train_tokens"), 3 + 1 + 4);
+  train_with({"train.max_steps=7"}, {.resume = true, .quiet = true});
+  EXPECT_EQ(result_.results.at("train_tokens"), 20);
+}
+
+// Validations take time, but no training time: a run that validates often is not slower at training.
+TEST_F(TrainerFormula, MeasuresItsSpeedWithoutValidations) {
+  script_.validating = [] { std::this_thread::sleep_for(std::chrono::milliseconds(200)); };
+  train_with({"train.max_steps=2", "train.validate_every=1"});
+  const double seconds =
+      result_.results.at("train_tokens").get<double>() / result_.results.at("tokens_per_second").get<double>();
+  EXPECT_GT(result_.results.at("train_seconds"), 0.4);
+  EXPECT_LT(seconds, result_.results.at("train_seconds").get<double>() - 0.4);
 }
 
 TEST_F(TrainerFormula, DrawsOtherNumbersInEachStepAndWithEachSeed) {

@@ -83,6 +83,8 @@ TEST(Trainer, WritesARunFolderThatHoldsEverything) {
                            "/events.out.tfevents.0.heed", "/log.txt", "/results.json", "/test.hypotheses.txt"})
     EXPECT_TRUE(exists(run + file)) << file;
   EXPECT_TRUE(result.results["test"].contains("aer"));
+  EXPECT_EQ(result.results["mechanism"], "additive + softmax");
+  EXPECT_EQ(nlohmann::json::parse(read_file(run + "/config.json"))["mechanism"], "additive + softmax");
   const auto metrics = metrics_of(run);
   std::vector<int64_t> steps;
   for (const auto& line : metrics)

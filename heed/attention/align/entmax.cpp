@@ -92,7 +92,9 @@ const Catalogue<Alignment>::Entry entmax_entry{"entmax",
                                                 .paper = "Peters et al., 2019",
                                                 .cost = "Lq Lk",
                                                 .choose = "exact zeros, softer than sparsemax; alpha can be learned",
-                                                .variants = {"entmax(1.3)", "entmax(2)", "entmax(1.5, learned)"}}};
+                                                .variants = {"entmax(1.3)", "entmax(2)", "entmax(1.5, learned)"},
+                                                .synonyms = {"alpha_entmax"},
+                                                .order = 2}};
 
 }  // namespace
 }  // namespace heed

@@ -42,7 +42,9 @@ const Catalogue<Alignment>::Entry gumbel_softmax_entry{
      .paper = "Jang et al., 2017",
      .cost = "Lq Lk",
      .choose = "hard attention trained by backpropagation, biased but smooth",
-     .variants = {"gumbel_softmax(0.5)"}}};
+     .variants = {"gumbel_softmax(0.5)"},
+     .synonyms = {"gumbel", "concrete"},
+     .order = 8}};
 
 }  // namespace
 }  // namespace heed

@@ -39,7 +39,9 @@ const Catalogue<Alignment>::Entry hard_entry{"hard",
                                              {.formula = "1[j = m], m ~ softmax(e)",
                                               .paper = "Xu et al., 2015",
                                               .cost = "Lq Lk",
-                                              .choose = "exactly one key; learns by reward"}};
+                                              .choose = "exactly one key; learns by reward",
+                                              .synonyms = {"stochastic", "non_deterministic"},
+                                              .order = 11}};
 
 }  // namespace
 }  // namespace heed

@@ -23,7 +23,9 @@ const Catalogue<Alignment>::Entry identity_entry{"identity",
                                                  {.formula = "e_j",
                                                   .paper = "Sukhbaatar et al., 2015",
                                                   .cost = "Lq Lk",
-                                                  .choose = "un-normalized sums; linear start"}};
+                                                  .choose = "un-normalized sums; linear start",
+                                                  .synonyms = {"unnormalized"},
+                                                  .order = 14}};
 
 }  // namespace
 }  // namespace heed

@@ -44,7 +44,9 @@ const Catalogue<Alignment>::Entry local_m_entry{"local_m",
                                                  .paper = "Luong et al., 2015",
                                                  .cost = "Lq (2D + 1)",
                                                  .choose = "sequences that run side by side",
-                                                 .variants = {"local_m(1)", "local_m(2, clamp)"}}};
+                                                 .variants = {"local_m(1)", "local_m(2, clamp)"},
+                                                 .synonyms = {"monotonic", "local_monotonic"},
+                                                 .order = 5}};
 
 }  // namespace
 }  // namespace heed

@@ -79,7 +79,9 @@ const Catalogue<Alignment>::Entry local_p_entry{
      .paper = "Luong et al., 2015",
      .cost = "Lq (2D + 1)",
      .choose = "one place matters and can be guessed from the query",
-     .variants = {"local_p(2)", "local_p(2, renorm)", "local_p(2, score_gauss)", "local_p(0)"}}};
+     .variants = {"local_p(2)", "local_p(2, renorm)", "local_p(2, score_gauss)", "local_p(0)"},
+     .synonyms = {"local", "predictive", "local_predictive"},
+     .order = 4}};
 
 }  // namespace
 }  // namespace heed

@@ -77,7 +77,9 @@ const Catalogue<Alignment>::Entry reinforced_entry{"reinforced",
                                                     .paper = "Shen et al., 2018",
                                                     .cost = "Lk Dh Dk + Lq Lk",
                                                     .choose = "the region to attend must be chosen; learns by reward",
-                                                    .variants = {"reinforced(fallback)"}}};
+                                                    .variants = {"reinforced(fallback)"},
+                                                    .synonyms = {"resan"},
+                                                    .order = 12}};
 
 }  // namespace
 }  // namespace heed

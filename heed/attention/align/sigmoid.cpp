@@ -25,7 +25,9 @@ const Catalogue<Alignment>::Entry sigmoid_entry{"sigmoid",
                                                 {.formula = "1 / (1 + exp(-e_j))",
                                                  .paper = "Ramapuram et al., 2024",
                                                  .cost = "Lq Lk",
-                                                 .choose = "gates: keys do not compete"}};
+                                                 .choose = "gates: keys do not compete",
+                                                 .synonyms = {"gate", "gated"},
+                                                 .order = 6}};
 
 }  // namespace
 }  // namespace heed

@@ -16,10 +16,14 @@ class Softmax final : public Alignment {
   Offers offers() const override { return {.lse = true}; }
 };
 
-const Catalogue<Alignment>::Entry softmax_entry{
-    "softmax",
-    make_part<Alignment, Softmax>,
-    {.formula = "exp(e_j) / sum exp(e)", .paper = "Bahdanau et al., 2015", .cost = "Lq Lk", .choose = "the default"}};
+const Catalogue<Alignment>::Entry softmax_entry{"softmax",
+                                                make_part<Alignment, Softmax>,
+                                                {.formula = "exp(e_j) / sum exp(e)",
+                                                 .paper = "Bahdanau et al., 2015",
+                                                 .cost = "Lq Lk",
+                                                 .choose = "the default",
+                                                 .synonyms = {"soft", "global"},
+                                                 .order = 1}};
 
 }  // namespace
 }  // namespace heed

@@ -42,7 +42,8 @@ const Catalogue<Alignment>::Entry sparsemax_entry{"sparsemax",
                                                   {.formula = "max(e_j - tau, 0)",
                                                    .paper = "Martins & Astudillo, 2016",
                                                    .cost = "Lq Lk log Lk",
-                                                   .choose = "exact zeros, trained by backpropagation"}};
+                                                   .choose = "exact zeros, trained by backpropagation",
+                                                   .order = 3}};
 
 }  // namespace
 }  // namespace heed

@@ -42,7 +42,9 @@ const Catalogue<Alignment>::Entry straight_through_entry{"straight_through",
                                                           .paper = "Bengio et al., 2013",
                                                           .cost = "Lq Lk",
                                                           .choose = "exactly one key, trained by backpropagation",
-                                                          .variants = {"straight_through(0.5)"}}};
+                                                          .variants = {"straight_through(0.5)"},
+                                                          .synonyms = {"straight_through_gumbel"},
+                                                          .order = 7}};
 
 }  // namespace
 }  // namespace heed

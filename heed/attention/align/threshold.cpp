@@ -47,7 +47,8 @@ const Catalogue<Alignment>::Entry threshold_entry{
      .paper = "the filter some texts call hard",
      .cost = "Lq Lk",
      .choose = "softmax without its tail",
-     .variants = {"threshold(0.2, renorm)", "threshold(0.4)", "threshold(0.4, keep_best=false)"}}};
+     .variants = {"threshold(0.2, renorm)", "threshold(0.4)", "threshold(0.4, keep_best=false)"},
+     .order = 10}};
 
 }  // namespace
 }  // namespace heed

@@ -41,7 +41,9 @@ const Catalogue<Alignment>::Entry top_k_entry{"top_k",
                                                .paper = "Zhao et al., 2019",
                                                .cost = "Lq Lk",
                                                .choose = "a fixed number of keys for each query",
-                                               .variants = {"top_k(2)", "top_k(3, renorm)"}}};
+                                               .variants = {"top_k(2)", "top_k(3, renorm)"},
+                                               .synonyms = {"explicit_sparse"},
+                                               .order = 9}};
 
 }  // namespace
 }  // namespace heed

@@ -23,7 +23,9 @@ const Catalogue<Alignment>::Entry uniform_entry{"uniform",
                                                 {.formula = "1 / n",
                                                  .paper = "Wiegreffe & Pinter, 2019",
                                                  .cost = "Lq Lk",
-                                                 .choose = "the baseline of an ablation"}};
+                                                 .choose = "the baseline of an ablation",
+                                                 .synonyms = {"mean_pooling", "average_pooling"},
+                                                 .order = 13}};
 
 }  // namespace
 }  // namespace heed

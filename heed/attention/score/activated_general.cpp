@@ -48,7 +48,9 @@ const Catalogue<Score>::Entry activated_general_entry{"activated_general",
                                                        .paper = "Ma et al., 2017",
                                                        .cost = "Lq Lk Dk",
                                                        .choose = "as general, bounded: no key wins by its norm",
-                                                       .variants = {"activated_general(sigmoid)"}}};
+                                                       .variants = {"activated_general(sigmoid)"},
+                                                       .synonyms = {"activated_bilinear"},
+                                                       .order = 6}};
 
 }  // namespace
 }  // namespace heed

@@ -32,7 +32,9 @@ const Catalogue<Score>::Entry additive_entry{"additive",
                                               .paper = "Bahdanau et al., 2015",
                                               .cost = "Lq Lk Dh",
                                               .choose = "quality before speed; queries and keys of different widths",
-                                              .variants = {"additive(relu)", "additive(gelu, bias=false)"}}};
+                                              .variants = {"additive(relu)", "additive(gelu, bias=false)"},
+                                              .synonyms = {"bahdanau", "mlp"},
+                                              .order = 2}};
 
 }  // namespace
 }  // namespace heed

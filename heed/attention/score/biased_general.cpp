@@ -38,7 +38,9 @@ const Catalogue<Score>::Entry biased_general_entry{"biased_general",
                                                    {.formula = "k . (W q + b)",
                                                     .paper = "Sordoni et al., 2016",
                                                     .cost = "Lq Lk Dk",
-                                                    .choose = "as general, where some keys matter for every query"}};
+                                                    .choose = "as general, where some keys matter for every query",
+                                                    .synonyms = {"biased_bilinear"},
+                                                    .order = 7}};
 
 }  // namespace
 }  // namespace heed

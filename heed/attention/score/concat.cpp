@@ -30,7 +30,9 @@ const Catalogue<Score>::Entry concat_entry{"concat",
                                            {.formula = "w . act(W [q; k])",
                                             .paper = "Luong et al., 2015",
                                             .cost = "Lq Lk Dh",
-                                            .choose = "as additive, with one matrix and no bias"}};
+                                            .choose = "as additive, with one matrix and no bias",
+                                            .synonyms = {"concatenate", "concatenation", "luong_concat"},
+                                            .order = 8}};
 
 }  // namespace
 }  // namespace heed

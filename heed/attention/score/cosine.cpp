@@ -63,7 +63,9 @@ const Catalogue<Score>::Entry cosine_entry{"cosine",
                                             .paper = "Graves et al., 2014",
                                             .cost = "Lq Lk D",
                                             .choose = "direction counts, length does not",
-                                            .variants = {"cosine(5)", "cosine(2, learned)"}}};
+                                            .variants = {"cosine(5)", "cosine(2, learned)"},
+                                            .synonyms = {"similarity", "cosine_similarity", "content_based"},
+                                            .order = 9}};
 
 }  // namespace
 }  // namespace heed

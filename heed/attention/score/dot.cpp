@@ -31,7 +31,12 @@ class Dot final : public Score {
 const Catalogue<Score>::Entry dot_entry{
     "dot",
     make_part<Score, Dot>,
-    {.formula = "q . k", .paper = "Luong et al., 2015", .cost = "Lq Lk D", .choose = "speed first, few features"}};
+    {.formula = "q . k",
+     .paper = "Luong et al., 2015",
+     .cost = "Lq Lk D",
+     .choose = "speed first, few features; with a matrix W in between it is general",
+     .synonyms = {"multiplicative", "dot_product", "inner_product", "luong_dot"},
+     .order = 4}};
 
 }  // namespace
 }  // namespace heed

@@ -51,10 +51,12 @@ class Euclidean final : public Score {
 const Catalogue<Score>::Entry euclidean_entry{"euclidean",
                                               make_part<Score, Euclidean>,
                                               {.formula = "-|q - k|^2, or -|q - k|",
-                                               .paper = "survey of Brauwers & Frasincar, 2021",
+                                               .paper = "survey of Brauwers & Frasincar, 2023",
                                                .cost = "Lq Lk D",
                                                .choose = "nearness counts; points in a space",
-                                               .variants = {"euclidean(root)"}}};
+                                               .variants = {"euclidean(root)"},
+                                               .synonyms = {"distance", "euclidean_distance"},
+                                               .order = 10}};
 
 }  // namespace
 }  // namespace heed

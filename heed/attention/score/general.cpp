@@ -37,7 +37,9 @@ const Catalogue<Score>::Entry general_entry{"general",
                                             {.formula = "k . (W q)",
                                              .paper = "Luong et al., 2015",
                                              .cost = "Lq Lk Dk",
-                                             .choose = "queries and keys from different spaces"}};
+                                             .choose = "queries and keys from different spaces, or of different widths",
+                                             .synonyms = {"bilinear", "luong", "luong_general"},
+                                             .order = 3}};
 
 }  // namespace
 }  // namespace heed

@@ -51,7 +51,9 @@ const Catalogue<Score>::Entry location_entry{"location",
                                               .paper = "Luong et al., 2015",
                                               .cost = "Lq Dq most",
                                               .choose = "the position alone decides",
-                                              .variants = {"location(5)"}}};
+                                              .variants = {"location(5)"},
+                                              .synonyms = {"location_based"},
+                                              .order = 11}};
 
 }  // namespace
 }  // namespace heed

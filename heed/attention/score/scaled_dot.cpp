@@ -34,12 +34,15 @@ class ScaledDot final : public Score {
   static double scale(int64_t features) { return 1 / std::sqrt(static_cast<double>(std::max<int64_t>(features, 1))); }
 };
 
-const Catalogue<Score>::Entry scaled_dot_entry{"scaled_dot",
-                                               make_part<Score, ScaledDot>,
-                                               {.formula = "q . k / sqrt(D)",
-                                                .paper = "Vaswani et al., 2017",
-                                                .cost = "Lq Lk D",
-                                                .choose = "the default; mandatory when D is large"}};
+const Catalogue<Score>::Entry scaled_dot_entry{
+    "scaled_dot",
+    make_part<Score, ScaledDot>,
+    {.formula = "q . k / sqrt(D)",
+     .paper = "Vaswani et al., 2017",
+     .cost = "Lq Lk D",
+     .choose = "the default; needed when D is large. Self-attention: query, keys and values are one sequence",
+     .synonyms = {"scaled_dot_product", "scaled_multiplicative"},
+     .order = 1}};
 
 }  // namespace
 }  // namespace heed

@@ -75,7 +75,9 @@ const Catalogue<Score>::Entry self_attentive_entry{"self_attentive",
                                                     .paper = "Lin et al., 2017",
                                                     .cost = "Lk Dh Dk",
                                                     .choose = "no query at hand: pooling a sentence, a document, a set",
-                                                    .variants = {"self_attentive(dot)", "self_attentive(elu)"}}};
+                                                    .variants = {"self_attentive(dot)", "self_attentive(elu)"},
+                                                    .synonyms = {"attention_pooling", "learned_query", "source2token"},
+                                                    .order = 5}};
 
 }  // namespace
 }  // namespace heed

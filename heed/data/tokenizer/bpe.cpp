@@ -202,7 +202,9 @@ const Catalogue<TokenizerTrainer>::Entry bpe_entry{
      .paper = "Sennrich et al., 2016",
      .cost = "one piece or a few for each word",
      .choose = "open vocabulary: names, compounds, inflection; one for both languages",
-     .variants = {"bpe(merges=20)", "bpe(vocabulary=60)"}}};
+     .variants = {"bpe(merges=20)", "bpe(vocabulary=60)"},
+     .synonyms = {"byte_pair_encoding", "subword"},
+     .order = 1}};
 
 }  // namespace
 }  // namespace heed

@@ -38,7 +38,8 @@ const Catalogue<TokenizerTrainer>::Entry characters_entry{
      .paper = "-",
      .cost = "one piece for each character",
      .choose = "scripts without whitespace, such as Chinese; spelling",
-     .variants = {"characters(min_count=2)"}}};
+     .variants = {"characters(min_count=2)"},
+     .order = 3}};
 
 }  // namespace
 }  // namespace heed

@@ -28,7 +28,8 @@ const Catalogue<TokenizerTrainer>::Entry words_entry{"words",
                                                       .paper = "-",
                                                       .cost = "one piece for each word",
                                                       .choose = "text that is tokenized and has few different words",
-                                                      .variants = {"words(vocabulary=12)", "words(min_count=2)"}}};
+                                                      .variants = {"words(vocabulary=12)", "words(min_count=2)"},
+                                                      .order = 2}};
 
 }  // namespace
 }  // namespace heed

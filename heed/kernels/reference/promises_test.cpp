@@ -91,10 +91,10 @@ void kill_row(Problem<double>& problem) {
   for (size_t j = 0; j < 5; ++j) problem.keep.data[kDeadRow * 5 + j] = 0;
 }
 
+/// So that the loops below are not empty: every score with every alignment, and some of both in more than one form.
 TEST(EveryMechanism, IsOneOfMany) {
-  EXPECT_EQ(score_names().size(), 11U);
-  EXPECT_EQ(align_names().size(), 14U);
-  EXPECT_GT(mechanisms().size(), 1000U);
+  ASSERT_FALSE(score_names().empty() || align_names().empty());
+  EXPECT_GT(mechanisms().size(), scores().size() * alignments().size());
 }
 
 // D1: zeros, an lse of -inf, and the NaN in the query of that row is not read.

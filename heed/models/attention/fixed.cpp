@@ -31,11 +31,15 @@ const AttentionModel::Parts::Entry fixed_entry{"fixed",
                                                make_component<AttentionModel, FixedContext, Settings, std::string>,
                                                {.formula = "c_i = the summary of the features",
                                                 .paper = "Sutskever et al., 2014",
-                                                .choose = "as the baseline that attention is measured against"}};
-const AttentionModel::Parts::Entry mean_entry{
-    "mean",
-    make_component<AttentionModel, MeanContext, Settings, std::string>,
-    {.formula = "c_i = mean_j f_j", .paper = "-", .choose = "as the baseline between a summary and attention"}};
+                                                .choose = "as the baseline that attention is measured against",
+                                                .synonyms = {"no_attention", "seq2seq"},
+                                                .order = 3}};
+const AttentionModel::Parts::Entry mean_entry{"mean",
+                                              make_component<AttentionModel, MeanContext, Settings, std::string>,
+                                              {.formula = "c_i = mean_j f_j",
+                                               .paper = "-",
+                                               .choose = "as the baseline between a summary and attention",
+                                               .order = 2}};
 
 }  // namespace
 }  // namespace heed

@@ -62,7 +62,8 @@ const AttentionModel::Parts::Entry mechanism_entry{
     make_component<AttentionModel, MechanismAttention, Settings, std::string>,
     {.formula = "c_i = sum_j a_ij f_j, a = align(score(q_i, f_j))",
      .paper = "Bahdanau et al., 2015",
-     .choose = "what is needed of the input differs from step to step"}};
+     .choose = "what is needed of the input differs from step to step",
+     .order = 1}};
 
 }  // namespace
 }  // namespace heed

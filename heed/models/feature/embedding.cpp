@@ -21,7 +21,7 @@ class EmbeddingFeatures final : public FeatureModel {
 const FeatureModel::Parts::Entry embedding_features_entry{
     "embedding",
     make_component<FeatureModel, EmbeddingFeatures, Settings, int64_t>,
-    {.formula = "f_l = E x_l", .paper = "-", .choose = "to see what attention does without an encoder"}};
+    {.formula = "f_l = E x_l", .paper = "-", .choose = "to see what attention does without an encoder", .order = 3}};
 
 }  // namespace
 }  // namespace heed

@@ -31,7 +31,9 @@ const FeatureModel::Parts::Entry recurrent_features_entry{
     make_component<FeatureModel, RecurrentFeatures, Settings, int64_t>,
     {.formula = "h_l = cell(f_l, h_{l-1}), g_l = cell(f_l, g_{l+1}), [h_l; g_l]",
      .paper = "Bahdanau et al., 2015",
-     .choose = "sequences, little data"}};
+     .choose = "sequences, little data",
+     .synonyms = {"rnn", "bidirectional_rnn"},
+     .order = 1}};
 
 }  // namespace
 }  // namespace heed

@@ -30,7 +30,8 @@ const FeatureModel::Parts::Entry transformer_features_entry{
     make_component<FeatureModel, TransformerFeatures, Settings, int64_t>,
     {.formula = "x <- x + Att(x, x), x <- x + W_out act(W_in x), layer by layer",
      .paper = "Vaswani et al., 2017",
-     .choose = "more data, long sequences, speed on a GPU"}};
+     .choose = "more data, long sequences, speed on a GPU",
+     .order = 2}};
 
 }  // namespace
 }  // namespace heed

@@ -34,7 +34,10 @@ class SoftmaxOutput final : public OutputModel {
 const OutputModel::Parts::Entry softmax_output_entry{
     "softmax",
     make_component<OutputModel, SoftmaxOutput, Settings, OutputOptions>,
-    {.formula = "p(y) = softmax(W t + b)", .paper = "-", .choose = "one of many classes, words among them"}};
+    {.formula = "p(y) = softmax(W t + b)",
+     .paper = "-",
+     .choose = "one of many classes, words among them",
+     .order = 1}};
 
 }  // namespace
 }  // namespace heed

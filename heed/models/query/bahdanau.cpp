@@ -40,7 +40,8 @@ const QueryModel::Parts::Entry bahdanau_query_entry{
     make_component<QueryModel, BahdanauQuery, Settings, QueryOptions>,
     {.formula = "c_i = Att(s_{i-1}, F), s_i = cell([y_{i-1}; c_i], s_{i-1}), t_i = readout([s_i; y_{i-1}; c_i])",
      .paper = "Bahdanau et al., 2015",
-     .choose = "little data; with fixed it is the decoder of Cho et al., 2014"}};
+     .choose = "little data; with fixed it is the decoder of Cho et al., 2014",
+     .order = 1}};
 
 }  // namespace
 }  // namespace heed

@@ -21,7 +21,8 @@ const QueryModel::Parts::Entry luong_query_entry{
     make_component<QueryModel, LuongQuery, Settings, QueryOptions>,
     {.formula = "h_t = cell([y_{t-1}; h~_{t-1}], h_{t-1}), c_t = Att(h_t, F), h~_t = tanh(W_c [c_t; h_t])",
      .paper = "Luong et al., 2015",
-     .choose = "global or local attention (align: local_m, local_p), input feeding"}};
+     .choose = "global or local attention (align: local_m, local_p), input feeding",
+     .order = 2}};
 
 }  // namespace
 }  // namespace heed

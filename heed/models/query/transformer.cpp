@@ -64,7 +64,8 @@ const QueryModel::Parts::Entry transformer_query_entry{
     make_component<QueryModel, TransformerQuery, Settings, QueryOptions>,
     {.formula = "x_t <- x_t + Att(x_t, x_1 ... x_t), x_t <- x_t + Att(x_t, F), x_t <- x_t + W_out act(W_in x_t)",
      .paper = "Vaswani et al., 2017; alignment from the layer before the last: Garg et al., 2019",
-     .choose = "more data, long sequences, speed on a GPU"}};
+     .choose = "more data, long sequences, speed on a GPU",
+     .order = 3}};
 
 }  // namespace
 }  // namespace heed

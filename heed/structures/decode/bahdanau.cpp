@@ -92,7 +92,9 @@ const Structure::Parts::Entry bahdanau_decoder_entry{
      .cost = "T steps, one after another: one query each; keys are projected once",
      .choose = "targets one after another, little data",
      .axis = "beyond",
-     .variants = {"bahdanau_decoder(lstm, gate, readout=linear)", "bahdanau_decoder(maxout, previous)"}}};
+     .variants = {"bahdanau_decoder(lstm, gate, readout=linear)", "bahdanau_decoder(maxout, previous)"},
+     .synonyms = {"rnnsearch"},
+     .order = 4}};
 
 }  // namespace
 }  // namespace heed

@@ -83,7 +83,9 @@ const Structure::Parts::Entry luong_decoder_entry{
      .cost = "T steps, one after another: one query each; keys are projected once",
      .choose = "as bahdanau_decoder, with local attention, or where past choices should be known (input feeding)",
      .axis = "beyond",
-     .variants = {"luong_decoder(gru, feeding=false)", "luong_decoder(gate)"}}};
+     .variants = {"luong_decoder(gru, feeding=false)", "luong_decoder(gate)"},
+     .synonyms = {"input_feeding"},
+     .order = 5}};
 
 }  // namespace
 }  // namespace heed

@@ -219,7 +219,9 @@ const Structure::Parts::Entry transformer_decoder_entry{
      .cost = "layers (two mechanisms of T queries and 16 T D^2); a cached step: 1 query",
      .choose = "targets one after another, trained all at once",
      .axis = "beyond",
-     .variants = {"transformer_decoder(2, 2, post)", "transformer_decoder(num_heads=2, positions=alibi)"}}};
+     .variants = {"transformer_decoder(2, 2, post)", "transformer_decoder(num_heads=2, positions=alibi)"},
+     .synonyms = {"masked_self_attention", "causal_self_attention"},
+     .order = 3}};
 
 }  // namespace
 }  // namespace heed

@@ -95,10 +95,13 @@ const Structure::Parts::Entry transformer_encoder_entry{
     {.formula = "x <- x + Att(x, x), x <- x + FFN(x), layer by layer",
      .paper = "Vaswani et al., 2017",
      .cost = "layers (one mechanism of L queries and 12 L D^2)",
-     .choose = "features that depend on each other, over any distance, and data enough",
+     .choose = "self-attention in layers: features that depend on each other, over any distance, and data enough; one "
+               "layer alone: self_attentive(features)",
      .axis = "beyond",
      .variants = {"transformer_encoder(2, 2, post)", "transformer_encoder(num_heads=2, positions=alibi)",
-                  "transformer_encoder(num_heads=2, positions=rotary)"}}};
+                  "transformer_encoder(num_heads=2, positions=rotary)"},
+     .synonyms = {"self_attention", "intra_attention"},
+     .order = 2}};
 
 }  // namespace
 }  // namespace heed

@@ -55,7 +55,8 @@ const Structure::Parts::Entry alternating_entry{
      .cost = "three mechanisms with one query each, one after the other",
      .choose = "two inputs, where one is to be read in the light of the other and a sequence of steps is no harm",
      .axis = "features",
-     .variants = {"alternating(tied)", "alternating(sum)"}}};
+     .variants = {"alternating(tied)", "alternating(sum)"},
+     .order = 4}};
 
 }  // namespace
 }  // namespace heed

@@ -53,7 +53,9 @@ const Structure::Parts::Entry attention_over_attention_entry{
      .paper = "Cui et al., 2017",
      .cost = "n1 n2 D, n1 n2 memory",
      .choose = "the answer is a word of the document: s says where it stands",
-     .axis = "features"}};
+     .axis = "features",
+     .synonyms = {"aoa"},
+     .order = 10}};
 
 }  // namespace
 }  // namespace heed

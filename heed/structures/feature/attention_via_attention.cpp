@@ -40,7 +40,8 @@ const Structure::Parts::Entry attention_via_attention_entry{
      .paper = "Zhao & Zhang, 2018",
      .cost = "a mechanism for each of two levels",
      .choose = "two levels that are both embedded already: characters and words",
-     .axis = "levels"}};
+     .axis = "levels",
+     .order = 2}};
 
 }  // namespace
 }  // namespace heed

@@ -52,7 +52,9 @@ const Structure::Parts::Entry bidaf_entry{
      .paper = "Seo et al., 2017",
      .cost = "n1 n2 D, O(n1 D) memory",
      .choose = "reading comprehension: a context for every word of the document, to be read on",
-     .axis = "features"}};
+     .axis = "features",
+     .synonyms = {"bidirectional_attention_flow"},
+     .order = 8}};
 
 }  // namespace
 }  // namespace heed

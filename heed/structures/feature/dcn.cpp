@@ -65,7 +65,9 @@ const Structure::Parts::Entry dcn_entry{
      .cost = "n1 n2 D twice, O((n1 + n2) D) memory",
      .choose = "reading comprehension, where words of the document should see the document through the question",
      .axis = "features",
-     .variants = {"dcn(sentinels=false)"}}};
+     .variants = {"dcn(sentinels=false)"},
+     .synonyms = {"dynamic_coattention"},
+     .order = 9}};
 
 }  // namespace
 }  // namespace heed

@@ -83,7 +83,9 @@ const Structure::Parts::Entry hierarchical_entry{
      .choose = "documents: words, sentences, documents",
      .axis = "levels",
      .variants = {"hierarchical(depth=1)", "hierarchical(depth=3)", "hierarchical(encoder=gru)",
-                  "hierarchical(encoder=lstm)"}}};
+                  "hierarchical(encoder=lstm)"},
+     .synonyms = {"han"},
+     .order = 1}};
 
 }  // namespace
 }  // namespace heed

@@ -39,7 +39,9 @@ const Structure::Parts::Entry interactive_entry{"interactive",
                                                  .paper = "Ma et al., 2017",
                                                  .cost = "two mechanisms with one query each, side by side",
                                                  .choose = "two inputs, cheaply: the default for two",
-                                                 .axis = "features"}};
+                                                 .axis = "features",
+                                                 .synonyms = {"ian", "coarse_grained"},
+                                                 .order = 2}};
 
 }  // namespace
 }  // namespace heed

@@ -57,7 +57,9 @@ const Structure::Parts::Entry multi_grained_entry{
      .paper = "Fan et al., 2018",
      .cost = "n1 n2 D, O(n1 + n2) memory",
      .choose = "two inputs, everything at once: means and single features",
-     .axis = "features"}};
+     .axis = "features",
+     .synonyms = {"mgan"},
+     .order = 6}};
 
 }  // namespace
 }  // namespace heed

@@ -105,7 +105,9 @@ const Structure::Parts::Entry multi_representational_entry{
      .cost = "L E D; cdme: and an LSTM of four units along each embedding",
      .choose = "several embeddings for each item",
      .axis = "representations",
-     .variants = {"multi_representational(cdme)", "multi_representational(3, activation=relu)"}}};
+     .variants = {"multi_representational(cdme)", "multi_representational(3, activation=relu)"},
+     .synonyms = {"dme", "cdme", "meta_embedding"},
+     .order = 1}};
 
 }  // namespace
 }  // namespace heed

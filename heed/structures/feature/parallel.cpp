@@ -75,7 +75,9 @@ const Structure::Parts::Entry parallel_entry{
      .cost = "n1 n2 (D + Dh), O(n1 + n2) memory",
      .choose = "two inputs, full interaction: every feature with every other",
      .axis = "features",
-     .variants = {"parallel(sum)"}}};
+     .variants = {"parallel(sum)"},
+     .synonyms = {"co_attention", "coattention", "fine_grained"},
+     .order = 3}};
 
 }  // namespace
 }  // namespace heed

@@ -68,7 +68,9 @@ const Structure::Parts::Entry rotatory_entry{
      .cost = "four mechanisms with one query each for every hop, one after the other",
      .choose = "a target inside a text: left of it, itself, right of it",
      .axis = "features",
-     .variants = {"rotatory(hops=2)", "rotatory(hops=3, tied)"}}};
+     .variants = {"rotatory(hops=2)", "rotatory(hops=3, tied)"},
+     .synonyms = {"lcr_rot"},
+     .order = 5}};
 
 }  // namespace
 }  // namespace heed

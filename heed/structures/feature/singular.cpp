@@ -31,17 +31,21 @@ class Singular final : public Structure {
 const Structure::Parts::Entry singular_entry{"singular",
                                              make_structure<Singular>,
                                              {.formula = "c = Att(q, F)",
-                                              .paper = "Brauwers & Frasincar, 2021",
+                                              .paper = "Brauwers & Frasincar, 2023",
                                               .cost = "one mechanism",
                                               .choose = "one input: the default",
-                                              .axis = "features"}};
+                                              .axis = "features",
+                                              .synonyms = {"single_input"},
+                                              .order = 1}};
 const Structure::Parts::Entry basic_entry{"basic",
                                           make_structure<Singular>,
                                           {.formula = "c = Att(q, F), q from the data or the model",
                                            .paper = "Bahdanau et al., 2015",
                                            .cost = "one mechanism",
                                            .choose = "a query is at hand: a decoder's state, a candidate, a picture",
-                                           .axis = "query"}};
+                                           .axis = "query",
+                                           .synonyms = {"cross_attention", "encoder_decoder"},
+                                           .order = 1}};
 
 }  // namespace
 }  // namespace heed

@@ -46,10 +46,11 @@ const Structure::Parts::Entry trilinear_entry{
     "trilinear",
     make_structure<Trilinear>,
     {.formula = "e1_i = max_j A_ij, e2_j = max_i A_ij, A_ij = w . [f1_i; f2_j; f1_i * f2_j]; [c1; c2]",
-     .paper = "Brauwers & Frasincar, 2021, after Seo et al., 2017, and Fan et al., 2018",
+     .paper = "Brauwers & Frasincar, 2023, after Seo et al., 2017, and Fan et al., 2018",
      .cost = "n1 n2 D, O(n1 + n2) memory",
      .choose = "two inputs of one kind, where one good match is what makes a feature count",
-     .axis = "features"}};
+     .axis = "features",
+     .order = 7}};
 
 }  // namespace
 }  // namespace heed

@@ -170,7 +170,9 @@ const Structure::Parts::Entry graph_attention_entry{
      .cost = "E D + N D^2, O(E) memory",
      .choose = "who may attend whom is a graph: citations, molecules, users and items",
      .axis = "beyond",
-     .variants = {"graph_attention(v2)", "graph_attention(num_heads=2, self_loops=false)"}}};
+     .variants = {"graph_attention(v2)", "graph_attention(num_heads=2, self_loops=false)"},
+     .synonyms = {"gat", "gatv2"},
+     .order = 6}};
 
 }  // namespace
 }  // namespace heed

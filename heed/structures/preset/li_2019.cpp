@@ -80,7 +80,9 @@ const Structure::Parts::Entry positional_co_attention_entry{
      .paper = "Li et al., 2019",
      .cost = "n1^2 D + n2^2 D + n1 n2 D",
      .choose = "two sequences, no recurrence: video or text and a question",
-     .axis = "features"}};
+     .axis = "features",
+     .synonyms = {"psac"},
+     .order = 11}};
 
 const Preset::Entry li_2019{
     "li_2019",

@@ -82,7 +82,8 @@ const Structure::Parts::Entry hierarchical_co_attention_entry{
      .cost = "three co-attentions",
      .choose = "a question about a picture, or two inputs of which one has words and phrases",
      .axis = "levels",
-     .variants = {"hierarchical_co_attention(alternating)"}}};
+     .variants = {"hierarchical_co_attention(alternating)"},
+     .order = 3}};
 
 const Preset::Entry lu_2016{
     "lu_2016",

@@ -48,7 +48,9 @@ const Structure::Parts::Entry attention_gate_entry{"attention_gate",
                                                     .paper = "Oktay et al., 2018",
                                                     .cost = "one score for each place",
                                                     .choose = "a coarse signal says which positions of a map to keep",
-                                                    .axis = "query"}};
+                                                    .axis = "query",
+                                                    .synonyms = {"attention_u_net"},
+                                                    .order = 6}};
 
 const Preset::Entry oktay_2018{"oktay_2018",
                                {.paper = "Oktay et al., 2018, Attention U-Net: Learning where to look for the pancreas",

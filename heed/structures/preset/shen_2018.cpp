@@ -74,7 +74,9 @@ const Structure::Parts::Entry directional_entry{
      .paper = "Shen et al., 2018",
      .cost = "two mechanisms over L x L, one over L",
      .choose = "order matters and there is no recurrent encoder",
-     .axis = "query"}};
+     .axis = "query",
+     .synonyms = {"disan"},
+     .order = 4}};
 
 const Preset::Entry shen_2018{
     "shen_2018",

@@ -54,7 +54,8 @@ const Structure::Parts::Entry transformer_entry{"transformer",
                                                  .cost = "layers (L^2 + T^2 + L T) D, and (12 L + 16 T) D^2",
                                                  .choose = "one sequence into another, and data enough",
                                                  .axis = "beyond",
-                                                 .variants = {"transformer(num_layers=1, norm=pre)"}}};
+                                                 .variants = {"transformer(num_layers=1, norm=pre)"},
+                                                 .order = 1}};
 
 const Preset::Entry vaswani_2017{"vaswani_2017",
                                  {.paper = "Vaswani et al., 2017, Attention is all you need",

@@ -48,7 +48,8 @@ const Structure::Parts::Entry meta_embedding_encoder_entry{
      .paper = "Winata et al., 2019",
      .cost = "E D^2 for each word, and h mechanisms over L x L",
      .choose = "several embeddings of a word, read in context",
-     .axis = "representations"}};
+     .axis = "representations",
+     .order = 2}};
 
 const Preset::Entry winata_2019{
     "winata_2019",

@@ -111,7 +111,9 @@ const Structure::Parts::Entry modular_co_attention_entry{
      .cost = "layers (n1^2 + n1 n2 + n2^2) D",
      .choose = "two inputs, deep: one guides how the other is read",
      .axis = "features",
-     .variants = {"modular_co_attention(num_layers=1)"}}};
+     .variants = {"modular_co_attention(num_layers=1)"},
+     .synonyms = {"mcan"},
+     .order = 12}};
 
 const Preset::Entry yu_2019{
     "yu_2019",

@@ -49,7 +49,9 @@ const Structure::Parts::Entry feature_map_entry{"feature_map",
                                                  .cost = "one mechanism of width D / 8 over L x L",
                                                  .choose = "distant positions of a picture depend on each other",
                                                  .axis = "query",
-                                                 .variants = {"feature_map(reduce=1)"}}};
+                                                 .variants = {"feature_map(reduce=1)"},
+                                                 .synonyms = {"sagan", "non_local"},
+                                                 .order = 5}};
 
 const Preset::Entry zhang_2019{
     "zhang_2019",

@@ -53,7 +53,9 @@ const Structure::Parts::Entry capsule_entry{
      .cost = "C Lk D",
      .choose = "classification where each class shows what speaks for it",
      .axis = "queries",
-     .variants = {"capsule(classes=3)", "capsule(classes=1)"}}};
+     .variants = {"capsule(classes=3)", "capsule(classes=1)"},
+     .synonyms = {"capsule_based"},
+     .order = 7}};
 
 /// x [B, C], right [B, C] true at the class y  ->  [B].
 Tensor hinge(const Tensor& x, const Tensor& right, CapsuleLoss form) {

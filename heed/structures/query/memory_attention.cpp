@@ -65,7 +65,8 @@ const Structure::Parts::Entry memory_attention_entry{
      .cost = "K hops of Lk Dh, and Lk D Dh for the keys of each",
      .choose = "matching questions and answers, each hop looking at another part",
      .axis = "queries",
-     .variants = {"memory_attention(3, tied=false)", "memory_attention(start=mean)"}}};
+     .variants = {"memory_attention(3, tied=false)", "memory_attention(start=mean)"},
+     .order = 6}};
 
 }  // namespace
 }  // namespace heed

@@ -100,7 +100,9 @@ const Structure::Parts::Entry memory_network_entry{
      .cost = "K hops of Lq Lk d, and Lk D d for the memory of each",
      .choose = "answers that need several facts, one after the other, from a list of sentences",
      .axis = "queries",
-     .variants = {"memory_network(2, layerwise)", "memory_network(tying=layerwise, relu)"}}};
+     .variants = {"memory_network(2, layerwise)", "memory_network(tying=layerwise, relu)"},
+     .synonyms = {"memn2n", "end_to_end_memory"},
+     .order = 5}};
 
 }  // namespace
 

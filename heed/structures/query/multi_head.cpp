@@ -80,7 +80,9 @@ const Structure::Parts::Entry multi_head_entry{
      .choose = "several views at once, side by side",
      .axis = "queries",
      .variants = {"multi_head(num_heads=4, num_kv_heads=2)", "multi_head(width=full)",
-                  "multi_head(num_kv_heads=1, bias)"}}};
+                  "multi_head(num_kv_heads=1, bias)"},
+     .synonyms = {"multihead", "grouped_query", "multi_query"},
+     .order = 1}};
 
 }  // namespace
 }  // namespace heed

@@ -83,12 +83,14 @@ const Structure::Parts::Entry multi_hop_entry{
     "multi_hop",
     make_structure<MultiHop>,
     {.formula = "q' = t(q, c), c' = Att([q'; c], F), from c = mean(F)",
-     .paper = "Brauwers & Frasincar, 2021",
+     .paper = "Brauwers & Frasincar, 2023",
      .cost = "S mechanisms, one after the other",
      .choose = "iterative refinement: what to look for depends on what was found",
      .axis = "queries",
      .variants = {"multi_hop(3, tied)", "multi_hop(attention)", "multi_hop(attention, tied, asks=context)",
-                  "multi_hop(1, attention, asks=both)"}}};
+                  "multi_hop(1, attention, asks=both)"},
+     .synonyms = {"multi_step"},
+     .order = 2}};
 
 }  // namespace
 }  // namespace heed

@@ -116,7 +116,9 @@ const Structure::Parts::Entry self_attentive_query_entry{
                "(structured)",
      .axis = "query",
      .variants = {"self_attentive(features)", "self_attentive(features, norm)",
-                  "self_attentive(structured, queries=3)"}}};
+                  "self_attentive(structured, queries=3)"},
+     .synonyms = {"attention_pooling", "structured_self_attention"},
+     .order = 2}};
 
 }  // namespace
 }  // namespace heed

@@ -35,11 +35,12 @@ class Specialized final : public Structure {
 const Structure::Parts::Entry specialized_entry{"specialized",
                                                 make_structure<Specialized>,
                                                 {.formula = "c = Att(q, F), q = mean(G) or Att(G)",
-                                                 .paper = "Brauwers & Frasincar, 2021",
+                                                 .paper = "Brauwers & Frasincar, 2023",
                                                  .cost = "one mechanism, and a pass over G",
                                                  .choose = "what to look for stands in a second input",
                                                  .axis = "query",
-                                                 .variants = {"specialized(attention)"}}};
+                                                 .variants = {"specialized(attention)"},
+                                                 .order = 3}};
 
 }  // namespace
 }  // namespace heed

@@ -44,7 +44,8 @@ const Structure::Parts::Entry stack_entry{"stack",
                                            .cost = "a mechanism of L queries and L keys for each layer",
                                            .choose = "several hops where every feature is to be refined",
                                            .axis = "queries",
-                                           .variants = {"stack(num_layers=1)"}}};
+                                           .variants = {"stack(num_layers=1)"},
+                                           .order = 3}};
 
 }  // namespace
 }  // namespace heed

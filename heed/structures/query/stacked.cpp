@@ -44,7 +44,9 @@ const Structure::Parts::Entry stacked_entry{"stacked",
                                              .cost = "K mechanisms, one after the other",
                                              .choose = "a question about regions of a picture, in several steps",
                                              .axis = "queries",
-                                             .variants = {"stacked(3, tied)"}}};
+                                             .variants = {"stacked(3, tied)"},
+                                             .synonyms = {"san"},
+                                             .order = 4}};
 
 }  // namespace
 }  // namespace heed

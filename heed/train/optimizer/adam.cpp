@@ -47,12 +47,13 @@ class AdamW final : public Adam {
 const Catalogue<Optimizer>::Entry adam_entry{
     "adam",
     make_part<Optimizer, Adam>,
-    {.formula = "x - rate m^ / (sqrt(v^) + eps)", .paper = "Kingma & Ba, 2015", .choose = "usually"}};
+    {.formula = "x - rate m^ / (sqrt(v^) + eps)", .paper = "Kingma & Ba, 2015", .choose = "the default", .order = 1}};
 const Catalogue<Optimizer>::Entry adamw_entry{"adamw",
                                               make_part<Optimizer, AdamW>,
                                               {.formula = "(1 - rate decay) x - rate m^ / (sqrt(v^) + eps)",
                                                .paper = "Loshchilov & Hutter, 2019",
-                                               .choose = "larger models that learn their data by heart"}};
+                                               .choose = "larger models that learn their data by heart",
+                                               .order = 2}};
 
 }  // namespace
 }  // namespace heed

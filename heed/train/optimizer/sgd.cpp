@@ -30,7 +30,7 @@ class Sgd final : public Optimizer {
 const Catalogue<Optimizer>::Entry sgd_entry{
     "sgd",
     make_part<Optimizer, Sgd>,
-    {.formula = "x - rate m", .paper = "-", .choose = "to compare with papers before Adam"}};
+    {.formula = "x - rate m", .paper = "-", .choose = "to compare with papers before Adam", .order = 3}};
 
 }  // namespace
 }  // namespace heed

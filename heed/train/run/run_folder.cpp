@@ -329,7 +329,8 @@ std::unique_ptr<RunFolder> RunFolder::resume(const std::string& folder) {
   const auto check_complete = [&] {
     if (is_complete(run->target_)) return;
     for (const auto& parent : run->made_) ::rmdir(parent.c_str());
-    fail("train: there is nothing to resume in ", folder, ": it has no checkpoint.safetensors");
+    fail("train: there is nothing to resume in ", folder,
+         ": it has no checkpoint.safetensors; expected the folder of a run: heed train --resume runs/...");
   };
   check_complete();
   run->lock_ = std::make_unique<FolderLock>(run->target_, folder);

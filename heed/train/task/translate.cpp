@@ -236,6 +236,7 @@ class Translate final : public Task {
                           {"lowercase", settings_.corpus.lowercase},
                           {"unescape", settings_.corpus.unescape},
                           {"joint", settings_.joint},
+                          {"mechanism", mechanism()},
                           {"model", as_json(model_settings_.resolved().written())}});
   }
 
@@ -255,6 +256,12 @@ class Translate final : public Task {
     reward_->set_baseline(state["baseline"]);
   }
   Json data_hashes() const override { return data_hashes_; }
+  std::string mechanism() const override {
+    const std::string kind = model_settings_.resolved().at("attention").text("kind", "mechanism");
+    const Looking& looking = model_->attention().looking();
+    if (kind != "mechanism") return kind;
+    return (looking.structure.empty() ? "" : looking.structure + ": ") + looking.mechanism;
+  }
 
  private:
   /// Some training pair must be short enough.

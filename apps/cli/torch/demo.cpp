@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <csignal>
 #include <iostream>
-#include <memory>
 #include <unistd.h>
 
-#include "apps/cli/command.h"
 #include "apps/cli/heat/heat_map.h"
 #include "apps/cli/heat/html.h"
-#include "apps/cli/translation_maps.h"
+#include "apps/cli/torch/body.h"
+#include "apps/cli/torch/translation_maps.h"
 
 #include "heed/attention/mechanism.h"
 #include "heed/bridge/threads.h"
@@ -89,8 +88,8 @@ void show_maps(std::ostream& out, const Learner& learner, const DemoOptions& opt
 }
 
 /// The score alone where the alignment is the usual one.
-std::string short_name(const std::string& spec) {
-  const auto parts = Mechanism::parse(spec).parts();
+std::string short_name(const std::string& words) {
+  const auto parts = Mechanism::parse(words).parts();
   std::string name = parts.score.name + (parts.align.name == "softmax" ? "" : "_" + parts.align.name);
   return name;
 }
@@ -121,27 +120,14 @@ bool run_demo(std::ostream& out, const DemoOptions& options) {
 
 namespace {
 
-void add_demo(CLI::App& app) {
-  auto* demo = app.add_subcommand("demo", "Train two small translators, with attention and without, and compare them");
-  struct Arguments {
-    DemoOptions options;
-    std::string colors = "auto";
-  };
-  auto a = std::make_shared<Arguments>();
-  demo->add_option("--mechanism", a->options.mechanism, "Such as 'general + entmax(1.5)'; heed list shows the words")
-      ->capture_default_str();
-  demo->add_option("--seed", a->options.seed, "The same seed gives the same output")->capture_default_str();
-  demo->add_option("--dir", a->options.folder, "Where the runs go")->capture_default_str();
-  demo->add_option("overrides", a->options.overrides, "Of the recipe: train.max_epochs=2");
-  add_color_option(*demo, a->colors);
-  demo->callback([a] {
-    a->options.colors = colors(a->colors, isatty(STDOUT_FILENO) == 1);
-    a->options.columns = terminal_columns();
-    if (!run_demo(std::cout, a->options)) throw CLI::RuntimeError(128 + SIGINT);
-  });
+int run_demo_command(const DemoArguments& a) {
+  DemoOptions options = a.options;
+  options.colors = colors(a.colors, isatty(STDOUT_FILENO) == 1);
+  options.columns = terminal_columns();
+  return run_demo(std::cout, options) ? 0 : 128 + SIGINT;
 }
 
-const Command demo_command{10, add_demo};
+const Body demo_body{"demo", run_demo_command};
 
 }  // namespace
 }  // namespace heed::cli

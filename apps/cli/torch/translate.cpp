@@ -5,22 +5,16 @@
 #include <memory>
 #include <unistd.h>
 
-#include "apps/cli/command.h"
-#include "apps/cli/device.h"
-#include "apps/cli/lengths.h"
 #include "apps/cli/line_reader.h"
+#include "apps/cli/torch/body.h"
+#include "apps/cli/torch/device.h"
+#include "apps/cli/torch/lengths.h"
+#include "apps/cli/translate_options.h"
 
 #include "heed/models/translate/translator.h"
 
 namespace heed::cli {
 namespace {
-
-struct Arguments {
-  std::string run, align, device = "auto";
-  TranslateOptions options;
-  int64_t lines = 64, max_length = kMaxTokens;
-  bool scores = false;
-};
 
 class LinksFile {
  public:
@@ -37,9 +31,11 @@ class LinksFile {
   std::ofstream file_;
 };
 
-void run(const Arguments& a) {
+void run_translate(const TranslateArguments& a) {
   Translator translator = Translator::load(a.run, device_of(a.device));
-  TranslateOptions options = a.options;
+  TranslateOptions options;
+  options.search.beam = a.beam;
+  options.search.length_penalty = a.length_penalty;
   options.search.weights = !a.align.empty();
   check(a.align.empty() || translator.model().aligns(), "translate: --align, but the model in ", a.run,
         " has one context for all words, so it aligns none");
@@ -60,30 +56,7 @@ void run(const Arguments& a) {
   }
 }
 
-void add_translate(CLI::App& app) {
-  auto* command = app.add_subcommand("translate", "Translate lines: heed translate runs/demo < source > target");
-  auto a = std::make_shared<Arguments>();
-  a->options.search.beam = 5;
-  command->add_option("run", a->run, "A folder that heed train made")->required();
-  command->add_option("--beam", a->options.search.beam, "Hypotheses at once; 1 is greedy")
-      ->check(whole_number(1, 1000))
-      ->capture_default_str();
-  command
-      ->add_option("--length-penalty", a->options.search.length_penalty,
-                   "alpha in log p / ((5 + length) / 6)^alpha; 0 prefers short ones")
-      ->check(finite_number(0, 10))
-      ->capture_default_str();
-  command->add_option("--align", a->align, "Write links beside, one Pharaoh line for each translation, to this file");
-  command->add_option("--lines", a->lines, "Translated together at most")
-      ->check(whole_number(1, 1 << 20))
-      ->capture_default_str();
-  command->add_flag("--scores", a->scores, "The log-probability before each translation");
-  add_max_length_option(*command, a->max_length);
-  add_device_option(*command, a->device);
-  command->callback([a] { run(*a); });
-}
-
-const Command translate_command{30, add_translate};
+const Body translate_body{"translate", run_translate};
 
 }  // namespace
 }  // namespace heed::cli

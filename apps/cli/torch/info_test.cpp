@@ -1,4 +1,4 @@
-#include "apps/cli/info.h"
+#include "apps/cli/torch/info.h"
 
 #include <sstream>
 

@@ -1,4 +1,4 @@
-#include "apps/cli/translation_maps.h"
+#include "apps/cli/torch/translation_maps.h"
 
 #include <gtest/gtest.h>
 

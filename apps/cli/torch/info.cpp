@@ -1,9 +1,9 @@
-#include "apps/cli/info.h"
+#include "apps/cli/torch/info.h"
 
 #include <iostream>
-#include <memory>
 
-#include "apps/cli/command.h"
+#include "apps/cli/info_options.h"
+#include "apps/cli/torch/body.h"
 #include <ATen/Parallel.h>
 #include <nlohmann/json.hpp>
 #include <torch/cuda.h>
@@ -37,7 +37,7 @@ nlohmann::ordered_json facts() {
       {"alignments", Catalogue<Alignment>::names().size()}};
 }
 
-void print_text(std::ostream& out, const nlohmann::ordered_json& all) {
+void print_words(std::ostream& out, const nlohmann::ordered_json& all) {
   const auto text = [](const nlohmann::ordered_json& value) { return value.get<std::string>(); };
   const auto sets = all["cpu"]["instruction_sets"].get<std::vector<std::string>>();
   const auto devices = all["cuda_devices"].get<size_t>();
@@ -64,19 +64,12 @@ void print_info(std::ostream& out, bool json) {
   if (json)
     out << all.dump(2) << '\n';
   else
-    print_text(out, all);
+    print_words(out, all);
 }
 
 namespace {
 
-void add_info(CLI::App& app) {
-  auto* info = app.add_subcommand("info", "Version, libraries, threads, processor and devices");
-  auto json = std::make_shared<bool>(false);
-  info->add_flag("--json", *json, "For machines");
-  info->callback([json] { print_info(std::cout, *json); });
-}
-
-const Command info_command{90, add_info};
+const Body info_body{"info", +[](const InfoArguments& a) { print_info(std::cout, a.json); }};
 
 }  // namespace
 

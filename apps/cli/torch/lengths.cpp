@@ -1,4 +1,4 @@
-#include "apps/cli/lengths.h"
+#include "apps/cli/torch/lengths.h"
 
 #include <algorithm>
 

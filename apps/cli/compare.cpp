@@ -1,0 +1,229 @@
+#include "apps/cli/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include "apps/cli/command.h"
+#include "apps/cli/screen.h"
+#include "apps/cli/table.h"
+#include <nlohmann/json.hpp>
+
+namespace heed::cli {
+namespace {
+
+using Number = std::optional<double>;
+
+std::string with_commas(double value) {
+  std::string digits = fixed(value, 0);
+  for (int64_t i = static_cast<int64_t>(digits.size()) - 3; i > 0; i -= 3) digits.insert(static_cast<size_t>(i), ",");
+  return digits;
+}
+
+std::string duration(double seconds) {
+  if (seconds < 100) return fixed(seconds, seconds < 10 ? 1 : 0) + " s";
+  return seconds < 6000 ? fixed(seconds / 60, 1) + " min" : fixed(seconds / 3600, 1) + " h";
+}
+
+std::string two_digits(double value) {
+  return fixed(value, 2);
+}
+
+std::string per_cent(double share) {
+  return fixed(100 * share, 1) + " %";
+}
+
+/// A column of numbers. key: for --sort.
+struct Column {
+  std::string key, title;
+  bool higher_is_better;
+  std::string (*text)(double);
+  std::function<Number(const RunSummary&)> value;
+};
+
+Number figure(const RunSummary& run, const std::string& name) {
+  const auto found = run.figures.find(name);
+  return found == run.figures.end() ? Number() : Number(found->second);
+}
+
+bool any_figure(const std::vector<RunSummary>& runs, const std::string& set) {
+  return std::any_of(runs.begin(), runs.end(), [&](const RunSummary& run) {
+    const auto first = run.figures.lower_bound(set + " ");
+    return first != run.figures.end() && first->first.rfind(set + " ", 0) == 0;
+  });
+}
+
+/// Quality is that of the test set; of dev, where no run has a test set.
+std::vector<Column> number_columns(const std::vector<RunSummary>& runs) {
+  const std::string set = any_figure(runs, "test") ? "test" : "dev";
+  const auto of = [](const std::string& name) { return [name](const RunSummary& run) { return figure(run, name); }; };
+  std::vector<Column> all;
+  all.push_back({"parameters", "parameters", false, with_commas, [](const auto& run) { return run.parameters; }});
+  if (set == "test") all.push_back({"dev_bleu", "dev BLEU", true, two_digits, of("dev bleu")});
+  all.push_back({"bleu", set + " BLEU", true, two_digits, of(set + " bleu")});
+  all.push_back({"chrf", "chrF", true, two_digits, of(set + " chrf")});
+  all.push_back({"ter", "TER", false, two_digits, of(set + " ter")});
+  all.push_back({"perplexity", "perplexity", false, two_digits, of(set + " perplexity")});
+  all.push_back({"aer", "AER", false, per_cent, of(set + " aer")});
+  all.push_back({"speed", "tokens/s", true, with_commas, [](const auto& run) { return run.tokens_per_second; }});
+  all.push_back({"time", "training", false, duration, [](const auto& run) { return run.seconds; }});
+  return all;
+}
+
+std::set<std::string> machines_of(const std::vector<RunSummary>& runs) {
+  std::set<std::string> machines;
+  for (const auto& run : runs)
+    if (!run.machine.empty()) machines.insert(run.machine);
+  return machines;
+}
+
+/// Columns that no run has a value for are left out; that of machines where all are the same.
+Table table_of(const std::vector<RunSummary>& runs) {
+  Table table{{"run", "mechanism"}, {false, false}, {}};
+  for (const auto& run : runs)
+    table.rows.push_back({printable(run.run), run.mechanism.empty() ? "-" : printable(run.mechanism)});
+  const auto has_value = [&](const Column& column) {
+    return std::any_of(runs.begin(), runs.end(), [&](const auto& run) { return column.value(run).has_value(); });
+  };
+  for (const auto& column : number_columns(runs)) {
+    if (!has_value(column)) continue;
+    table.titles.push_back(column.title);
+    table.right.push_back(true);
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const Number value = column.value(runs[i]);
+      table.rows[i].push_back(value && std::isfinite(*value) ? column.text(*value) : "-");
+    }
+  }
+  if (machines_of(runs).size() < 2) return table;
+  table.titles.emplace_back("on");
+  table.right.push_back(false);
+  for (size_t i = 0; i < runs.size(); ++i) table.rows[i].push_back(runs[i].machine.empty() ? "-" : runs[i].machine);
+  return table;
+}
+
+/// What is missing in a run, and figures that were not measured in the same way.
+std::vector<std::string> remarks_on(const std::vector<RunSummary>& runs) {
+  std::vector<std::string> remarks;
+  std::map<std::string, std::set<std::string>> seen;
+  for (const auto& run : runs) {
+    if (!run.missing.empty()) remarks.push_back(printable(run.run) + ": " + run.missing);
+    for (const auto& [name, value] : run.comparables) seen[name].insert(value);
+  }
+  for (const auto& [name, values] : seen) {
+    if (values.size() < 2) continue;
+    std::string all;
+    for (const auto& value : values) all += (all.empty() ? "" : ", ") + printable(value);
+    remarks.push_back("quality cannot be compared over all runs: " + name + " differ: " + all);
+  }
+  if (machines_of(runs).size() > 1) remarks.emplace_back("tokens/s and time are of different devices or threads");
+  return remarks;
+}
+
+nlohmann::ordered_json as_json(const RunSummary& run) {
+  const auto number = [](const Number& value) {
+    return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+  };
+  const auto text = [](const std::string& value) {
+    return value.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
+  };
+  nlohmann::ordered_json one{{"run", run.run},
+                             {"mechanism", text(run.mechanism)},
+                             {"parameters", number(run.parameters)},
+                             {"dev", nlohmann::ordered_json::object()},
+                             {"test", nlohmann::ordered_json::object()},
+                             {"tokens_per_second", number(run.tokens_per_second)},
+                             {"train_seconds", number(run.seconds)},
+                             {"step", number(run.step)},
+                             {"machine", text(run.machine)},
+                             {"heed", text(run.version)},
+                             {"missing", text(run.missing)}};
+  for (const auto& [name, value] : run.figures) {
+    const size_t blank = name.find(' ');
+    one[name.substr(0, blank)][name.substr(blank + 1)] = number(value);
+  }
+  return one;
+}
+
+}  // namespace
+
+std::vector<std::string> run_sort_keys() {
+  std::vector<std::string> keys{"run", "mechanism"};
+  RunSummary tested;
+  tested.figures["test bleu"] = 0;
+  for (const auto& column : number_columns({tested})) keys.push_back(column.key);
+  return keys;
+}
+
+void sort_runs(std::vector<RunSummary>& runs, const std::string& key) {
+  if (key.empty()) return;
+  if (key == "run" || key == "mechanism") {
+    const auto text = key == "run" ? &RunSummary::run : &RunSummary::mechanism;
+    std::stable_sort(runs.begin(), runs.end(), [&](const auto& a, const auto& b) { return a.*text < b.*text; });
+    return;
+  }
+  const auto columns = number_columns(runs);
+  const bool dev = key == "dev_bleu" && columns[1].key != key;  // the only BLEU there is
+  const auto column = std::find_if(columns.begin(), columns.end(),
+                                   [&](const Column& c) { return c.key == key || (dev && c.key == "bleu"); });
+  const double sign = column->higher_is_better ? -1 : 1;
+  const auto rank = [&](const RunSummary& run) {
+    const Number value = column->value(run);
+    return value && !std::isnan(*value) ? sign * *value : HUGE_VAL;
+  };
+  std::stable_sort(runs.begin(), runs.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+}
+
+void print_comparison(std::ostream& out, const std::vector<RunSummary>& runs, int columns) {
+  print_table(out, table_of(runs), columns);
+  const auto remarks = remarks_on(runs);
+  if (!remarks.empty()) out << '\n';
+  for (const auto& remark : remarks) out << remark << '\n';
+}
+
+void print_comparison_markdown(std::ostream& out, const std::vector<RunSummary>& runs) {
+  print_table_markdown(out, table_of(runs));
+  for (const auto& remark : remarks_on(runs)) out << "\n" << remark << '\n';
+}
+
+void print_comparison_json(std::ostream& out, const std::vector<RunSummary>& runs) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& run : runs) list.push_back(as_json(run));
+  out << list.dump(2) << '\n';
+}
+
+namespace {
+
+struct CompareArguments {
+  std::vector<std::string> paths;
+  std::string sort;
+  bool json = false, markdown = false;
+};
+
+void run_compare(const CompareArguments& a) {
+  std::vector<RunSummary> runs;
+  for (const auto& folder : run_folders(a.paths)) runs.push_back(read_run_summary(folder));
+  sort_runs(runs, a.sort);
+  if (a.json) return print_comparison_json(std::cout, runs);
+  if (a.markdown) return print_comparison_markdown(std::cout, runs);
+  print_comparison(std::cout, runs, output_columns(0));
+}
+
+void add_compare(CLI::App& app) {
+  auto* command = app.add_subcommand(
+      "compare", "Several runs in one table: mechanism, parameters, quality, speed: heed compare runs/demo");
+  auto a = std::make_shared<CompareArguments>();
+  command->add_option("runs", a->paths, "Folders that heed train made, or folders of such folders")->required();
+  command->add_option("--sort", a->sort, "Best first by this column; without it in the order given")
+      ->check(CLI::IsMember(run_sort_keys()));
+  auto* json = command->add_flag("--json", a->json, "For machines");
+  command->add_flag("--markdown", a->markdown, "A table for a document")->excludes(json);
+  command->callback([a] { run_compare(*a); });
+}
+
+const Command compare_command{65, add_compare};
+
+}  // namespace
+}  // namespace heed::cli

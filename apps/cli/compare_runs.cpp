@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <cstring>
+#include <dirent.h>
+#include <memory>
+#include <set>
+#include <sstream>
+
+#include "apps/cli/compare.h"
+#include <nlohmann/json.hpp>
+
+#include "heed/base/check.h"
+#include "heed/base/excerpt.h"
+#include "heed/base/nearest.h"
+#include "heed/base/shell.h"
+#include "heed/data/file.h"
+
+namespace heed::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kMaxDepth = 4;  // of folders in folders of runs
+
+std::vector<std::string> folders_in(const std::string& folder) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), &::closedir);
+  for (const dirent* entry = open ? ::readdir(open.get()) : nullptr; entry; entry = ::readdir(open.get()))
+    if (entry->d_name[0] != '.' && is_folder(folder + "/" + entry->d_name)) names.emplace_back(entry->d_name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool is_run(const std::string& folder) {
+  return exists(folder + "/recipe.yaml") && exists(folder + "/config.json");
+}
+
+void add_runs(const std::string& folder, int depth, std::vector<std::string>& all) {
+  if (is_run(folder)) return all.push_back(folder);
+  if (depth == 0) return;
+  for (const auto& name : folders_in(folder)) add_runs(folder + "/" + name, depth - 1, all);
+}
+
+std::string without_slash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+/// The file as JSON; null where it is not there or damaged.
+Json read_json(const std::string& path) {
+  if (!exists(path)) return nullptr;
+  Json content = Json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
+  return content.is_object() ? content : Json(nullptr);
+}
+
+std::optional<double> number_in(const Json& object, const std::string& key) {
+  if (!object.is_object() || !object.contains(key) || !object[key].is_number()) return std::nullopt;
+  return object[key].get<double>();
+}
+
+std::string text_in(const Json& object, const std::string& key) {
+  return object.is_object() && object.contains(key) && object[key].is_string() ? object[key].get<std::string>() : "";
+}
+
+void add_figures(RunSummary& run, const std::string& set, const Json& report) {
+  for (const char* name : {"bleu", "chrf", "ter", "perplexity", "aer"})
+    if (const auto value = number_in(report, name)) run.figures[set + " " + name] = *value;
+  if (const auto signature = text_in(report, "bleu_signature"); !signature.empty())
+    run.comparables[set + " BLEU signature"] = signature;
+  if (const auto sentences = number_in(report, "sentences"))
+    run.comparables[set + " sentences"] = std::to_string(static_cast<int64_t>(*sentences));
+}
+
+/// The model's keys of config.json, for runs of versions that did not write the mechanism.
+std::string mechanism_of(const Json& config) {
+  if (const auto spec = text_in(config, "mechanism"); !spec.empty()) return spec;
+  if (!config.is_object() || !config.contains("model") || !config["model"].is_object()) return "";
+  const Json attention = config["model"].value("attention", Json());
+  const std::string kind = text_in(attention, "kind"), score = text_in(attention, "score"),
+                    align = text_in(attention, "align");
+  return !kind.empty() && kind != "mechanism" ? kind : score.empty() || align.empty() ? "" : score + " + " + align;
+}
+
+/// Speed, time and the best figures on dev of a run that has not ended. The last line may be incomplete.
+void add_metrics(RunSummary& run, const std::string& path) {
+  if (!exists(path)) return;
+  double tokens = 0;
+  std::istringstream lines(read_file(path));
+  for (std::string line; std::getline(lines, line);) {
+    const Json metrics = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!metrics.is_object()) continue;
+    run.step = number_in(metrics, "step");
+    run.seconds = number_in(metrics, "seconds");
+    tokens += number_in(metrics, "tokens").value_or(0);
+    const auto bleu = number_in(metrics, "dev_bleu");
+    if (!bleu || (run.figures.count("dev bleu") > 0 && *bleu <= run.figures["dev bleu"])) continue;
+    run.figures["dev bleu"] = *bleu;
+    if (const auto perplexity = number_in(metrics, "dev_perplexity")) run.figures["dev perplexity"] = *perplexity;
+  }
+  if (tokens > 0 && run.seconds.value_or(0) > 0) run.tokens_per_second = tokens / *run.seconds;
+}
+
+/// From the header of a checkpoint, whose tensor "values" holds all parameters one after another.
+std::optional<double> parameters_in_checkpoint(const std::string& path) {
+  constexpr uint64_t kMaxHeader = 1 << 20;
+  if (!exists(path)) return std::nullopt;
+  const InputFile file(path);
+  uint64_t length = 0;
+  if (file.size() < sizeof length) return std::nullopt;
+  file.read(&length, sizeof length, 0);
+  if (length > kMaxHeader || length > file.size() - sizeof length) return std::nullopt;
+  std::string header(length, ' ');
+  file.read(header.data(), length, sizeof length);
+  const Json content = Json::parse(header, nullptr, /*allow_exceptions=*/false);
+  if (!content.is_object() || !content.contains("values")) return std::nullopt;
+  const Json shape = content["values"].value("shape", Json());
+  if (!shape.is_array() || shape.empty() || !shape[0].is_number()) return std::nullopt;
+  return shape[0].get<double>();
+}
+
+void add_results(RunSummary& run, const Json& results) {
+  if (const auto spec = text_in(results, "mechanism"); !spec.empty()) run.mechanism = spec;
+  run.parameters = number_in(results, "parameters");
+  run.step = number_in(results, "step");
+  run.seconds = number_in(results, "train_seconds");
+  if (const auto rate = number_in(results, "tokens_per_second")) run.tokens_per_second = rate;
+  if (const auto version = text_in(results, "heed"); !version.empty()) run.version = version;
+  if (const auto device = text_in(results, "device"); !device.empty()) {
+    const auto threads = static_cast<int64_t>(number_in(results, "threads").value_or(1));
+    run.machine = device + ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+  }
+  for (const char* set : {"dev", "test"})
+    if (results.contains(set)) add_figures(run, set, results[set]);
+}
+
+}  // namespace
+
+std::vector<std::string> run_folders(const std::vector<std::string>& paths) {
+  std::vector<std::string> all;
+  for (const auto& given : paths) {
+    const std::string path = without_slash(given);
+    const size_t slash = path.rfind('/');
+    const std::string parent = slash == std::string::npos ? "" : path.substr(0, slash + 1);
+    check(is_folder(path), "compare: got '", excerpt(given), "'",
+          suggestion(path.substr(parent.size()), folders_in(parent.empty() ? "." : parent)),
+          ", expected the folder of a run, or a folder with runs in it");
+    const size_t before = all.size();
+    add_runs(path, kMaxDepth, all);
+    check(all.size() > before, "compare: got '", excerpt(given), "', which has no run in it; expected a folder that ",
+          "heed train made, or a folder with such folders");
+  }
+  std::vector<std::string> once;
+  std::set<std::string> seen;
+  for (const auto& folder : all) {
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(folder.c_str(), nullptr), &::free);
+    if (seen.insert(real ? real.get() : folder).second) once.push_back(folder);
+  }
+  return once;
+}
+
+RunSummary read_run_summary(const std::string& folder) {
+  RunSummary run;
+  run.run = folder;
+  const Json config = read_json(folder + "/config.json"), results = read_json(folder + "/results.json");
+  run.mechanism = mechanism_of(config);
+  run.version = text_in(config, "heed");
+  if (!results.is_null()) {
+    add_results(run, results);
+    if (run.tokens_per_second) return run;
+    RunSummary measured;
+    add_metrics(measured, folder + "/metrics.jsonl");
+    run.tokens_per_second = measured.tokens_per_second;
+    return run;
+  }
+  add_metrics(run, folder + "/metrics.jsonl");
+  run.parameters = parameters_in_checkpoint(folder + "/checkpoint.safetensors");
+  const std::string state = exists(folder + "/results.json") ? "results.json is damaged" : "no results.json yet";
+  run.missing = state + (run.step ? ", figures up to step " + std::to_string(static_cast<int64_t>(*run.step)) : "") +
+                "; finish it: heed train --resume " + quoted_for_shell(folder);
+  return run;
+}
+
+}  // namespace heed::cli

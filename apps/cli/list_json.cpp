@@ -1,0 +1,43 @@
+#include "apps/cli/list.h"
+#include <nlohmann/json.hpp>
+
+namespace heed::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json as_json(const Card& card) {
+  Json parameters = Json::array(), options = Json::array();
+  for (const auto& p : card.parameters) {
+    parameters.push_back({{"name", p.name}});
+    if (card.kind != "structure") parameters.back()["shape"] = p.shape;
+    if (!p.with.empty()) parameters.back()["with"] = p.with;
+  }
+  for (const auto& o : card.options)
+    options.push_back({{"name", o.name}, {"default", o.default_value}, {"kind", o.kind}});
+  Json all{{"kind", card.kind},       {"name", card.name},     {"order", card.order},      {"synonyms", card.synonyms},
+           {"formula", card.formula}, {"choose", card.choose}, {"parameters", parameters}, {"options", options},
+           {"cost", card.cost},       {"paper", card.paper}};
+  if (card.kind == "score") all["dimensionalities"] = card.dimensionalities;
+  if (card.kind == "structure") {
+    all["axis"] = card.axis;
+    all["inputs"] = card.takes;
+    all["inside"] = card.inside;
+    all["modules"] = card.modules;
+  }
+  if (card.kind == "preset") {
+    all["inside"] = card.inside;
+    for (const auto& [axis, choice] : card.axes) all["axes"][axis] = choice;
+  }
+  return all;
+}
+
+}  // namespace
+
+void print_cards_json(std::ostream& out, const std::vector<Card>& cards) {
+  Json list = Json::array();
+  for (const auto& card : cards) list.push_back(as_json(card));
+  out << list.dump(2) << '\n';
+}
+
+}  // namespace heed::cli

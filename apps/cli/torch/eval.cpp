@@ -1,0 +1,48 @@
+// heed eval of a run: its sets, translated by its best weights.
+
+#include <iostream>
+
+#include "apps/cli/eval_options.h"
+#include "apps/cli/report.h"
+#include "apps/cli/torch/body.h"
+#include "apps/cli/torch/device.h"
+#include <nlohmann/json.hpp>
+
+#include "heed/base/check.h"
+#include "heed/bridge/model_file.h"
+#include "heed/data/file.h"
+#include "heed/data/recipe.h"
+#include "heed/train/task.h"
+#include "heed/train/train_options.h"
+
+namespace heed::cli {
+namespace {
+
+/// The sets of the run's recipe, with the best weights.
+nlohmann::ordered_json evaluated(const EvalArguments& a) {
+  const std::string weights = a.run + "/model.safetensors";
+  check(is_folder(a.run) && exists(a.run + "/recipe.yaml"), "eval: ", a.run,
+        " is no run; expected a folder that heed train made, or --hypothesis and --reference");
+  check(exists(weights), "eval: ", a.run, " has no model.safetensors yet: training writes it at the first validation");
+  const Settings recipe = read_recipe(a.run + "/recipe.yaml", a.overrides);
+  read_train_options(recipe);  // so that a task may refuse what nobody knows
+  const auto task = Task::Parts::make(recipe.choice("task", Task::Parts::names()), recipe,
+                                      TaskEnvironment{a.run, device_of(a.device), /*resumed=*/true});
+  task->model().to(device_of(a.device));
+  load_model(task->model(), a.run);
+  task->model().eval();
+  return task->evaluate("");
+}
+
+void run_eval(const EvalArguments& a) {
+  const auto report = evaluated(a);
+  if (a.json)
+    std::cout << report.dump(2) << '\n';
+  else
+    print_results(std::cout, report);
+}
+
+const Body eval_body{"eval", run_eval};
+
+}  // namespace
+}  // namespace heed::cli

@@ -1,0 +1,19 @@
+// What the options of heed translate say.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "heed/data/max_tokens.h"
+
+namespace heed::cli {
+
+struct TranslateArguments {
+  std::string run, align, device = "auto";
+  double length_penalty = 1;
+  int64_t beam = 5, lines = 64, max_length = kMaxTokens;
+  bool scores = false;
+};
+
+}  // namespace heed::cli
