@@ -36,6 +36,10 @@ function(heed_cli)
   add_library(heed_commands OBJECT ${commands})  # compiled once, for the module and for tests
   target_link_libraries(heed_commands PUBLIC heed CLI11::CLI11 $<$<BOOL:${HEED_PNG}>:PNG::PNG Freetype::Freetype>)
   heed_torch_files(heed_commands)
+  heed_unity(heed_commands ${commands})
+  set(pictures ${commands})
+  list(FILTER pictures INCLUDE REGEX "/heat/")
+  set_property(SOURCE ${pictures} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # they include no torch
   add_library(heed_module MODULE)
   target_link_libraries(heed_module PRIVATE heed_commands heed_parser)
   set_target_properties(heed_module PROPERTIES OUTPUT_NAME heed_commands LINKER_LANGUAGE CXX
