@@ -11,6 +11,10 @@ if(Torch_VERSION VERSION_LESS 1.13 OR (Torch_VERSION VERSION_GREATER_EQUAL 2 AND
   message(FATAL_ERROR "got PyTorch ${Torch_VERSION} (${Torch_DIR}), expected 1.13 or at least 2.4. Install a newer one and add "
                       "torch.utils.cmake_prefix_path to CMAKE_PREFIX_PATH, or configure with -DHEED_TORCH=OFF.")
 endif()
+if(Torch_VERSION VERSION_LESS 2 AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  message(FATAL_ERROR "got PyTorch ${Torch_VERSION} and ${CMAKE_CXX_COMPILER_ID}, which does not read its headers as C++20. Use g++ or "
+                      "PyTorch 2.4 and newer, or configure with -DHEED_TORCH=OFF.")
+endif()
 message(STATUS "libtorch: ${Torch_VERSION} ${TORCH_LIBRARY}")
 
 # The whole project follows the ABI of torch's std::string (-D_GLIBCXX_USE_CXX11_ABI), kernels too.
