@@ -12,6 +12,7 @@ endfunction()
 #
 #   heed_parser     apps/cli/*.cpp: the parser, the commands that need no torch, and the options of those that do
 #   heed_commands   apps/cli/torch, apps/cli/heat: what the others do; heed_module is made of it
+#   heed_catalogue  apps/cli/catalogue: writes what `heed list` shows, while the program is built
 function(heed_cli)
   set(folder ${PROJECT_SOURCE_DIR}/apps/cli)
   file(GLOB program CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -27,6 +28,7 @@ function(heed_cli)
   list(FILTER commands EXCLUDE REGEX "_test\\.cpp$")
 
   add_library(heed_parser STATIC ${program})  # of heed_text it needs the headers: tests find the rest in heed
+  heed_unity(heed_parser ${program})
   target_include_directories(heed_parser PUBLIC ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
   target_link_libraries(heed_parser PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
   set(module_name ${CMAKE_SHARED_MODULE_PREFIX}heed_commands${CMAKE_SHARED_MODULE_SUFFIX})
@@ -48,17 +50,32 @@ function(heed_cli)
     set_target_properties(heed_module PROPERTIES INSTALL_RPATH "$ORIGIN/..;${HEED_BLAS_FOLDER}")
   endif()
 
+  heed_catalogue()
   add_executable(heed_cli ${folder}/main.cpp)
-  target_link_libraries(heed_cli PRIVATE heed_parser heed_text)
+  target_link_libraries(heed_cli PRIVATE heed_parser heed_catalogue_cards heed_text)
   set_target_properties(heed_cli PROPERTIES OUTPUT_NAME heed LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_parser)
   add_dependencies(heed_cli heed_module)
   if(tests AND HEED_TESTS)
-    heed_test_program(cli LIBRARY heed FILES ${tests} LINK heed_commands heed_parser)
+    heed_test_program(cli LIBRARY heed FILES ${tests} LINK heed_commands heed_catalogue_cards heed_parser)
     set_target_properties(cli_test PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_parser)
     add_dependencies(cli_test heed_cli)  # program_test.cpp runs it
     set_property(SOURCE ${folder}/program_test.cpp
                  APPEND PROPERTY COMPILE_DEFINITIONS HEED_PROGRAM="$<TARGET_FILE:heed_cli>")
   endif()
+endfunction()
+
+# apps/cli/catalogue: asks the parts of libheed for their cards and writes them into a file, so that `heed list` needs no torch.
+function(heed_catalogue)
+  add_executable(heed_catalogue ${PROJECT_SOURCE_DIR}/apps/cli/catalogue/write.cpp)
+  target_link_libraries(heed_catalogue PRIVATE heed_commands heed_parser)
+  heed_torch_files(heed_catalogue)
+  set(file ${HEED_GENERATED}/apps/cli/catalogue_cards.cpp)
+  add_custom_command(OUTPUT ${file} DEPENDS heed_catalogue heed VERBATIM COMMENT "Writing the cards of the catalogue"
+                     COMMAND ${CMAKE_COMMAND} -E make_directory ${HEED_GENERATED}/apps/cli
+                     COMMAND heed_catalogue ${file}.new
+                     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${file}.new ${file})
+  add_library(heed_catalogue_cards OBJECT ${file})
+  target_include_directories(heed_catalogue_cards PRIVATE ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
 endfunction()
 
 # heed_generated_page(<file> <argument>...): what `heed <argument>...` prints.

@@ -19,7 +19,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 /// Inside '...' of a shell.
-std::string in_quotes(const std::string& text) {
+std::string shell_quoted(const std::string& text) {
   return "'" + replaced(text, "'", "'\\''") + "'";
 }
 
@@ -37,17 +37,17 @@ void print_bash_choices(std::ostream& out, const CLI::App& command) {
   for (const auto& option : option_texts(command))
     if (!option.choices.empty()) {
       const std::string previous = option.positional ? command.get_name() : option.names.back();
-      out << "    " << in_quotes(command.get_name() + " " + previous)
-          << ") values=" << in_quotes(joined(option.choices, " ")) << " ;;\n";
+      out << "    " << shell_quoted(command.get_name() + " " + previous)
+          << ") values=" << shell_quoted(joined(option.choices, " ")) << " ;;\n";
     }
 }
 
 std::string zsh_option(const OptionText& option, const std::string& name) {
   std::string text = replaced(replaced(replaced(option.description, "\n", " "), "[", "("), "]", ")");
   text = (option.repeats ? "*" : "") + name + "[" + replaced(text, ":", "\\:") + "]";
-  if (option.value.empty()) return in_quotes(text);
+  if (option.value.empty()) return shell_quoted(text);
   const std::string values = option.choices.empty() ? "_files" : "(" + joined(option.choices, " ") + ")";
-  return in_quotes(text + ":" + option.value + ":" + values);
+  return shell_quoted(text + ":" + option.value + ":" + values);
 }
 
 void print_zsh_arguments(std::ostream& out, const CLI::App& command) {
@@ -59,12 +59,12 @@ void print_zsh_arguments(std::ostream& out, const CLI::App& command) {
 void print_fish_options(std::ostream& out, const CLI::App& command, const std::string& condition) {
   for (const auto& option : option_texts(command)) {
     if (option.positional) continue;
-    out << "complete -c heed -n " << in_quotes(condition);
+    out << "complete -c heed -n " << shell_quoted(condition);
     for (const auto& name : option.names)
       out << (name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1));
     if (!option.value.empty()) out << " -r";
-    if (!option.choices.empty()) out << " -f -a " << in_quotes(joined(option.choices, " "));
-    out << " -d " << in_quotes(replaced(option.description, "\\", "\\\\")) << '\n';
+    if (!option.choices.empty()) out << " -f -a " << shell_quoted(joined(option.choices, " "));
+    out << " -d " << shell_quoted(replaced(option.description, "\\", "\\\\")) << '\n';
   }
 }
 
@@ -101,9 +101,9 @@ std::string bash_completion(const CLI::App& app) {
   out << "  esac\n"
          "  case $command in\n"
          "    '') options="
-      << in_quotes(option_names(app).substr(1) + names) << " ;;\n";
+      << shell_quoted(option_names(app).substr(1) + names) << " ;;\n";
   for (const auto* command : shown_commands(app))
-    out << "    " << command->get_name() << ") options=" << in_quotes(option_names(*command).substr(1)) << " ;;\n";
+    out << "    " << command->get_name() << ") options=" << shell_quoted(option_names(*command).substr(1)) << " ;;\n";
   out << "  esac\n"
          "  if [[ -n $values ]]; then COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"
          "  elif [[ $current == -* || -z $command ]]; then COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
@@ -122,7 +122,7 @@ std::string zsh_completion(const CLI::App& app) {
          "  local state\n"
          "  local -a commands=(\n";
   for (const auto* command : shown_commands(app))
-    out << "    " << in_quotes(command->get_name() + ":" + replaced(command->get_description(), ":", "\\:")) << '\n';
+    out << "    " << shell_quoted(command->get_name() + ":" + replaced(command->get_description(), ":", "\\:")) << '\n';
   out << "  )\n"
          "  _arguments -C";
   print_zsh_arguments(out, app);
@@ -148,7 +148,7 @@ std::string fish_completion(const CLI::App& app) {
   print_fish_options(out, app, "__fish_use_subcommand");
   for (const auto* command : shown_commands(app)) {
     out << "complete -c heed -n __fish_use_subcommand -f -a " << command->get_name() << " -d "
-        << in_quotes(command->get_description()) << '\n';
+        << shell_quoted(command->get_description()) << '\n';
     print_fish_options(out, *command, "__fish_seen_subcommand_from " + command->get_name());
   }
   return out.str();

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "apps/cli/command.h"
-#include "apps/cli/list_cards.h"
+#include "apps/cli/list_catalogue.h"
 #include "apps/cli/table.h"
 
 namespace heed::cli {
@@ -18,7 +18,7 @@ struct ListArguments {
 };
 
 void run_list(const ListArguments& a) {
-  const auto all = collect_cards();
+  const auto all = catalogue_cards();
   FoundCards found{all, {}, true};
   if (!a.part.empty()) found = find_cards(all, a.part);
   if (a.json) return print_cards_json(std::cout, found.cards);

@@ -4,10 +4,10 @@
 namespace heed::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json as_json(const Card& card) {
-  Json parameters = Json::array(), options = Json::array();
+OrderedJson as_json(const Card& card) {
+  OrderedJson parameters = OrderedJson::array(), options = OrderedJson::array();
   for (const auto& p : card.parameters) {
     parameters.push_back({{"name", p.name}});
     if (card.kind != "structure") parameters.back()["shape"] = p.shape;
@@ -15,9 +15,10 @@ Json as_json(const Card& card) {
   }
   for (const auto& o : card.options)
     options.push_back({{"name", o.name}, {"default", o.default_value}, {"kind", o.kind}});
-  Json all{{"kind", card.kind},       {"name", card.name},     {"order", card.order},      {"synonyms", card.synonyms},
-           {"formula", card.formula}, {"choose", card.choose}, {"parameters", parameters}, {"options", options},
-           {"cost", card.cost},       {"paper", card.paper}};
+  OrderedJson all{{"kind", card.kind},         {"name", card.name},       {"order", card.order},
+                  {"synonyms", card.synonyms}, {"formula", card.formula}, {"choose", card.choose},
+                  {"parameters", parameters},  {"options", options},      {"cost", card.cost},
+                  {"paper", card.paper}};
   if (card.kind == "score") all["dimensionalities"] = card.dimensionalities;
   if (card.kind == "structure") {
     all["axis"] = card.axis;
@@ -35,7 +36,7 @@ Json as_json(const Card& card) {
 }  // namespace
 
 void print_cards_json(std::ostream& out, const std::vector<Card>& cards) {
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const auto& card : cards) list.push_back(as_json(card));
   out << list.dump(2) << '\n';
 }

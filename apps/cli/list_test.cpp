@@ -4,8 +4,9 @@
 #include <set>
 #include <sstream>
 
-#include "apps/cli/list_cards.h"
+#include "apps/cli/list_catalogue.h"
 #include "apps/cli/screen.h"
+#include "apps/cli/torch/list_cards.h"
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -294,6 +295,14 @@ TEST(List, ShowsTheFirstLineInWhichAPageIsStale) {
   EXPECT_EQ(first_difference("a\nb\nc\n", "a\nx\nc\n"), "docs/catalogue.md:2: got 'b', expected 'x'");
   EXPECT_EQ(first_difference("a\n", "a\nx\n"), "docs/catalogue.md:2: got the end of the file, expected 'x'");
   EXPECT_EQ(first_difference("a\nb\n", "a\n"), "docs/catalogue.md:2: got 'b', expected the end of the file");
+}
+
+// The program was built with the cards of this libheed, and no field of a card was left out.
+TEST(List, HasTheCardsOfTheCatalogueWithoutTorch) {
+  const auto built_in = catalogue_cards();
+  EXPECT_EQ(cards_to_text(built_in), cards_to_text(every_card()));
+  EXPECT_EQ(printed(print_cards_json, built_in), printed(print_cards_json, every_card()));
+  EXPECT_EQ(printed(print_cards_markdown, built_in), printed(print_cards_markdown, every_card()));
 }
 
 }  // namespace

@@ -518,22 +518,25 @@ TEST_F(Program, UsesNoMoreThreadsThanOpenMpGives) {
   EXPECT_TRUE(says(outcome.err, {"heed: --threads is 2, but OpenMP gives 1"}));
 }
 
-// Threads that spin while they wait make everything slower on a machine with other work.
+// Threads that spin while they wait make everything slower on a machine with other work. libgomp shows what it read
+// when it was loaded.
 TEST_F(Program, LetsTheThreadsOfATrainingSleepSoonUnlessToldOtherwise) {
-  const auto spin_count = [&](const std::string& threads, const Start& start) {
-    Process training(
-        folder_,
-        {"--threads", threads, "train", runs("toy.yaml"), "run.dir=spin", "train.max_steps=1000000", "--force"}, start);
-    EXPECT_TRUE(training.wait_for("spin/metrics.jsonl"));
-    const std::string environment = contents("/proc/" + std::to_string(training.id()) + "/environ");
-    training.send(SIGKILL);
-    EXPECT_EQ(training.wait().code, 128 + SIGKILL);
-    const size_t found = environment.find("GOMP_SPINCOUNT=");
-    return found == std::string::npos ? "" : std::string(environment.c_str() + found);
+  const auto spin_count = [&](const std::string& threads,
+                              std::vector<std::pair<std::string, std::string>> environment) {
+    environment.emplace_back("OMP_DISPLAY_ENV", "VERBOSE");
+    const Outcome outcome = run_bare(
+        {"--threads", threads, "train", runs("toy.yaml"), "run.dir=spin", "train.max_steps=1", "--force", "--quiet"},
+        {.environment = environment});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    const std::string label = "GOMP_SPINCOUNT = '";
+    const size_t found = outcome.err.find(label);
+    if (found == std::string::npos) return outcome.err;
+    return outcome.err.substr(found + label.size(),
+                              outcome.err.find('\'', found + label.size()) - found - label.size());
   };
-  EXPECT_EQ(spin_count("2", {}), "GOMP_SPINCOUNT=10000");
-  EXPECT_EQ(spin_count("2", {.environment = {{"OMP_WAIT_POLICY", "passive"}}}), "");
-  EXPECT_EQ(spin_count("1", {}), "");
+  EXPECT_EQ(spin_count("2", {}), "10000");
+  EXPECT_NE(spin_count("2", {{"OMP_WAIT_POLICY", "passive"}}), "10000");
+  EXPECT_NE(spin_count("1", {}), "10000");
 }
 
 TEST_F(Program, TakesThreadsFromItsOptionThenFromTheEnvironment) {
@@ -553,6 +556,62 @@ TEST_F(Program, RefusesAModelThatDoesNotFitIntoMemory) {
   EXPECT_TRUE(says(outcome.err, {"heed: recipe: model.features.dim is 65536, so the model would take at least ",
                                  " GB for weights, gradients and optimizer, but 2.0 GB are free; lower it"}));
   EXPECT_FALSE(exists(path("huge")));
+}
+
+// ---- without torch ----
+
+/// The program alone in a folder, without its module and its library.
+class ProgramAlone : public testing::FolderTest {
+ protected:
+  ProgramAlone() { EXPECT_EQ(std::system(("cp '" HEED_PROGRAM "' '" + path("heed") + "'").c_str()), 0); }
+
+  Outcome run(const std::string& arguments) const {
+    const int status = std::system(("cd '" + folder_ + "' && ./heed " + arguments + " > stdout 2> stderr").c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(path("stdout")), contents(path("stderr"))};
+  }
+};
+
+TEST_F(ProgramAlone, NeedsNoTorchForHelpErrorsListsAndFiles) {
+  write("text", "Tom chases Jerry in the garden\n");
+  struct Call {
+    std::string arguments;
+    int code;
+    std::string said;
+  };
+  const std::vector<Call> all{{"--version", 0, "heed "},
+                              {"--help", 0, "translate"},
+                              {"train --help", 0, "--resume"},
+                              {"list", 0, "additive"},
+                              {"list entmax", 0, "alpha"},
+                              {"list --json", 0, "\"scaled_dot\""},
+                              {"eval --hypothesis text --reference text", 0, "= 100.00"},
+                              {"compare", kMisused, ""},
+                              {"tran", kMisused, "did you mean 'train'?"},
+                              {"train", kMisused, "recipe is required"},
+                              {"translate run --beam x", kMisused, "--beam: got 'x'"}};
+  for (const auto& call : all) {
+    const Outcome outcome = run(call.arguments);
+    EXPECT_EQ(outcome.code, call.code) << call.arguments << ": " << outcome.err;
+    EXPECT_TRUE(says(outcome.out + outcome.err, {call.said})) << call.arguments;
+  }
+}
+
+TEST_F(ProgramAlone, SaysWhichModuleItLacks) {
+  for (const std::string command : {"info", "train recipe.yaml"}) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, kFailed);
+    EXPECT_TRUE(says(outcome.err, {"heed: " + command.substr(0, command.find(' ')) + ": got no module ", folder_,
+                                   "/heed/libheed_commands.so (", "No such file", "install heed again"}));
+  }
+}
+
+// What the loader maps for it: neither torch nor our own library.
+TEST_F(ProgramAlone, LinksNoTorch) {
+  ASSERT_EQ(std::system(("LD_TRACE_LOADED_OBJECTS=1 " HEED_PROGRAM " > '" + path("libraries") + "'").c_str()), 0);
+  const std::string libraries = contents(path("libraries"));
+  EXPECT_TRUE(says(libraries, {"libstdc++", "libz"}));
+  for (const char* unwanted : {"torch", "libc10", "libheed", "libgomp", "blas"})
+    EXPECT_EQ(libraries.find(unwanted), std::string::npos) << libraries;
 }
 
 // ---- folders ----

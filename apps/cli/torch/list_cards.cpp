@@ -1,4 +1,4 @@
-#include "apps/cli/list_cards.h"
+#include "apps/cli/torch/list_cards.h"
 
 #include <algorithm>
 #include <array>
@@ -53,7 +53,7 @@ CardParameter as_parameter(const ParameterSpec& spec, const std::string& with = 
 
 /// The part with one number of its options raised by 1, or null where it refuses that.
 template <typename Part>
-std::shared_ptr<const Part> with_changed_option(const std::string& name, const Options::Known& option) {
+std::shared_ptr<const Part> raised(const std::string& name, const Options::Known& option) {
   const double value = std::stod(option.default_value) + 1;
   try {
     return Catalogue<Part>::make(PartSpec{name, Options(name, {{option.name, fixed(value, 3)}})});
@@ -73,7 +73,7 @@ std::vector<CardParameter> parameters(const std::string& name, const std::vector
   std::vector<CardParameter> all;
   for (const auto& spec : specs) all.push_back(as_parameter(spec));
   for (const auto& option : options) {
-    const auto other = option.kind == "number" ? with_changed_option<Part>(name, option) : nullptr;
+    const auto other = option.kind == "number" ? raised<Part>(name, option) : nullptr;
     const auto changed = other ? declared(*other) : specs;
     for (size_t i = 0; i < std::min(specs.size(), changed.size()); ++i)
       for (size_t axis = 0; axis < specs[i].shape.size(); ++axis)
