@@ -71,6 +71,13 @@ foreach(component ${COMPONENTS})  # kernels and text first: they must do before 
   check_relocatable()
   if(component STREQUAL program)
     run(${prefix}/bin/heed --version)
+    run(${prefix}/bin/heed info)  # loads the module and the library
+    foreach(page man/man1/heed.1 bash-completion/completions/heed zsh/site-functions/_heed fish/vendor_completions.d/heed.fish)
+      file(SIZE ${prefix}/share/${page} size)
+      if(size LESS 1000)
+        message(FATAL_ERROR "${prefix}/share/${page} has ${size} bytes, expected what the program writes")
+      endif()
+    endforeach()
     message(STATUS "program: ${output}")
   else()
     build_with_cmake(${component})

@@ -46,8 +46,8 @@ function(heed_cli)
   target_link_libraries(heed_module PRIVATE heed_commands heed_parser)
   set_target_properties(heed_module PROPERTIES OUTPUT_NAME heed_commands LINKER_LANGUAGE CXX
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${from_program})
-  if(HEED_INSTALL_RPATH)
-    set_target_properties(heed_module PROPERTIES INSTALL_RPATH "$ORIGIN/..;${HEED_BLAS_FOLDER}")
+  if(HEED_MODULE_RPATH)
+    set_target_properties(heed_module PROPERTIES INSTALL_RPATH "${HEED_MODULE_RPATH}")
   endif()
 
   heed_catalogue()
