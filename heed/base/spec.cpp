@@ -54,8 +54,8 @@ std::string shown(double value) {
 
 Options::Options(std::string part, std::vector<std::pair<std::string, std::string>> given) : part_(std::move(part)) {
   for (auto& [name, value] : given) {
-    const bool twice =
-        !name.empty() && std::any_of(given_.begin(), given_.end(), [&](const Item& item) { return item.name == name; });
+    const auto is_same = [&name = name](const Item& item) { return item.name == name; };  // clang captures no binding
+    const bool twice = !name.empty() && std::any_of(given_.begin(), given_.end(), is_same);
     check(!twice, part_, ": option '", excerpt(name), "' is given twice");
     given_.push_back({name, value, false});
   }

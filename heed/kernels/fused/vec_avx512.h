@@ -2,10 +2,13 @@
 
 #pragma once
 
-// g++ 12 takes the undefined operands of its own intrinsics for uninitialized variables.
+// g++ 12 takes the undefined operands of its own intrinsics for uninitialized variables. Clang does not know the
+// second.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <cstdint>
 #include <immintrin.h>
 #include <limits>
