@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "apps/cli/command.h"
+#include "apps/cli/examples.h"
 #include "apps/cli/module.h"
 
 #include "heed/base/check.h"
@@ -14,9 +15,14 @@ namespace heed::cli {
 namespace {
 
 void add_align(CLI::App& app) {
-  auto* command = app.add_subcommand("align", "Link the words of two texts: heed align runs/demo source target");
+  auto* command = app.add_subcommand("align", "Link the words of two texts, line by line");
   auto a = std::make_shared<AlignArguments>();
-  command->add_option("run", a->run, "A folder that heed train made")->required();
+  add_examples(*command,
+               {"echo 'I love China' > source.txt; echo '我 爱 中国' > target.txt",
+                "{} align runs/demo/additive source.txt target.txt"},
+               "Words are what is between spaces, counted from 0. Text of a script without spaces, such as Chinese, is "
+               "expected\nwith spaces between words.");
+  command->add_option("run", a->run, "A run: a folder that training wrote")->required();
   command->add_option("source", a->source, "One sentence a line")->required();
   command->add_option("target", a->target, "Its translation, line by line")->required();
   command->add_option("--reverse", a->reverse, "A run that translates the other way, to symmetrize with");

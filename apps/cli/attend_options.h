@@ -11,10 +11,10 @@
 namespace heed::cli {
 
 struct AttendArguments {
-  std::string run, png, html, colors = "auto", device = "auto";
+  std::string run, png, html, colors = "auto", device = "auto", attention = "cross", step;
   std::vector<std::string> source, target;
   bool json = false;
-  int64_t beam = 5, max_length = kMaxTokens;
+  int64_t beam = 5, max_length = kMaxTokens, layer = 0, head = 0;
 };
 
 }  // namespace heed::cli

@@ -40,6 +40,7 @@ struct Start {
   std::vector<std::pair<std::string, std::string>> environment{};
   int stdout_pipe = -1;  // a descriptor in place of a file
   bool ignore_sigpipe = false;
+  std::string program = HEED_PROGRAM;
 };
 
 std::string contents(const std::string& path) {
@@ -56,7 +57,7 @@ class Process {
       : folder_(folder) {
     std::ofstream(folder_ + "/stdin", std::ios::binary) << start.input;
     std::vector<char*> words;
-    std::vector<std::string> all{HEED_PROGRAM};
+    std::vector<std::string> all{start.program};
     all.insert(all.end(), arguments.begin(), arguments.end());
     for (auto& word : all) words.push_back(word.data());
     words.push_back(nullptr);
@@ -220,7 +221,7 @@ TEST_F(Program, ExitsWithTwoWhenItIsMisused) {
 TEST_F(Program, ExitsWithOneWhenItFails) {
   const Outcome no_run = run({"translate", "none"});
   EXPECT_EQ(no_run.code, kFailed);
-  EXPECT_TRUE(says(no_run.err, {"heed: translate: none is no folder"}));
+  EXPECT_TRUE(says(no_run.err, {"heed: none: got no folder of that name, expected a run"}));
   const Outcome escapes = run({"train", runs("toy.yaml"), "train.lr=\x1b[31m" + std::string(50'000, 'x')});
   EXPECT_EQ(escapes.code, kFailed);
   EXPECT_TRUE(
@@ -468,6 +469,142 @@ TEST_F(Program, IgnoresCaseInBleuAndChrfWhereAskedTo) {
   const auto [other_bleu, other_chrf] = scores({});
   EXPECT_LT(other_bleu, 1);
   EXPECT_LT(other_chrf, 1);
+}
+
+// ---- commands that are printed ----
+
+/// Lines of two blanks and a command with this program in it.
+std::vector<std::string> commands_in(const std::string& text, const std::string& program) {
+  std::vector<std::string> all;
+  for (const auto& line : lines_of(text))
+    if (line.rfind("  ", 0) == 0 && (line.find(program + " ") != std::string::npos || line.rfind("  echo ", 0) == 0))
+      all.push_back(line.substr(2));
+  return all;
+}
+
+// In a folder with the program at bin/heed, as after `make demo`: what it prints is pasted into a shell there.
+TEST_F(Program, PrintsCommandsThatWorkWherePeopleAre) {
+  const std::string program = "bin/heed";
+  ASSERT_EQ(::mkdir(path("bin").c_str(), 0777), 0);
+  ASSERT_EQ(::symlink(HEED_PROGRAM, path(program).c_str()), 0);
+  const Start start{.environment = {{"OMP_NUM_THREADS", "1"}}, .program = program};
+  const auto pasted = [&](const std::string& command) {
+    Start shell = start;
+    shell.program = "/bin/sh";
+    return Process(folder_, {"-c", command}, shell).wait();
+  };
+  const auto expect_that_all_work = [&](const std::string& text, size_t count) {
+    const auto commands = commands_in(text, program);
+    EXPECT_EQ(commands.size(), count) << text;
+    for (const auto& command : commands) {
+      const Outcome outcome = pasted(command);
+      EXPECT_EQ(outcome.code, 0) << command << '\n' << outcome.err;
+    }
+  };
+  const Outcome demo = Process(folder_,
+                               {"demo", "train.max_steps=4", "train.schedule=constant", "data.grammar.train=200",
+                                "data.grammar.test=20", "data.grammar.dev=10"},
+                               start)
+                           .wait();
+  ASSERT_EQ(demo.code, 0) << demo.err;
+  expect_that_all_work(demo.out, 4);
+  EXPECT_TRUE(exists(path("map.png")) && exists(path("runs/demo/general/model.safetensors")));
+  const Outcome trained =
+      Process(folder_, {"train", "runs/demo/additive/recipe.yaml", "run.dir=it's mine", "train.max_steps=2"}, start)
+          .wait();
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  expect_that_all_work(trained.out, 2);
+  for (const auto& [command, count] : {std::pair{"train", 1}, {"translate", 1}, {"attend", 2}, {"align", 2}})
+    expect_that_all_work(Process(folder_, {command, "--help"}, start).wait().out, static_cast<size_t>(count));
+  const Outcome folder = Process(folder_, {"train", "runs/demo/fixed"}, start).wait();
+  const size_t cure = folder.err.find("to go on with a run: ");
+  ASSERT_NE(cure, std::string::npos) << folder.err;
+  EXPECT_EQ(pasted(lines_of(folder.err.substr(cure + 21)).front()).code, 0) << folder.err;
+}
+
+TEST_F(Program, NamesTheRunsOfAFolderThatHoldsThem) {
+  for (const auto& command : std::vector<std::vector<std::string>>{
+           {"translate", runs(".")}, {"attend", runs("."), "--source", "Tom"}, {"train", "--resume", runs(".")}}) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.code, kFailed);
+    EXPECT_TRUE(says(outcome.err, {": got a folder of 2 runs, expected one of them: ", "/back, ", "/there"}));
+  }
+}
+
+TEST_F(Program, SaysWhichPathAttentionTakes) {
+  const std::vector<std::string> quick{"train", runs("toy.yaml"), "train.max_steps=1", "--force", "run.dir=path"};
+  EXPECT_TRUE(says(run(quick).err, {"attention: fused, kernel ", "additive x softmax\n"}));
+  auto uniform = quick;
+  uniform.emplace_back("model.attention=additive + uniform");
+  EXPECT_TRUE(says(run(uniform).err, {"attention: composed of torch operations", "no kernel for additive + uniform"}));
+}
+
+// ---- words that a vocabulary lacks ----
+
+TEST_F(Program, ReportsUnknownWords) {
+  const std::string unknown = " words are not in the vocabulary of " + runs("there") + " and are read as <unk>: ";
+  const Outcome translated = run({"translate", runs("there")}, {.input = "zebra sleeps\nblorb Tom zebra\n"});
+  EXPECT_EQ(translated.err, "heed: translate: 3 of 5" + unknown + "'zebra', 'blorb'\n");
+  EXPECT_EQ(lines_of(translated.out).size(), 2U);
+  const Outcome attended = run({"attend", runs("there"), "--source", "zebra chases blorb", "--json"});
+  EXPECT_EQ(attended.err, "heed: attend: 2 of 3" + unknown + "'zebra', 'blorb'\n");
+  EXPECT_EQ(nlohmann::json::parse(attended.out)["unknown_words"], (std::vector<std::string>{"zebra", "blorb"}));
+  const std::string source = write("source", "Tom sleeps\n"), target = write("target", "汤姆 龍 龍\n");
+  EXPECT_EQ(run({"align", runs("there"), source, target}).err, "heed: align: 2 of 5" + unknown + "'龍'\n");
+  EXPECT_EQ(run({"translate", runs("there")}, {.input = "Tom sleeps\n"}).err, "");
+}
+
+TEST_F(Program, ReadsChineseWithoutSpacesByLongestMatch) {
+  const Outcome together = run({"translate", runs("back")}, {.input = "汤姆追逐杰瑞\n"}),
+                apart = run({"translate", runs("back")}, {.input = "汤姆 追逐 杰瑞\n"});
+  EXPECT_EQ(together.out, apart.out);
+  EXPECT_TRUE(says(together.err, {"read by longest match with the vocabulary: '汤姆追逐杰瑞' as '汤姆 追逐 杰瑞'"}));
+  EXPECT_EQ(apart.err, "");
+}
+
+// ---- attention by layer, head and step ----
+
+TEST_F(Program, ShowsAnyAttentionOfATransformer) {
+  ASSERT_EQ(
+      run({"train", runs("toy.yaml"), "--quiet", "run.dir=transformer", "train.max_steps=2",
+           "model.attention=scaled_dot + softmax", "model.features={kind: transformer, num_layers: 2, num_heads: 2}",
+           "model.query={kind: transformer, num_layers: 3, num_heads: 2}"})
+          .code,
+      0);
+  const auto attend = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"attend", "transformer", "--source", "Tom chases Jerry", "--target", "汤姆 追逐 杰瑞"});
+    return run(more);
+  };
+  const auto map = [&](std::vector<std::string> more) {
+    more.emplace_back("--json");
+    const Outcome outcome = attend(more);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return nlohmann::json::parse(outcome.out)["maps"][0];
+  };
+  const auto mean = map({}), first = map({"--head", "1"}), second = map({"--head", "2"}), step = map({"--step", "2-3"});
+  EXPECT_EQ(mean["layer"], 2);
+  EXPECT_EQ(mean["head"], "mean");
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t j = 0; j < 4; ++j)
+      EXPECT_NEAR(mean["weights"][i][j].get<double>(),
+                  (first["weights"][i][j].get<double>() + second["weights"][i][j].get<double>()) / 2, 1e-6);
+  EXPECT_EQ(step["rows"], (std::vector<std::string>{"追逐", "杰瑞"}));
+  EXPECT_EQ(step["weights"][0], mean["weights"][1]);
+  EXPECT_EQ(map({"--attention", "encoder"})["columns"], (std::vector<std::string>{"Tom", "chases", "Jerry", "</s>"}));
+  EXPECT_EQ(map({"--attention", "decoder", "--layer", "1"})["columns"],
+            (std::vector<std::string>{"<s>", "汤姆", "追逐", "杰瑞"}));
+  const Outcome shown =
+      attend({"--attention", "encoder", "--layer", "1", "--head", "2", "--png", "map.png", "--html", "map.html"});
+  const std::string title = "(self-attention of the encoder, layer 1 of 2, head 2 of 2)";
+  EXPECT_TRUE(says(shown.out, {"Tom chases Jerry " + title, "</s>"}));
+  EXPECT_TRUE(says(contents(path("map.html")), {title}));
+  EXPECT_TRUE(exists(path("map.png")));
+  EXPECT_TRUE(says(attend({"--layer", "7"}).err, {"heed: attend: got layer 7, expected 1 to 3\n"}));
+  EXPECT_TRUE(says(attend({"--head", "3"}).err, {"heed: attend: got head 3, expected 1 to 2\n"}));
+  EXPECT_TRUE(says(attend({"--step", "4"}).err, {"heed: attend: got step 4, expected 1 to 3"}));
+  EXPECT_EQ(attend({"--head", "0"}).code, kMisused);
+  const Outcome recurrent = run({"attend", runs("there"), "--source", "Tom", "--attention", "encoder"});
+  EXPECT_TRUE(says(recurrent.err, {"got the encoder's self-attention, expected cross-attention"}));
 }
 
 // ---- input ----

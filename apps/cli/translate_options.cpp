@@ -5,15 +5,20 @@
 #include <memory>
 
 #include "apps/cli/command.h"
+#include "apps/cli/examples.h"
 #include "apps/cli/module.h"
 
 namespace heed::cli {
 namespace {
 
 void add_translate(CLI::App& app) {
-  auto* command = app.add_subcommand("translate", "Translate lines: heed translate runs/demo < source > target");
+  auto* command = app.add_subcommand("translate", "Translate the lines of standard input");
   auto a = std::make_shared<TranslateArguments>();
-  command->add_option("run", a->run, "A folder that heed train made")->required();
+  add_examples(
+      *command, {"echo 'I love China' | {} translate runs/demo/additive"},
+      "Words that are not in the vocabulary are read as <unk>, and reported. Words of a script without spaces, "
+      "such\nas Chinese, are segmented by longest match with the vocabulary, except with --align.");
+  command->add_option("run", a->run, "A run: a folder that training wrote")->required();
   command->add_option("--beam", a->beam, "Hypotheses at once; 1 is greedy")
       ->check(whole_number(1, 1000))
       ->capture_default_str();

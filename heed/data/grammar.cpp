@@ -86,6 +86,7 @@ class Writer {
   Writer(Random& random, int64_t richness) : random_(random), richness_(richness) {}
 
   Chinese sentence(int64_t clauses) {
+    if (clauses == 1 && random_.chance(10)) return caption();
     if (clauses == 1 && random_.chance(15)) return question();
     Chinese all = clause();
     for (int64_t i = 1; i < clauses; ++i) {
@@ -108,6 +109,28 @@ class Writer {
   Chinese say(const Word& word) { return sure(word.chinese, write(word.english)); }
 
   Chinese say(const Verb& verb, bool third) { return sure(verb.chinese, write(third ? verb.third : verb.plain)); }
+
+  /// A noun phrase alone, as below a picture.
+  Chinese caption() {
+    if (random_.chance(25)) return bridge();
+    return noun_phrase(random_.chance(70)).chinese;
+  }
+
+  /// Nanjing Yangtze River Bridge: 南京市 长江 大桥
+  Chinese bridge() {
+    const auto where = say(random_.choose(kBridgeCities));
+    const Origin first{write("Yangtze")}, second{write("River")};
+    const Chinese river{{"长江", {first, second}}};
+    return in_order({where, river, sure("大桥", write("Bridge"))});
+  }
+
+  /// loves China: 爱 中国, loves the Nanjing Yangtze River Bridge: 爱 南京市 长江 大桥
+  Chinese visiting(bool third) {
+    const auto verb = say(random_.choose(kVerbsOnCities), third);
+    if (random_.chance(60)) return in_order({verb, city()});
+    write("the");
+    return in_order({verb, bridge()});
+  }
 
   /// does Tom chase Jerry: 汤姆 追逐 杰瑞 吗
   Chinese question() {
@@ -149,6 +172,8 @@ class Writer {
     Chinese act;
     if (kind < 3) {
       act = say(random_.choose(kIntransitive), third);
+    } else if (kind < 9 && random_.chance(12)) {
+      act = visiting(third);
     } else if (kind < 9) {
       const bool alive = random_.chance(70);
       const auto verb = say(transitive(alive), third);
@@ -206,6 +231,10 @@ class Writer {
 
   /// Of names two may be joined, so that "and" after a verb always begins a clause.
   Phrase subject() {
+    if (random_.chance(12)) {
+      const auto& who = random_.choose(kPronouns);
+      return {sure(who.chinese, write(who.english)), who.plural};
+    }
     if (!random_.chance(15) || !maybe()) return noun_phrase(/*alive=*/true);
     const auto first = name();
     const int64_t also = write("and");

@@ -1,13 +1,17 @@
 #include "heed/metrics/bleu.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
 
 #include "heed/base/nearest.h"
 #include "heed/metrics/bleu_tokenizer.h"
 #include "heed/metrics/corpus.h"
-#include "heed/metrics/ngrams.h"
 #include "heed/metrics/text.h"
 
 namespace heed {
@@ -28,12 +32,71 @@ int64_t closest(const std::vector<int64_t>& lengths, int64_t length) {
   });
 }
 
-/// Each run as often as in the reference that has most of it.
-NgramCounts<std::string> max_of_each(const std::vector<std::vector<std::string>>& references, size_t n) {
-  NgramCounts<std::string> max;
-  for (const auto& words : references)
-    for (const auto& [ngram, count] : word_ngrams(words, n)) max[ngram] = std::max(max[ngram], count);
-  return max;
+/// Words as numbers: comparing those is faster than comparing texts.
+class WordNumbers {
+ public:
+  /// The same number for the same word. The words must outlive this object.
+  std::vector<uint32_t> of(const std::vector<std::string>& words) {
+    std::vector<uint32_t> numbers;
+    numbers.reserve(words.size());
+    for (const auto& word : words)
+      numbers.push_back(numbers_.try_emplace(word, static_cast<uint32_t>(numbers_.size())).first->second);
+    return numbers;
+  }
+
+ private:
+  std::unordered_map<std::string_view, uint32_t> numbers_;
+};
+
+struct NgramCount {
+  std::array<uint32_t, kBleuOrder> ngram;  // shorter ones end with 0
+  int64_t count;
+};
+
+/// Adds up, or takes the largest of, the counts of equal n-grams; sorts by n-gram.
+template <typename Join>
+void join_equal(std::vector<NgramCount>& counts, const Join& join) {
+  std::sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.ngram < b.ngram; });
+  size_t kept = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (kept > 0 && counts[kept - 1].ngram == counts[i].ngram)
+      counts[kept - 1].count = join(counts[kept - 1].count, counts[i].count);
+    else
+      counts[kept++] = counts[i];
+  }
+  counts.resize(kept);
+}
+
+std::vector<NgramCount> counted_ngrams(const std::vector<uint32_t>& words, size_t n) {
+  std::vector<NgramCount> counts;
+  for (size_t i = 0; i + n <= words.size(); ++i) {
+    counts.push_back({{}, 1});
+    std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(i), n, counts.back().ngram.begin());
+  }
+  join_equal(counts, std::plus<>());
+  return counts;
+}
+
+/// Each n-gram as often as in the reference that has most of it.
+std::vector<NgramCount> max_of_each(const std::vector<std::vector<uint32_t>>& references, size_t n) {
+  std::vector<NgramCount> all;
+  for (const auto& words : references) {
+    const auto counts = counted_ngrams(words, n);
+    all.insert(all.end(), counts.begin(), counts.end());
+  }
+  if (references.size() > 1) join_equal(all, [](int64_t a, int64_t b) { return std::max(a, b); });
+  return all;
+}
+
+/// How many of the one are in the other, each as often as it is there. Both are sorted.
+int64_t clipped_matches(const std::vector<NgramCount>& one, const std::vector<NgramCount>& other) {
+  int64_t sum = 0;
+  auto next = other.begin();
+  for (const auto& [ngram, count] : one) {
+    while (next != other.end() && next->ngram < ngram) ++next;
+    if (next != other.end() && next->ngram == ngram) sum += std::min(count, next->count);
+  }
+  return sum;
 }
 
 double smooth_value(const BleuOptions& options) {
@@ -95,13 +158,16 @@ BleuCounts bleu_counts(const std::string& hypothesis, const Sentences& reference
     theirs.push_back(prepared(reference, options));
     lengths.push_back(static_cast<int64_t>(theirs.back().size()));
   }
+  WordNumbers numbers;
+  const auto ours = numbers.of(words);
+  std::vector<std::vector<uint32_t>> references_as_numbers;
+  for (const auto& reference : theirs) references_as_numbers.push_back(numbers.of(reference));
   BleuCounts counts;
   counts.hypothesis_length = static_cast<int64_t>(words.size());
   counts.reference_length = closest(lengths, counts.hypothesis_length);
   for (size_t n = 0; n < kBleuOrder; ++n) {
-    const auto ngrams = word_ngrams(words, n + 1);
-    counts.totals[n] = total(ngrams);
-    counts.matches[n] = matches(ngrams, max_of_each(theirs, n + 1));
+    counts.totals[n] = std::max<int64_t>(counts.hypothesis_length - static_cast<int64_t>(n), 0);
+    counts.matches[n] = clipped_matches(counted_ngrams(ours, n + 1), max_of_each(references_as_numbers, n + 1));
   }
   return counts;
 }

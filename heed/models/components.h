@@ -36,6 +36,12 @@ struct Looking {
   double dropout = 0;       // on weights, in training
 };
 
+/// Features with a summary of all of them, and every use of a mechanism by name.
+struct FeatureOutput {
+  Encoded encoded;
+  Steps steps{};
+};
+
 /// Features from embedded input.
 class FeatureModel : public torch::nn::Module {
  public:
@@ -43,7 +49,7 @@ class FeatureModel : public torch::nn::Module {
   using Parts = Catalogue<FeatureModel, Settings, int64_t>;  // the recipe below model.features; width of what comes in
 
   /// rows [B, L, in] -> features [B, L, width], and a summary `last` [B, width] of all of them.
-  virtual Encoded encode(const Features& embedded, const Call& call) = 0;
+  virtual FeatureOutput encode(const Features& embedded, const Call& call) = 0;
   virtual int64_t width() const = 0;
 };
 
@@ -56,6 +62,8 @@ class AttentionModel {
   virtual ~AttentionModel() = default;
   /// The features that queries see.
   virtual Features seen(const Encoded& encoded) const { return encoded.features; }
+  /// Whether queries see the features one by one, so that there is a weight for each.
+  virtual bool has_weights() const { return true; }
   /// Whether its weights say which input a query looked at.
   virtual bool aligns() const { return true; }
   const Looking& looking() const { return looking_; }

@@ -62,6 +62,8 @@ class Task {
   /// After training, with the best weights: everything worth reporting. May write files into the folder, unless it is
   /// "".
   virtual nlohmann::ordered_json evaluate(const std::string& folder) = 0;
+  /// Which path attention takes, in a line: "attention: fused, kernel avx2: additive x softmax"; "": it has none.
+  virtual std::string attention_path() { return ""; }
   /// What a user should know before training starts, or "".
   virtual std::string remarks() const { return ""; }
   /// What it remembers from step to step besides parameters, for a checkpoint.

@@ -239,7 +239,8 @@ class Trainer {
     if (call_.resume) text << ", from step " << state_.step << (state_.done ? ", where it was finished" : "");
     if (options_.bfloat16) text << ", bfloat16";
     log(text.str());
-    if (!task_->remarks().empty()) log(task_->remarks());
+    for (const auto& line : {task_->attention_path(), task_->remarks()})
+      if (!line.empty()) log(line);
   }
 
   /// What differs from the recipe in the checkpoint (recipe.yaml may have been edited since), a line for each key.
@@ -307,7 +308,7 @@ class Trainer {
   }
 
   std::string resume_command() const {
-    return "heed --threads " + std::to_string(at::get_num_threads()) + " train --resume " +
+    return call_.program + " --threads " + std::to_string(at::get_num_threads()) + " train --resume " +
            quoted_for_shell(options_.folder);
   }
 

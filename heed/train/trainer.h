@@ -22,9 +22,10 @@
 namespace heed {
 
 struct TrainCall {
-  bool resume = false;  // go on from the checkpoint in the run folder
-  bool force = false;   // a run that is there is started over
-  bool quiet = false;   // no progress bar, no lines but warnings
+  bool resume = false;           // go on from the checkpoint in the run folder
+  bool force = false;            // a run that is there is started over
+  bool quiet = false;            // no progress bar, no lines but warnings
+  std::string program = "heed";  // how commands that are printed call this program, quoted for a shell
 };
 
 struct TrainResult {

@@ -7,6 +7,7 @@
 #include "apps/cli/torch/body.h"
 #include "apps/cli/torch/device.h"
 #include "apps/cli/torch/lengths.h"
+#include "apps/cli/torch/vocabulary_report.h"
 
 #include "heed/base/links.h"
 #include "heed/data/text_file.h"
@@ -25,9 +26,13 @@ std::vector<WeightRows> weights_of(const std::string& run, const TextFile& from,
                                    const AlignArguments& a) {
   Translator translator = Translator::load(run, device_of(a.device));
   check(translator.model().aligns(), "align: the model in ", run,
-        " has one context for all words, so it aligns none; expected one with attention");
+        " has no attention, so it aligns no words; expected one with attention");
   check_source_lengths(translator, from.lines, {from.path, 1}, a.max_length);
   check_target_lengths(translator, to.lines, {to.path, 1}, a.max_length);
+  VocabularyReport vocabulary("align", run, VocabularyReport::Unspaced::kept);  // links count the words that are given
+  vocabulary.read_source(translator, from.lines);
+  vocabulary.read_target(translator, to.lines);
+  vocabulary.print(std::cerr);
   std::vector<WeightRows> all;
   for (auto& scored : translator.score(from.lines, to.lines)) all.push_back(std::move(scored.weights));
   return all;

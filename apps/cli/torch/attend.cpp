@@ -1,4 +1,4 @@
-// heed attend: what a translator looks at, as a heat map on the terminal, as a PNG and as a page.
+// heed attend: what a translator attends to, as a heat map on the terminal, as a PNG and as a page.
 
 #include <iostream>
 #include <memory>
@@ -12,6 +12,7 @@
 #include "apps/cli/torch/device.h"
 #include "apps/cli/torch/lengths.h"
 #include "apps/cli/torch/translation_maps.h"
+#include "apps/cli/torch/vocabulary_report.h"
 #include <nlohmann/json.hpp>
 
 #include "heed/data/file.h"
@@ -19,26 +20,60 @@
 namespace heed::cli {
 namespace {
 
-void print_json(const std::vector<HeatMap>& maps) {
-  auto all = nlohmann::ordered_json::array();
-  for (const auto& map : maps) all.push_back({{"source", map.columns}, {"target", map.rows}, {"weights", map.weights}});
-  std::cout << all.dump(2) << '\n';
+using Json = nlohmann::ordered_json;
+
+AttentionKind kind_of(const std::string& name) {
+  return name == "cross" ? AttentionKind::cross : name == "encoder" ? AttentionKind::encoder : AttentionKind::decoder;
+}
+
+Json json_of(const AttentionMap& map, const AttendArguments& a, const StepRange& steps, const TranslationModel& model) {
+  return {{"attention", a.attention},
+          {"layer", map.layer},
+          {"layers", map.layers},
+          {"head", map.head == 0 ? Json("mean") : Json(map.head)},
+          {"heads", map.heads},
+          {"first_step", steps.from},
+          {"equal_weights", a.attention == "cross" && !model.aligns()},
+          {"source", map.source_words},
+          {"target", map.target_words},
+          {"rows", map.rows},
+          {"columns", map.columns},
+          {"weights", map.weights}};
+}
+
+void print_json(const std::vector<AttentionMap>& maps, const AttendArguments& a, const StepRange& steps,
+                const TranslationModel& model, const VocabularyReport& vocabulary) {
+  Json all{{"run", a.run}, {"unknown_words", vocabulary.unknown()}, {"maps", Json::array()}};
+  for (const auto& map : maps) all["maps"].push_back(json_of(map, a, steps, model));
+  std::cout << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
 void run_attend(const AttendArguments& a) {
-  check(a.target.empty() || a.target.size() == a.source.size(), "attend: ", a.source.size(), " sources and ",
-        a.target.size(), " targets; expected a target for each source, or none");
-  check(a.png.empty() || a.source.size() == 1, "attend: --png with ", a.source.size(),
-        " sources; expected one, or --html, which holds many");
+  check(a.target.empty() || a.target.size() == a.source.size(), "attend: got ", a.source.size(), " sources and ",
+        a.target.size(), " targets, expected a target for each source, or none");
+  check(a.png.empty() || a.source.size() == 1, "attend: got --png with ", a.source.size(),
+        " sources, expected one; --html holds many");
+  const StepRange steps = a.step.empty() ? StepRange{} : parse_steps(a.step);
   Translator translator = Translator::load(a.run, device_of(a.device));
-  check_source_lengths(translator, a.source, {"--source", 1}, a.max_length);
-  check_target_lengths(translator, a.target, {"--target", 1}, a.max_length);
-  const auto maps = translation_maps(translator, a.source, a.target, a.beam);
-  if (!a.png.empty()) write_png(a.png, maps.front());
-  if (!a.html.empty()) write_atomically(a.html, html_page("What " + a.run + " looks at", maps));
-  if (a.json) return print_json(maps);
+  VocabularyReport vocabulary("attend", a.run, VocabularyReport::Unspaced::segmented);
+  const auto sources = vocabulary.read_source(translator, a.source),
+             targets = vocabulary.read_target(translator, a.target);
+  check_source_lengths(translator, sources, {"--source", 1}, a.max_length);
+  check_target_lengths(translator, targets, {"--target", 1}, a.max_length);
+  const AttentionKind kind = kind_of(a.attention);
+  std::vector<AttentionMap> maps;
+  std::vector<HeatMap> heat_maps;
+  for (const auto& map : attention_maps(translator, sources, targets, {.beam = a.beam},
+                                        {.kind = kind, .layer = a.layer, .head = a.head})) {
+    maps.push_back(with_steps(map, steps));
+    heat_maps.push_back(heat_map_of(maps.back(), translator.model(), kind));
+  }
+  vocabulary.print(std::cerr);
+  if (!a.png.empty()) write_png(a.png, heat_maps.front());
+  if (!a.html.empty()) write_atomically(a.html, html_page("What " + a.run + " attends to", heat_maps));
+  if (a.json) return print_json(maps, a, steps, translator.model(), vocabulary);
   const auto color = colors(a.colors, isatty(STDOUT_FILENO) == 1);
-  for (const auto& map : maps) print_heat_map(std::cout, map, color, terminal_columns());
+  for (const auto& map : heat_maps) print_heat_map(std::cout, map, color, terminal_columns());
 }
 
 const Body attend_body{"attend", run_attend};

@@ -5,12 +5,15 @@
 #include <iostream>
 #include <unistd.h>
 
+#include "apps/cli/examples.h"
 #include "apps/cli/heat/heat_map.h"
 #include "apps/cli/heat/html.h"
+#include "apps/cli/program_name.h"
 #include "apps/cli/torch/body.h"
 #include "apps/cli/torch/translation_maps.h"
 
 #include "heed/attention/mechanism.h"
+#include "heed/base/shell.h"
 #include "heed/bridge/threads.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
@@ -36,6 +39,7 @@ train:
   schedule: cosine(warmup_steps=60)
   validate_every: 1000
 eval: {tokenize: none, beam: 1}
+run: {dir: runs/demo/recipe}
 )";
 
 namespace {
@@ -52,7 +56,7 @@ bool learn(Learner& learner, const DemoOptions& options) {
   recipe.set("model.attention", learner.attention);
   recipe.set("train.seed", std::to_string(options.seed));
   recipe.set("run.dir", options.folder + "/" + learner.name);
-  learner.result = train(recipe, {.force = true, .quiet = options.quiet});
+  learner.result = train(recipe, {.force = true, .quiet = options.quiet, .program = program_name()});
   return !learner.result.interrupted;
 }
 
@@ -79,12 +83,14 @@ void print_by_length(std::ostream& out, const std::vector<Learner>& learners) {
 
 void show_maps(std::ostream& out, const Learner& learner, const DemoOptions& options) {
   Translator translator = Translator::load(learner.result.folder, at::kCPU);
-  const std::vector<std::string> sentences{"Tom chases Jerry", "two angry cats that Uncle Sam knows chase the mouse",
+  const std::vector<std::string> sentences{"Tom chases Jerry", "I love China", "Nanjing Yangtze River Bridge",
+                                           "two angry cats that Uncle Sam knows chase the mouse",
                                            "today Mary 's teacher gives the book to Tom in the garden"};
-  const auto maps = translation_maps(translator, sentences, {}, 1);
-  out << "\nWhat the translator looks at, word by word:\n";
+  const auto maps = translation_maps(translator, sentences, 1);
+  out << "\nWhat the translator with attention attends to (a row for each Chinese word, weights over the English "
+         "words):\n";
   print_heat_map(out, maps.front(), options.colors, options.columns);
-  write_atomically(options.folder + "/index.html", html_page("What " + learner.name + " attention looks at", maps));
+  write_atomically(options.folder + "/index.html", html_page("What " + learner.name + " attention attends to", maps));
 }
 
 /// The score alone where the alignment is the usual one.
@@ -94,14 +100,29 @@ std::string short_name(const std::string& words) {
   return name;
 }
 
+void print_next_steps(std::ostream& out, const std::vector<Learner>& learners, const DemoOptions& options) {
+  const std::string run = quoted_for_shell(learners.front().result.folder),
+                    baseline = quoted_for_shell(learners.back().result.folder);
+  const std::vector<std::string> commands{
+      "echo 'Tom chases two clever cats' | {} translate " + run,
+      "{} attend " + run + " --source 'I love China' --png map.png",
+      "{} attend " + baseline + " --source 'I love China'",
+      "{} train " + quoted_for_shell(learners.front().result.folder + "/recipe.yaml") +
+          " model.attention='general + entmax(1.5)' run.dir=" + quoted_for_shell(options.folder + "/general")};
+  out << "\nWritten:\n  " << options.folder << "/index.html  (the maps of more sentences: open it in a browser)\n  "
+      << learners.front().result.folder << ", " << learners.back().result.folder << "  (the two runs)\nNext:\n";
+  for (const auto& command : commands) out << "  " << pasteable(command) << '\n';
+}
+
 }  // namespace
 
 bool run_demo(std::ostream& out, const DemoOptions& options) {
   use_threads(
       1);  // tensors this small gain nothing from more, and the figures then do not depend on how many there are
   std::vector<Learner> learners{{short_name(options.mechanism), options.mechanism}, {"fixed", "fixed"}};
-  out << "Two translators learn English-Chinese from sentences of a small grammar: one with attention ("
-      << options.mechanism << "), one with a fixed context.\n"
+  out << "Two translators learn to translate English into Chinese, from sentences of a small grammar:\n  "
+      << padded(learners.front().name, 10) << "with attention (" << options.mechanism << ")\n  "
+      << padded(learners.back().name, 10) << "without: one context for all words\n"
       << std::flush;
   for (auto& learner : learners) {
     if (!learn(learner, options)) return false;
@@ -109,12 +130,7 @@ bool run_demo(std::ostream& out, const DemoOptions& options) {
   }
   print_by_length(out, learners);
   show_maps(out, learners.front(), options);
-  const std::string& run = learners.front().result.folder;
-  out << "\nWritten: " << options.folder << "/index.html (open it in a browser), " << run << ", "
-      << learners.back().result.folder << "\nGo on:\n  echo 'Tom chases two clever cats' | heed translate " << run
-      << "\n  heed attend " << run << " --source 'Jerry gives a book to Uncle Sam' --png map.png\n"
-      << "  heed train recipes/demo.yaml model.attention='general + entmax(1.5)' run.dir=" << options.folder
-      << "-general\n";
+  print_next_steps(out, learners, options);
   return true;
 }
 

@@ -3,13 +3,17 @@
 #include <csignal>
 #include <iostream>
 
+#include "apps/cli/examples.h"
+#include "apps/cli/program_name.h"
 #include "apps/cli/report.h"
 #include "apps/cli/torch/body.h"
 #include "apps/cli/train_options.h"
 
 #include "heed/base/check.h"
+#include "heed/base/shell.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
+#include "heed/data/runs.h"
 #include "heed/train/run/run_folder.h"
 #include "heed/train/trainer.h"
 
@@ -25,21 +29,34 @@ Settings recipe_of(const TrainArguments& a) {
     if (!recipe.has("name")) recipe.set("name", own);
     return recipe;
   }
-  check(a.resume, "train: ", a.recipe, " is a folder; expected a recipe, or --resume ", a.recipe,
-        " to go on with the run in it");
+  check_run(a.recipe);
+  check(a.resume, "train: got the folder ", a.recipe,
+        ", expected a recipe; to go on with a run: ", pasteable("{} train --resume " + quoted_for_shell(a.recipe)));
   Settings recipe = read_recipe(a.recipe + "/recipe.yaml", a.overrides);
   recipe.set("run.dir", a.recipe);  // as it is, whatever YAML would make of it
   return recipe;
 }
 
+/// What can be done with a translator, on a sentence of its development set.
+void print_next_steps(std::ostream& out, const nlohmann::ordered_json& results) {
+  const auto example = results.value(nlohmann::ordered_json::json_pointer("/dev/example/source"), std::string());
+  if (example.empty()) return;
+  const std::string run = quoted_for_shell(results.value("run", "")), sentence = quoted_for_shell(example);
+  out << "next:\n  " << pasteable("echo " + sentence + " | {} translate " + run) << "\n  "
+      << pasteable("{} attend " + run + " --source " + sentence) << '\n';
+}
+
 int run_train(const TrainArguments& a) {
-  const TrainResult result = train(recipe_of(a), {.resume = a.resume, .force = a.force, .quiet = a.quiet});
+  const TrainResult result =
+      train(recipe_of(a), {.resume = a.resume, .force = a.force, .quiet = a.quiet, .program = program_name()});
   if (result.interrupted) return 128 + result.signal;
   if (result.results.is_null()) return 0;  // of another process
-  if (a.json)
+  if (a.json) {
     std::cout << result.results.dump(2) << '\n';
-  else
-    print_results(std::cout, result.results);
+    return 0;
+  }
+  print_results(std::cout, result.results);
+  print_next_steps(std::cout, result.results);
   return 0;
 }
 

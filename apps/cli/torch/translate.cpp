@@ -9,6 +9,7 @@
 #include "apps/cli/torch/body.h"
 #include "apps/cli/torch/device.h"
 #include "apps/cli/torch/lengths.h"
+#include "apps/cli/torch/vocabulary_report.h"
 #include "apps/cli/translate_options.h"
 
 #include "heed/models/translate/translator.h"
@@ -41,11 +42,14 @@ void run_translate(const TranslateArguments& a) {
         " has one context for all words, so it aligns none");
   std::unique_ptr<LinksFile> links;
   if (!a.align.empty()) links = std::make_unique<LinksFile>(a.align);
+  // Links count the words of the text as it is given, so with them no word is segmented.
+  VocabularyReport vocabulary("translate", a.run,
+                              links ? VocabularyReport::Unspaced::kept : VocabularyReport::Unspaced::segmented);
   LineReader reader(STDIN_FILENO);
   for (auto lines = reader.some(a.lines); !lines.empty(); lines = reader.some(a.lines)) {
     const int64_t first = reader.lines() - static_cast<int64_t>(lines.size()) + 1;
     const auto fine = lines_within(translator, lines, a.max_length);
-    for (const auto& translation : translator.translate(fine, options)) {
+    for (const auto& translation : translator.translate(vocabulary.read_source(translator, fine), options)) {
       if (a.scores) std::cout << translation.log_probability << '\t';
       std::cout << translation.text << '\n';
       if (links) links->write(translation);
@@ -54,6 +58,7 @@ void run_translate(const TranslateArguments& a) {
     check(std::cout.good(), "translate: the output could not be written in whole");
     check_source_lengths(translator, lines, {"standard input", first}, a.max_length);
   }
+  vocabulary.print(std::cerr);
 }
 
 const Body translate_body{"translate", run_translate};

@@ -4,35 +4,73 @@
 #include <unistd.h>
 
 #include "heed/base/check.h"
+#include "heed/base/excerpt.h"
+#include "heed/base/scalar.h"
 
 namespace heed::cli {
 namespace {
 
-constexpr const char* kEndMarker = "</s>";
+/// What equal weights mean; "": the model chooses its weights.
+std::string remark_on_equal_weights(const TranslationModel& model) {
+  if (!model.attention().has_weights())
+    return "no attention: one context for all words; the equal weights are drawn, not computed";
+  return model.aligns() ? "" : "no attention: every source token has the same weight";
+}
 
 }  // namespace
 
-std::vector<HeatMap> translation_maps(Translator& translator, const std::vector<std::string>& sources,
-                                      const std::vector<std::string>& targets, int64_t beam) {
-  check(translator.model().aligns(),
-        "attend: this model has one context for all words, so it looks at none in particular; expected one with "
-        "attention");
-  TranslateOptions options;
-  options.search.beam = beam;
-  options.search.weights = true;
-  const auto translations =
-      targets.empty() ? translator.translate(sources, options) : translator.score(sources, targets);
+StepRange parse_steps(const std::string& text) {
+  const size_t dash = text.find('-');
+  StepRange steps;
+  const bool fine = read_integer(text.substr(0, dash), steps.from) &&
+                    (dash == std::string::npos || read_integer(text.substr(dash + 1), steps.to));
+  if (dash == std::string::npos) steps.to = steps.from;
+  check(fine && steps.from >= 1 && steps.to >= steps.from, "--step: got '", excerpt(text),
+        "', expected a number from 1 on, such as 3, or a range, such as 2-4");
+  return steps;
+}
+
+AttentionMap with_steps(AttentionMap map, const StepRange& steps) {
+  const int64_t rows = std::ssize(map.rows);
+  if (steps.to == 0) return map;
+  check(steps.to <= rows, "attend: got step ", steps.from > rows ? steps.from : steps.to, ", expected ",
+        rows == 0   ? "none, as there are no words"
+        : rows == 1 ? "1"
+                    : "1 to " + std::to_string(rows),
+        " for '", excerpt(joined(map.rows, " ")), "'");
+  map.rows = {map.rows.begin() + steps.from - 1, map.rows.begin() + steps.to};
+  map.weights = {map.weights.begin() + steps.from - 1, map.weights.begin() + steps.to};
+  return map;
+}
+
+std::string described(const AttentionMap& map, AttentionKind kind) {
+  const auto of = [](int64_t number, int64_t count) { return std::to_string(number) + " of " + std::to_string(count); };
+  std::string text = kind == AttentionKind::cross     ? "cross-attention"
+                     : kind == AttentionKind::encoder ? "self-attention of the encoder"
+                                                      : "self-attention of the decoder";
+  if (map.layers > 1) text += ", layer " + of(map.layer, map.layers);
+  if (map.heads > 1)
+    text += map.head > 0 ? ", head " + of(map.head, map.heads) : ", mean of " + std::to_string(map.heads) + " heads";
+  return text;
+}
+
+HeatMap heat_map_of(const AttentionMap& map, const TranslationModel& model, AttentionKind kind) {
+  HeatMap heat;
+  heat.title = joined(map.source_words, " ");
+  std::string remark = kind == AttentionKind::cross ? remark_on_equal_weights(model) : "";
+  if (remark.empty() && (map.layers > 1 || map.heads > 1 || kind != AttentionKind::cross))
+    remark = described(map, kind);
+  if (!remark.empty() && map.layers > 0) heat.title += " (" + remark + ")";
+  heat.columns = map.columns;
+  heat.rows = map.rows;
+  heat.weights = map.weights;
+  return heat;
+}
+
+std::vector<HeatMap> translation_maps(Translator& translator, const std::vector<std::string>& sources, int64_t beam) {
   std::vector<HeatMap> maps;
-  for (const auto& translation : translations) {
-    HeatMap map;
-    map.title = joined(translation.source_words, " ");
-    map.columns = translation.source_words;
-    map.rows = translation.target_words;
-    map.weights = translation.weights;
-    if (!map.columns.empty()) map.columns.emplace_back(kEndMarker);
-    for (size_t i = 0; i < map.weights.size(); ++i) map.weights[i].push_back(translation.end_weights[i]);
-    maps.push_back(std::move(map));
-  }
+  for (const auto& map : attention_maps(translator, sources, {}, {.beam = beam}))
+    maps.push_back(heat_map_of(map, translator.model(), AttentionKind::cross));
   return maps;
 }
 

@@ -18,6 +18,7 @@ class FixedContext final : public AttentionModel {
   FixedContext(const Settings&, const std::string&)
       : AttentionModel({.mechanism = "additive + softmax", .hidden = 1}) {}
   Features seen(const Encoded& encoded) const override { return {encoded.last.unsqueeze(1), {}}; }
+  bool has_weights() const override { return false; }
   bool aligns() const override { return false; }
 };
 

@@ -8,9 +8,9 @@ namespace {
 class EmbeddingFeatures final : public FeatureModel {
  public:
   EmbeddingFeatures(const Settings&, int64_t in) : width_(in) {}
-  Encoded encode(const Features& embedded, const Call&) override {
+  FeatureOutput encode(const Features& embedded, const Call&) override {
     const Features clean = embedded.without_padding();
-    return {clean, mean(clean).squeeze(1)};
+    return {{clean, mean(clean).squeeze(1)}};
   }
   int64_t width() const override { return width_; }
 

@@ -19,7 +19,7 @@ class RecurrentFeatures final : public FeatureModel {
       s.refuse("dim", "is ", o.out_dim, ", expected an even number: two directions share it");
     encoder_ = register_module("encoder", Recurrent(o));
   }
-  Encoded encode(const Features& embedded, const Call&) override { return encoder_->encode(embedded); }
+  FeatureOutput encode(const Features& embedded, const Call&) override { return {encoder_->encode(embedded)}; }
   int64_t width() const override { return encoder_->options().out_dim; }
 
  private:

@@ -14,10 +14,10 @@ class TransformerFeatures final : public FeatureModel {
   TransformerFeatures(const Settings& s, int64_t in) {
     encoder_ = register_module("encoder", TransformerEncoder(read_transformer(s, in)));
   }
-  Encoded encode(const Features& embedded, const Call& call) override {
-    Features out = encoder_->forward(with_positions(embedded, 0, encoder_->options(), is_training()), call);
-    Tensor summary = mean(out).squeeze(1);
-    return {std::move(out), std::move(summary)};
+  FeatureOutput encode(const Features& embedded, const Call& call) override {
+    Transformed out = encoder_->encode(with_positions(embedded, 0, encoder_->options(), is_training()), call);
+    Tensor summary = mean(out.features).squeeze(1);
+    return {{std::move(out.features), std::move(summary)}, std::move(out.steps)};
   }
   int64_t width() const override { return encoder_->options().dim; }
 

@@ -20,6 +20,13 @@ std::string default_features(const std::string& query) {
   return query == "transformer" ? "transformer" : "recurrent";
 }
 
+/// Where there are no kernels of ours, sentences are short enough to store their weights instead of computing them
+/// twice.
+Call for_device(Call call, const PairBatch& batch) {
+  if (batch.source.is_cuda() && call.path == Path::fastest) call.path = Path::stored;
+  return call;
+}
+
 }  // namespace
 
 Tensor Predicted::target_log_probabilities() const {
@@ -77,9 +84,11 @@ Features TranslationModel::embedded(torch::nn::Embedding& table, const Tensor& i
   return {heed::dropout(table(ids), dropout_, is_training()), keep};
 }
 
-TranslationModel::Source TranslationModel::read(const Tensor& ids, const Tensor& keep, const Call& call) {
-  const Encoded encoded = features_->encode(embedded(source_embedding_, ids, keep), call);
-  return {attention_->seen(encoded), encoded.last};
+/// steps: receives the uses of mechanisms in the feature model.
+TranslationModel::Source TranslationModel::read(const Tensor& ids, const Tensor& keep, const Call& call, Steps* steps) {
+  FeatureOutput output = features_->encode(embedded(source_embedding_, ids, keep), call);
+  if (steps != nullptr) *steps = std::move(output.steps);
+  return {attention_->seen(output.encoded), output.encoded.last};
 }
 
 Tensor TranslationModel::outputs_to_logits(const Tensor& outputs) {
@@ -87,10 +96,7 @@ Tensor TranslationModel::outputs_to_logits(const Tensor& outputs) {
 }
 
 Predicted TranslationModel::predict(const PairBatch& batch, const Call& given) {
-  Call call = given;
-  // Where there are no kernels of ours, sentences are short enough to store their weights instead of computing them
-  // twice.
-  if (batch.source.is_cuda() && call.path == Path::fastest) call.path = Path::stored;
+  const Call call = for_device(given, batch);
   Call plain = call;
   plain.outputs = {};
   const Source source = read(batch.source, batch.source_keep, plain);
@@ -122,11 +128,29 @@ Tensor TranslationModel::Decoding::step(const Tensor& tokens, const Call& call) 
   return at::log_softmax(model_->outputs_to_logits(next.outputs.rows.squeeze(1)).to(at::kFloat), -1);
 }
 
+Steps TranslationModel::attention_steps(const PairBatch& batch, const Call& given) {
+  const Call call = for_device(given, batch);
+  Steps inside, all;
+  const Source source = read(batch.source, batch.source_keep, call, &inside);
+  for (auto& [name, attended] : inside) all.emplace_back("encoder." + name, std::move(attended));
+  Answered answered = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
+                                     source.summary, call);
+  for (auto& [name, attended] : answered.steps) all.emplace_back("decoder." + name, std::move(attended));
+  return all;
+}
+
+Tensor TranslationModel::head_weights(const Steps& steps, const std::string& name) const {
+  Tensor weights = step_of(steps, name, "translate").weights;  // [B, (H,) Lq, Lk, (W)]
+  const bool self = name.ends_with("self");                    // of a Transformer, which always has an axis of heads
+  const bool channels =
+      self ? weights.dim() == 5
+           : Mechanism::parse(attention_->looking().mechanism).dimensionality() != Dimensionality::single;
+  if (channels) weights = weights.mean(-1);
+  return weights.dim() == 4 ? weights : weights.unsqueeze(1);
+}
+
 Tensor TranslationModel::alignment(const Steps& steps) const {
-  Tensor weights = step_of(steps, query_->aligning_step(), "translate").weights;  // [B, (H,) T, S, (W)]
-  const Mechanism mechanism = Mechanism::parse(attention_->looking().mechanism);
-  if (mechanism.dimensionality() != Dimensionality::single) weights = weights.mean(-1);
-  return weights.dim() == 4 ? weights.mean(1) : weights;
+  return head_weights(steps, query_->aligning_step()).mean(1);
 }
 
 int64_t TranslationModel::parameter_count() const {

@@ -60,6 +60,12 @@ class TranslationModel : public torch::nn::Module {
   };
   Decoding start(const Tensor& source, const Tensor& keep);
 
+  /// Every use of a mechanism over known targets, with what the call wants: "encoder.layers.0.self",
+  /// "decoder.layers.0.self", "decoder.layers.0.cross"; a recurrent decoder has "decoder.cross" alone.
+  Steps attention_steps(const PairBatch& batch, const Call& call = {});
+  /// Weights [B, H, Lq, Lk] of the step of that name, averaged over channels.
+  Tensor head_weights(const Steps& steps, const std::string& name) const;
+
   /// Weights [B, T, S] that align targets with the source: those of the aligning step, averaged over heads and
   /// channels.
   Tensor alignment(const Steps& steps) const;
@@ -77,7 +83,7 @@ class TranslationModel : public torch::nn::Module {
     Features seen;
     Tensor summary;
   };
-  Source read(const Tensor& ids, const Tensor& keep, const Call& call);
+  Source read(const Tensor& ids, const Tensor& keep, const Call& call, Steps* steps = nullptr);
   Features embedded(torch::nn::Embedding& table, const Tensor& ids, const Tensor& keep) const;
   Tensor outputs_to_logits(const Tensor& outputs);
 

@@ -11,6 +11,7 @@
 #include "heed/data/file.h"
 #include "heed/data/parallel_text.h"
 #include "heed/data/recipe.h"
+#include "heed/data/runs.h"
 #include "heed/data/saved_model.h"
 #include "heed/models/model_memory.h"
 
@@ -85,10 +86,8 @@ Translator::Translator(std::shared_ptr<TranslationModel> model, Languages langua
     : model_(std::move(model)), languages_(std::move(languages)), device_(model_->parameters().front().device()) {}
 
 Translator Translator::load(const std::string& folder, at::Device device) {
-  check(is_folder(folder), "translate: ", folder,
-        " is no folder; expected one that heed train made, such as runs/demo");
+  check_run(folder);
   const std::string config = folder + "/config.json";
-  check(exists(config), "translate: ", folder, " has no config.json; expected a folder that heed train made");
   check(exists(folder + "/model.safetensors"), "translate: ", folder,
         " has no model.safetensors yet: training writes it at the first validation");
   read_config(folder);  // of this format

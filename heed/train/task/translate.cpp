@@ -6,6 +6,8 @@
 //   train   batch (tokens of the larger side, padding counted), smoothing
 //   eval    tokenize, beam, length_penalty, watch
 
+#include <algorithm>
+
 #include <ATen/ATen.h>
 
 #include "heed/base/md5.h"
@@ -21,6 +23,7 @@
 #include "heed/metrics/chrf.h"
 #include "heed/metrics/perplexity.h"
 #include "heed/metrics/ter.h"
+#include "heed/models/translate/attention_path.h"
 #include "heed/models/translate/pair_batch.h"
 #include "heed/models/translate/reward.h"
 #include "heed/models/translate/translator.h"
@@ -122,6 +125,14 @@ IdPairs encoded_pairs(const Languages& languages, const TextPairs& text) {
   return ids;
 }
 
+/// The first sentence that is short enough to be shown, or else the first of all.
+size_t example_of(const std::vector<std::string>& sentences) {
+  constexpr size_t kBytes = 100;
+  const auto found = std::find_if(sentences.begin(), sentences.end(),
+                                  [](const std::string& line) { return !line.empty() && line.size() <= kBytes; });
+  return found == sentences.end() ? 0 : static_cast<size_t>(found - sentences.begin());
+}
+
 /// A hash of lines: md5 of the hash so far and the next line.
 std::string lines_md5(const std::vector<std::string>& lines) {
   std::string hash;
@@ -220,6 +231,9 @@ class Translate final : public Task {
       return 0.0;
     };
     return settings_.monitor == "bleu" && of("bleu") >= 1 ? of("bleu") : -of("loss");
+  }
+  std::string attention_path() override {
+    return described_paths(*model_, collate(pairs_, {batches_->rows(0, 0).front()}).to(device_));
   }
   std::string remarks() const override {
     const int64_t left_out = corpus_.left_out + batches_->left_out();
@@ -332,15 +346,19 @@ class Translate final : public Task {
     const auto options = bleu_options();
     const Bleu score = bleu(hypotheses, {text.target}, options);
     const auto [loss, tokens] = loss_of(text);
-    Json report{{"sentences", text.size()},
-                {"bleu", score.score},
-                {"bleu_details", details(score)},
-                {"bleu_signature", signature(options)},
-                {"chrf", chrf(hypotheses, {text.target}).score},
-                {"ter", ter(hypotheses, {text.target}).score},
-                {"perplexity", perplexity(loss, tokens)},
-                {"tokens", tokens},
-                {"beam", settings_.best.search.beam}};
+    const size_t shown = example_of(text.source);
+    Json report{
+        {"sentences", text.size()},
+        {"bleu", score.score},
+        {"bleu_details", details(score)},
+        {"bleu_signature", signature(options)},
+        {"chrf", chrf(hypotheses, {text.target}).score},
+        {"ter", ter(hypotheses, {text.target}).score},
+        {"perplexity", perplexity(loss, tokens)},
+        {"tokens", tokens},
+        {"beam", settings_.best.search.beam},
+        {"example",
+         {{"source", text.source[shown]}, {"reference", text.target[shown]}, {"hypothesis", hypotheses[shown]}}}};
     const auto source = sentence_lengths(text.source);
     report["source_length_unit"] = source.characters ? "characters" : "words";
     for (const auto& bucket : bleu_by_length(source.lengths, hypotheses, {text.target}, options))

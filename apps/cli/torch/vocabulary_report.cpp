@@ -1,0 +1,111 @@
+#include "apps/cli/torch/vocabulary_report.h"
+
+#include <algorithm>
+
+#include "heed/base/check.h"
+#include "heed/base/excerpt.h"
+#include "heed/base/utf8.h"
+
+namespace heed::cli {
+namespace {
+
+constexpr size_t kShown = 5;  // words in a message
+constexpr size_t kLettersShown = 40;
+
+std::string shown(const std::string& word) {
+  return "'" + excerpt(word, kLettersShown) + "'";
+}
+
+std::string listed(const std::vector<std::string>& texts) {
+  std::vector<std::string> first(texts.begin(), texts.begin() + static_cast<int64_t>(std::min(texts.size(), kShown)));
+  return joined(first) + (texts.size() > kShown ? ", ..." : "");
+}
+
+bool is_known(const Tokenizer& tokenizer, const std::string& word) {
+  const int64_t id = tokenizer.id(word);
+  return id != Tokenizer::kUnknown && !tokenizer.is_special(id);
+}
+
+}  // namespace
+
+std::vector<std::string> longest_matches(const Tokenizer& tokenizer, const std::string& word) {
+  const std::u32string letters = decoded(word);
+  if (!std::all_of(letters.begin(), letters.end(), is_unspaced)) return {};
+  if (tokenizer.encode(word) != std::vector<int64_t>{Tokenizer::kUnknown}) return {};
+  std::vector<std::string> words;
+  for (size_t begin = 0; begin < letters.size();) {
+    size_t length = letters.size() - begin;
+    while (length > 0 && !is_known(tokenizer, encoded(letters.substr(begin, length)))) --length;
+    if (length == 0) return {};
+    words.push_back(encoded(letters.substr(begin, length)));
+    begin += length;
+  }
+  return words;
+}
+
+std::vector<std::string> VocabularyReport::read_source(const Translator& translator,
+                                                       const std::vector<std::string>& lines) {
+  std::vector<std::string> all;
+  for (const auto& line : lines) all.push_back(read(translator.languages(), *translator.languages().source, line));
+  return all;
+}
+
+std::vector<std::string> VocabularyReport::read_target(const Translator& translator,
+                                                       const std::vector<std::string>& lines) {
+  std::vector<std::string> all;
+  for (const auto& line : lines) all.push_back(read(translator.languages(), *translator.languages().target, line));
+  return all;
+}
+
+std::string VocabularyReport::read(const Languages& languages, const Tokenizer& tokenizer, const std::string& line) {
+  std::string text;
+  bool changed = false;
+  for (const auto& word : whitespace_words(line)) {
+    const auto parts = longest_matches(tokenizer, languages.prepared(word));
+    if (!text.empty()) text += ' ';
+    text += parts.empty() || unspaced_ == Unspaced::kept ? word : joined(parts, " ");
+    if (parts.empty()) continue;
+    changed = changed || unspaced_ == Unspaced::segmented;
+    if (seen_.insert(word).second) segmented_.emplace_back(word, joined(parts, " "));
+  }
+  const std::string& read = changed ? text : line;
+  note_unknown(tokenizer, languages.prepared(read));
+  return read;
+}
+
+void VocabularyReport::note_unknown(const Tokenizer& tokenizer, const std::string& text) {
+  const Cut cut = tokenizer.segment(text);
+  words_ += std::ssize(cut.words);
+  std::vector<int64_t> tokens(cut.words.size()), unknown(cut.words.size());
+  for (size_t i = 0; i < cut.ids.size(); ++i) {
+    if (cut.word[i] < 0) continue;
+    const auto word = static_cast<size_t>(cut.word[i]);
+    ++tokens[word];
+    unknown[word] += cut.ids[i] == Tokenizer::kUnknown;
+  }
+  for (size_t i = 0; i < cut.words.size(); ++i) {
+    if (unknown[i] == 0 || cut.words[i] == tokenizer.piece(Tokenizer::kUnknown)) continue;
+    ++unknown_count_;
+    in_part_ = in_part_ || unknown[i] < tokens[i];
+    if (seen_.insert("unknown " + cut.words[i]).second) unknown_.push_back(cut.words[i]);
+  }
+}
+
+void VocabularyReport::print(std::ostream& out) const {
+  std::vector<std::string> words, segmentations;
+  for (const auto& word : unknown_) words.push_back(shown(word));
+  for (const auto& [word, parts] : segmented_) segmentations.push_back(shown(word) + " as " + shown(parts));
+  const std::string who = "heed: " + command_ + ": ";
+  if (unknown_count_ > 0)
+    out << who << unknown_count_ << " of " << words_ << (words_ == 1 ? " word" : " words")
+        << (unknown_count_ == 1 ? " is" : " are") << " not in the vocabulary of " << excerpt(run_)
+        << (unknown_count_ == 1 ? " and is" : " and are")
+        << (in_part_ ? " read in part as <unk>: " : " read as <unk>: ") << listed(words) << '\n';
+  if (!segmentations.empty())
+    out << who
+        << (unspaced_ == Unspaced::segmented ? "read by longest match with the vocabulary: "
+                                             : "expected spaces between words; write ")
+        << listed(segmentations) << '\n';
+}
+
+}  // namespace heed::cli
