@@ -16,6 +16,8 @@ add_compile_options(-fPIC)
 add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options(-Wno-restrict)  # g++ 12 warns wrongly about std::string + (GCC bug 105651)
+elseif(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  add_compile_options(-Wno-sign-conversion)  # g++'s -Wconversion leaves it out of C++
 endif()
 if(HEED_WERROR)
   add_compile_options(-Werror)
