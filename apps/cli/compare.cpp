@@ -124,7 +124,9 @@ std::vector<std::string> remarks_on(const std::vector<RunSummary>& runs) {
 
 nlohmann::ordered_json as_json(const RunSummary& run) {
   const auto number = [](const Number& value) {
-    return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+    if (!value || !std::isfinite(*value)) return nlohmann::ordered_json(nullptr);
+    const bool whole = *value == std::floor(*value) && std::fabs(*value) < 1e15;
+    return whole ? nlohmann::ordered_json(static_cast<int64_t>(*value)) : nlohmann::ordered_json(*value);
   };
   const auto text = [](const std::string& value) {
     return value.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);

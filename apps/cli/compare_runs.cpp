@@ -99,22 +99,26 @@ void add_metrics(RunSummary& run, const std::string& path) {
   if (tokens > 0 && run.seconds.value_or(0) > 0) run.tokens_per_second = tokens / *run.seconds;
 }
 
-/// From the header of a checkpoint, whose tensor "values" holds all parameters one after another.
-std::optional<double> parameters_in_checkpoint(const std::string& path) {
-  constexpr uint64_t kMaxHeader = 1 << 20;
-  if (!exists(path)) return std::nullopt;
+/// What the header of a checkpoint says of its run; null where it cannot be read.
+Json checkpoint_state(const std::string& path) {
+  constexpr uint64_t kMaxHeader = 1 << 24;
+  if (!exists(path)) return nullptr;
   const InputFile file(path);
   uint64_t length = 0;
-  if (file.size() < sizeof length) return std::nullopt;
+  if (file.size() < sizeof length) return nullptr;
   file.read(&length, sizeof length, 0);
-  if (length > kMaxHeader || length > file.size() - sizeof length) return std::nullopt;
+  if (length > kMaxHeader || length > file.size() - sizeof length) return nullptr;
   std::string header(length, ' ');
   file.read(header.data(), length, sizeof length);
   const Json content = Json::parse(header, nullptr, /*allow_exceptions=*/false);
-  if (!content.is_object() || !content.contains("values")) return std::nullopt;
-  const Json shape = content["values"].value("shape", Json());
-  if (!shape.is_array() || shape.empty() || !shape[0].is_number()) return std::nullopt;
-  return shape[0].get<double>();
+  if (!content.is_object() || !content.contains("__metadata__")) return nullptr;
+  return Json::parse(text_in(content["__metadata__"], "state"), nullptr, /*allow_exceptions=*/false);
+}
+
+std::string resume_command(const std::string& folder, const Json& state) {
+  const auto threads = number_in(state, "threads");
+  return "heed " + (threads ? "--threads " + std::to_string(static_cast<int64_t>(*threads)) + " " : "") +
+         "train --resume " + quoted_for_shell(folder);
 }
 
 void add_results(RunSummary& run, const Json& results) {
@@ -172,10 +176,11 @@ RunSummary read_run_summary(const std::string& folder) {
     return run;
   }
   add_metrics(run, folder + "/metrics.jsonl");
-  run.parameters = parameters_in_checkpoint(folder + "/checkpoint.safetensors");
+  const Json checkpoint = checkpoint_state(folder + "/checkpoint.safetensors");
+  run.parameters = number_in(checkpoint, "parameters");
   const std::string state = exists(folder + "/results.json") ? "results.json is damaged" : "no results.json yet";
   run.missing = state + (run.step ? ", figures up to step " + std::to_string(static_cast<int64_t>(*run.step)) : "") +
-                "; finish it: heed train --resume " + quoted_for_shell(folder);
+                "; finish it: " + resume_command(folder, checkpoint);
   return run;
 }
 

@@ -99,15 +99,17 @@ TEST_F(Compare, ShowsARunThatHasNotEndedWithWhatIsMissing) {
       << printed(runs);
 }
 
-TEST_F(Compare, CountsTheParametersOfACheckpoint) {
-  const std::string header = R"({"values":{"dtype":"F32","shape":[1234],"data_offsets":[0,4936]}})";
+TEST_F(Compare, ReadsTheStateOfACheckpoint) {
+  const std::string header = R"({"__metadata__":{"state":"{\"parameters\":1234,\"threads\":3}"}})";
   std::string bytes(8, '\0');
   bytes[0] = static_cast<char>(header.size());
   make_run("going", {{"checkpoint.safetensors", bytes + header}});
   make_run("torn", {{"checkpoint.safetensors", "\xff\xff\xff\xff\xff\xff\xff\xff{"}});
-  const auto runs = read({"going", "torn"});
+  make_run("short", {{"checkpoint.safetensors", "abc"}});
+  const auto runs = read({"going", "torn", "short"});
   EXPECT_EQ(runs[0].parameters, 1234.0);
-  EXPECT_FALSE(runs[1].parameters.has_value());
+  EXPECT_TRUE(says(runs[0].missing, {"finish it: heed --threads 3 train --resume "}));
+  EXPECT_FALSE(runs[1].parameters || runs[2].parameters);
 }
 
 TEST_F(Compare, SaysThatResultsAreDamaged) {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/check.h"
+#include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
 #include "heed/base/utf8.h"
 #include "heed/metrics/alignment_error.h"
@@ -166,10 +167,12 @@ AlignmentError link_errors(const EvalFilesOptions& options) {
 /// Refuses what cannot be done before anything is read.
 void check_options(const EvalFilesOptions& options) {
   const auto known = eval_metrics();
-  for (const auto& metric : options.metrics)
-    check(std::find(known.begin(), known.end(), metric) != known.end(), "eval: no metric called '", metric, "'",
-          suggestion(metric, known), "; known: ", joined(known),
-          ". What follows --metrics is read as metrics: a run or an override comes before it");
+  for (const auto& metric : options.metrics) {
+    const bool is_run = metric.find_first_of("/=") != std::string::npos;
+    check(std::find(known.begin(), known.end(), metric) != known.end(), "eval: no metric called '", excerpt(metric),
+          "'", suggestion(metric, known), "; known: ", joined(known),
+          is_run ? ". heed eval RUN reports all of them and takes no --metrics" : "");
+  }
   const bool texts = !options.hypothesis.empty(), links = !options.links.empty();
   check(texts || links, "eval: nothing to evaluate, expected hypotheses and references, or links and gold links");
   check(texts || (options.references.empty() && options.source.empty()),

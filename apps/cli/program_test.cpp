@@ -238,7 +238,8 @@ TEST_F(Program, TakesMetricsAndReferencesAsLists) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     std::string all;
-    for (const auto& [name, figure] : nlohmann::ordered_json::parse(outcome.out).items())
+    const auto report = nlohmann::ordered_json::parse(outcome.out);
+    for (const auto& [name, figure] : report.items())
       all += name + " " + figure.value("signature", "").substr(0, 6) + "; ";
     return all;
   };
@@ -264,7 +265,8 @@ TEST_F(Program, RefusesOptionsOfFilesForARunWithACure) {
   EXPECT_TRUE(says(outcome.err, {"there' and --metrics, expected one of them; heed eval RUN reports every metric"}));
   const Outcome after = run({"eval", "--metrics", "bleu", runs("there")});
   EXPECT_EQ(after.code, kFailed);
-  EXPECT_TRUE(says(after.err, {"eval: no metric called '", "a run or an override comes before it"}));
+  EXPECT_TRUE(
+      says(after.err, {"eval: no metric called '", "heed eval RUN reports all of them and takes no --metrics"}));
 }
 
 // ---- heed list ----

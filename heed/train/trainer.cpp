@@ -542,7 +542,7 @@ class Trainer {
                     {"best_step", state_.best_step},
                     {"epochs", state_.epoch},
                     {"train_seconds", trained_seconds_ > 0 ? trained_seconds_ : state_.seconds},
-                    {"train_" + task_->unit(), state_.tokens},
+                    {"train_" + task_->unit(), static_cast<int64_t>(state_.tokens)},
                     {task_->unit() + "_per_second", rate},
                     {"parameters", flat_->count()},
                     {"device", device_.str()},

@@ -23,7 +23,7 @@ const Catalogue<Alignment>::Entry identity_entry{"identity",
                                                  {.formula = "e_j",
                                                   .paper = "Sukhbaatar et al., 2015",
                                                   .cost = "Lq Lk",
-                                                  .choose = "un-normalized sums; linear start",
+                                                  .choose = "unnormalized sums; linear start",
                                                   .synonyms = {"unnormalized"},
                                                   .order = 14}};
 

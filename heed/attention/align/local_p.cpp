@@ -78,7 +78,7 @@ const Catalogue<Alignment>::Entry local_p_entry{
     {.formula = "softmax(e) exp(-(j - p)^2 / 2 sigma^2) over |j - p| <= D",
      .paper = "Luong et al., 2015",
      .cost = "Lq (2D + 1)",
-     .choose = "one place matters and can be guessed from the query",
+     .choose = "one position matters and can be guessed from the query",
      .variants = {"local_p(2)", "local_p(2, renorm)", "local_p(2, score_gauss)", "local_p(0)"},
      .synonyms = {"local", "predictive", "local_predictive"},
      .order = 4}};

@@ -52,7 +52,7 @@ const Structure::Parts::Entry attention_over_attention_entry{
     {.formula = "s = alpha mean_i(beta_i), alpha = align over D, beta = align over Q of D Q^T; sum_i s_i d_i",
      .paper = "Cui et al., 2017",
      .cost = "n1 n2 D, n1 n2 memory",
-     .choose = "the answer is a word of the document: s says where it stands",
+     .choose = "the answer is a word of the document: s says where it is",
      .axis = "features",
      .synonyms = {"aoa"},
      .order = 10}};
