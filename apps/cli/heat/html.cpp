@@ -62,11 +62,13 @@ Json json_of(const HeatMap& map) {
   check_heat_map(map);
   Json weights = Json::array();
   for (const auto& row : map.weights) weights.push_back(rounded(row));
-  return {{"title", printable(map.title)},
+  return {{"title", printable(titled(map))},
           {"columns", words_of(map.columns)},
           {"rows", words_of(map.rows)},
           {"weights", weights},
-          {"top", map.top}};
+          {"top", map.top},
+          {"column_name", map.column_name},
+          {"row_name", map.row_name}};
 }
 
 /// The scale of the terminal and of pictures, for the page to look up.

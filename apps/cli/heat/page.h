@@ -44,8 +44,8 @@ inline constexpr std::string_view kPageBody = R"(<div id="bar">
 <button id="theme" type="button">light / dark</button>
 </div>
 <h2 id="name"></h2>
-<div class="text"><b>source</b><div id="source"></div></div>
-<div class="text"><b>target</b><div id="target"></div></div>
+<div class="text"><b id="column_name"></b><div id="source"></div></div>
+<div class="text"><b id="row_name"></b><div id="target"></div></div>
 <div id="view"><div id="corner"></div><canvas id="heads"></canvas><canvas id="sides"></canvas><canvas id="cells"></canvas></div>
 <div id="scale"><span>0</span><i></i><span id="top"></span></div>
 <div id="note" hidden></div>
@@ -219,10 +219,12 @@ function show(index) {
   cell = Math.max(4, Math.min(52, Math.floor(Math.max(cellSize, most <= 60 ? 18 : 4))));
   $('size').value = cell;
   scale();
+  $('column_name').textContent = map.column_name;
+  $('row_name').textContent = map.row_name;
   spans($('source'), map.columns, markColumn);
   spans($('target'), map.rows, markRow);
   const empty = !map.columns.length || !map.rows.length;
-  $('name').textContent = map.title + (empty ? ' (no words on ' + (map.columns.length ? 'the target' : 'the source') + ' side)' : '');
+  $('name').textContent = map.title + (empty ? ' (no words on ' + (map.columns.length ? 'the ' + map.row_name : 'the ' + map.column_name) + ' side)' : '');
   $('name').hidden = !empty && (maps.length > 1 || !map.title || map.title === map.columns.join(' '));
   $('view').hidden = empty;
   draw();

@@ -98,7 +98,8 @@ void print_blocks(std::ostream& out, const HeatMap& map, Colors colors, int colu
   for (size_t first = 0; first < map.columns.size(); first += step) {
     const size_t last = std::min(first + step, map.columns.size());
     if (!whole)
-      out << (first > 0 ? "\n" : "") << "  source words " << first + 1 << " to " << last << " of " << words << '\n';
+      out << (first > 0 ? "\n" : "") << "  " << map.column_name << " words " << first + 1 << " to " << last << " of "
+          << words << '\n';
     print_heads(out, map, first, last, width, label);
     for (size_t i = 0; i < map.rows.size(); ++i) {
       std::string line = std::string(kMargin, ' ') + padded(shortened(map.rows[i], label - 1), label);
@@ -115,12 +116,18 @@ void print_blocks(std::ostream& out, const HeatMap& map, Colors colors, int colu
 /// Labels that keep to their line.
 HeatMap with_printable_words(HeatMap map) {
   map.title = printable(map.title);
+  map.remark = printable(map.remark);
   for (auto* words : {&map.columns, &map.rows})
     for (auto& word : *words) word = printable(word);
   return map;
 }
 
 }  // namespace
+
+std::string titled(const HeatMap& map) {
+  const std::string remark = map.remark.empty() ? "" : "(" + map.remark + ")";
+  return map.title + (map.title.empty() || remark.empty() ? "" : " ") + remark;
+}
 
 void check_heat_map(const HeatMap& map) {
   check(map.weights.size() == map.rows.size(), "heat map: ", map.weights.size(), " rows of weights for ",
@@ -135,9 +142,9 @@ void print_heat_map(std::ostream& out, const HeatMap& given, Colors colors, int 
   check_heat_map(given);
   const auto map = with_printable_words(given);
   columns = std::max(columns, kMinColumns);
-  if (!map.title.empty()) out << map.title << '\n';
+  if (const auto title = titled(map); !title.empty()) out << title << '\n';
   if (map.rows.empty() || map.columns.empty()) {
-    out << "  no words on " << (map.columns.empty() ? "the source" : "the target") << " side\n";
+    out << "  no words on the " << (map.columns.empty() ? map.column_name : map.row_name) << " side\n";
     return;
   }
   const Grid grid{"", map.columns, map.rows, map.weights, "", {}};

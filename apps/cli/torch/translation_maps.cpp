@@ -56,11 +56,12 @@ std::string described(const AttentionMap& map, AttentionKind kind) {
 
 HeatMap heat_map_of(const AttentionMap& map, const TranslationModel& model, AttentionKind kind) {
   HeatMap heat;
-  heat.title = joined(map.source_words, " ");
-  std::string remark = kind == AttentionKind::cross ? remark_on_equal_weights(model) : "";
-  if (remark.empty() && (map.layers > 1 || map.heads > 1 || kind != AttentionKind::cross))
-    remark = described(map, kind);
-  if (!remark.empty() && map.layers > 0) heat.title += " (" + remark + ")";
+  heat.title = joined(kind == AttentionKind::decoder ? map.target_words : map.source_words, " ");
+  if (map.layers > 0 && kind == AttentionKind::cross) heat.remark = remark_on_equal_weights(model);
+  if (heat.remark.empty() && (map.layers > 1 || map.heads > 1 || kind != AttentionKind::cross))
+    heat.remark = described(map, kind);
+  if (kind == AttentionKind::encoder) heat.row_name = "source";
+  if (kind == AttentionKind::decoder) heat.column_name = "target";
   heat.columns = map.columns;
   heat.rows = map.rows;
   heat.weights = map.weights;

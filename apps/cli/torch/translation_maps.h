@@ -22,8 +22,8 @@ StepRange parse_steps(const std::string& text);
 /// The map with these rows alone; refuses a range that it does not have.
 AttentionMap with_steps(AttentionMap map, const StepRange& steps);
 
-/// Titled with the source sentence; with the layer and the head where the model has several; and with a remark where it
-/// has no attention, so that the weights are equal.
+/// Titled with the source sentence (decoder: the target); with the layer and the head where the model has several; and
+/// with a remark where it has no attention, so that the weights are equal.
 HeatMap heat_map_of(const AttentionMap& map, const TranslationModel& model, AttentionKind kind);
 
 /// "cross-attention, layer 2 of 6, head 3 of 8"

@@ -52,8 +52,9 @@ TEST(TranslationMaps, AreEmptyWhereThereAreNoWords) {
 TEST(TranslationMaps, SayWhereThereIsNoAttention) {
   Translator fixed = small_translator("fixed"), mean = small_translator("mean");
   const HeatMap drawn = heat_map(fixed, "Tom chases Jerry", "汤姆"), equal = heat_map(mean, "Tom chases Jerry", "汤姆");
-  EXPECT_TRUE(says(drawn.title, {"Tom chases Jerry (no attention: one context for all words; the equal weights are"}));
-  EXPECT_TRUE(says(equal.title, {"Tom chases Jerry (no attention: every source token has the same weight)"}));
+  EXPECT_TRUE(
+      says(titled(drawn), {"Tom chases Jerry (no attention: one context for all words; the equal weights are"}));
+  EXPECT_TRUE(says(titled(equal), {"Tom chases Jerry (no attention: every source token has the same weight)"}));
   for (const auto& map : {drawn, equal})
     for (const double weight : map.weights.front()) EXPECT_NEAR(weight, 0.25, 1e-6);
 }

@@ -1,7 +1,9 @@
 #include "heed/models/translate/attention_map.h"
 
 #include <cmath>
+#include <map>
 
+#include "heed/attention/positions.h"
 #include "heed/attention/testing.h"
 #include "heed/data/recipe.h"
 #include "heed/data/testing.h"

@@ -41,12 +41,14 @@ Layout layout_of(const HeatMap& map, Type& type) {
     rise = std::max(rise, width * std::sin(angle) + at.letters * std::cos(angle));
     reach = std::max(reach, (j + 0.5) * at.cell + width * std::cos(angle) + at.letters);
   }
-  const int head = map.title.empty() ? 0 : kTitleLetters + 2 * kGap;
+  const int head = (map.title.empty() ? 0 : kTitleLetters + 2 * kGap) + (map.remark.empty() ? 0 : kScaleLetters + kGap);
   at.left = kEdge + widest + kGap;
   at.top = kEdge + head + static_cast<int>(std::ceil(rise)) + kGap;
   at.scale_top = at.top + rows * at.cell + 2 * kGap;
   const int title = std::min(type.width(printable(map.title), kTitleLetters), 2 * kLongestLabel);
-  const int right = std::max({at.left + static_cast<int>(std::ceil(reach)), at.left + kScaleWidth, kEdge + title});
+  const int remark = type.width(printable(map.remark), kScaleLetters);
+  const int right =
+      std::max({at.left + static_cast<int>(std::ceil(reach)), at.left + kScaleWidth, kEdge + std::max(title, remark)});
   at.width = right + kEdge;
   at.height = at.scale_top + kScaleHeight + kScaleLetters + kGap + kEdge;
   return at;

@@ -55,8 +55,10 @@ class Picture {
   explicit Picture(const HeatMap& map) : map_(map), at_(layout_of(map, type_)), canvas_(at_.width, at_.height) {
     const auto title = type_.fitted(printable(map.title), kTitleLetters, at_.width - 2 * kEdge);
     write(title, kTitleLetters, kEdge, kEdge + kTitleLetters, 0, kInk);
+    const int above = title.empty() ? 0 : kTitleLetters + kGap;
+    write(printable(map.remark), kScaleLetters, kEdge, kEdge + above + kScaleLetters, 0, kInk);
     if (map.rows.empty() || map.columns.empty()) {
-      const std::string side = map.columns.empty() ? "source" : "target";
+      const std::string side = map.columns.empty() ? map.column_name : map.row_name;
       write("no words on the " + side + " side", kScaleLetters, kEdge, at_.top + kScaleLetters, 0, kInk);
       return;
     }
