@@ -8,7 +8,7 @@
 namespace heed::testing {
 namespace {
 
-class Runs : public FolderTest {
+class RunFolders : public FolderTest {
  protected:
   void make_run(const std::string& name) {
     ::mkdir(path(name).c_str(), 0777);
@@ -16,14 +16,14 @@ class Runs : public FolderTest {
   }
 };
 
-TEST_F(Runs, AreAcceptedAsTheyAre) {
+TEST_F(RunFolders, AreAcceptedAsTheyAre) {
   make_run("one");
   EXPECT_TRUE(is_run(path("one")));
   EXPECT_NO_THROW(check_run(path("one")));
   EXPECT_FALSE(is_run(path("none")));
 }
 
-TEST_F(Runs, AreNamedWhereAFolderHoldsThem) {
+TEST_F(RunFolders, AreNamedWhereAFolderHoldsThem) {
   make_run("fixed");
   make_run("additive");
   make_run(".additive.new");  // being prepared
@@ -32,7 +32,7 @@ TEST_F(Runs, AreNamedWhereAFolderHoldsThem) {
                    {": got a folder of 2 runs, expected one of them: ", "/additive, ", "/fixed"}));
 }
 
-TEST_F(Runs, AreMissed) {
+TEST_F(RunFolders, AreMissed) {
   EXPECT_TRUE(says(error_of([&] { check_run(path("none")); }), {"/none: got no folder", "expected a run"}));
   EXPECT_TRUE(says(error_of([&] { check_run(folder_); }), {"got a folder without config.json", "expected a run"}));
   EXPECT_TRUE(runs_in(path("none")).empty());

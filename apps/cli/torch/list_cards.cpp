@@ -40,7 +40,7 @@ std::vector<ParameterSpec> declared(const Part& part) {
     return part.parameters(kWide);
   } catch (const Error&) {
     Sizes equal = kWide;
-    equal.query = equal.keys;
+    equal.query_dim = equal.key_dim;
     return part.parameters(equal);
   }
 }
