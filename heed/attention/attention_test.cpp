@@ -142,20 +142,20 @@ TEST_P(EveryModule, CopiesWithItsNumbers) {
   EXPECT_TRUE(same_bits(copy->forward(query_, keys_, values_).context, expected));
 }
 
-// Two futures of one past: each must see its own.
-// Without key_heads every head has keys and values of its own, so the projections are as wide as those of the query.
+// Without num_kv_heads every head has keys and values of its own, so the projections are as wide as those of the query.
 TEST(Attention, GivesEachHeadKeysOfItsOwnUnlessToldOtherwise) {
   const auto projections = [](int64_t key_heads) {
-    Attention attention(
-        AttentionOptions{.query = 8, .keys = 8, .values = 8, .hidden = 8, .heads = 4, .key_heads = key_heads});
+    Attention attention(AttentionOptions{
+        .query_dim = 8, .key_dim = 8, .value_dim = 8, .hidden_dim = 8, .num_heads = 4, .num_kv_heads = key_heads});
     const auto named = attention->named();
-    return std::tuple(attention->options().key_heads, named.at("heads.keys").size(0), named.at("heads.values").size(0));
+    return std::tuple(attention->options().num_kv_heads, named["heads.keys"].size(0), named["heads.values"].size(0));
   };
   EXPECT_EQ(projections(0), std::tuple(4, 8, 8));
   EXPECT_EQ(projections(4), projections(0));
   EXPECT_EQ(projections(1), std::tuple(1, 2, 2));
 }
 
+// Two futures of one past: each must see its own.
 TEST(Memory, LetsBeamsShareAPast) {
   const at::NoGradGuard no_grad;
   Attention attention(
