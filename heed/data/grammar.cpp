@@ -112,24 +112,27 @@ class Writer {
 
   /// A noun phrase alone, as below a picture.
   Chinese caption() {
-    if (random_.chance(25)) return bridge();
+    if (random_.chance(25)) return landmark();
     return noun_phrase(random_.chance(70)).chinese;
   }
 
-  /// Nanjing Yangtze River Bridge: 南京市 长江 大桥
-  Chinese bridge() {
-    const auto where = say(random_.choose(kBridgeCities));
-    const Origin first{write("Yangtze")}, second{write("River")};
-    const Chinese river{{"长江", {first, second}}};
+  /// Nanjing Yangtze River Bridge: 南京市 长江 大桥, Paris Bridge: 巴黎 大桥, Yangtze River: 长江
+  Chinese landmark() {
+    const int64_t kind = random_.below(5);
+    if (kind == 0) return yangtze();
+    const auto where = kind < 3 ? say(random_.choose(kYangtzeCities)) : named(random_.choose(kCities));
+    const auto river = kind < 3 ? yangtze() : Chinese{};
     return in_order({where, river, sure("大桥", write("Bridge"))});
   }
 
+  Chinese yangtze() { return named({"Yangtze River", "长江"}); }
+
   /// loves China: 爱 中国, loves the Nanjing Yangtze River Bridge: 爱 南京市 长江 大桥
-  Chinese visiting(bool third) {
-    const auto verb = say(random_.choose(kVerbsOnCities), third);
-    if (random_.chance(60)) return in_order({verb, city()});
+  Chinese sightseeing(bool third) {
+    const auto verb = say(random_.choose(kVerbsOnSights), third);
+    if (random_.chance(50)) return in_order({verb, city_or_country()});
     write("the");
-    return in_order({verb, bridge()});
+    return in_order({verb, landmark()});
   }
 
   /// does Tom chase Jerry: 汤姆 追逐 杰瑞 吗
@@ -172,8 +175,8 @@ class Writer {
     Chinese act;
     if (kind < 3) {
       act = say(random_.choose(kIntransitive), third);
-    } else if (kind < 9 && random_.chance(12)) {
-      act = visiting(third);
+    } else if (kind < 9 && random_.chance(15)) {
+      act = sightseeing(third);
     } else if (kind < 9) {
       const bool alive = random_.chance(70);
       const auto verb = say(transitive(alive), third);
@@ -201,7 +204,7 @@ class Writer {
   Chinese location() {
     if (random_.chance(35)) {
       auto in = sure("在", write("in"));
-      const auto where = city();
+      const auto where = city_or_country();
       in[0].from[1] = {origin(where[0]), false};
       return in_order({in, where});
     }
@@ -211,12 +214,14 @@ class Writer {
     return in_order({possible("在", origin(side[0]), origin(noun[0])), noun, side});
   }
 
-  Chinese city() {
-    const auto& city = random_.choose(kCities);
-    const size_t space = city.english.find(' ');
-    const Origin first{write(city.english.substr(0, space))};
-    if (space == std::string_view::npos) return {{city.chinese, {first}}};
-    return {{city.chinese, {first, Origin{write(city.english.substr(space + 1))}}}};
+  Chinese city_or_country() { return named(random_.chance(50) ? random_.choose(kCountries) : random_.choose(kCities)); }
+
+  /// A name of one English word or two: New York, 纽约.
+  Chinese named(const Word& name) {
+    const size_t space = name.english.find(' ');
+    const Origin first{write(name.english.substr(0, space))};
+    if (space == std::string_view::npos) return {{name.chinese, {first}}};
+    return {{name.chinese, {first, Origin{write(name.english.substr(space + 1))}}}};
   }
 
   /// Uncle Sam: 山姆 叔叔

@@ -45,7 +45,7 @@ TEST(Grammar, WritesTheSamePairsOnEveryMachine) {
   uint64_t hash = 0xCBF29CE484222325U;
   for (const auto& pair : grammar_pairs(1, 1000))
     for (const char letter : text_of(pair) + '\n') hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
-  EXPECT_EQ(hash, 3814607674440199228U);
+  EXPECT_EQ(hash, 4760253369070804840U);
 }
 
 TEST(Grammar, BeginsTheSameHoweverManyPairsAreWanted) {
@@ -115,8 +115,8 @@ TEST(Grammar, HasMoreThanAHundredWordsOnEitherSide) {
     for (const auto& word : words_of(pair.source)) english.insert(word);
     for (const auto& word : words_of(pair.target)) chinese.insert(word);
   }
-  EXPECT_EQ(english.size(), 162U);
-  EXPECT_EQ(chinese.size(), 130U);
+  EXPECT_EQ(english.size(), 164U);
+  EXPECT_EQ(chinese.size(), 132U);
 }
 
 TEST(Grammar, GivesASentenceOneTranslation) {
@@ -169,54 +169,49 @@ TEST(Grammar, PutsTheMeasureWordBetweenNumberAndNoun) {
 }
 
 TEST(Grammar, PutsPositionTimeAndMannerBeforeTheVerb) {
-  EXPECT_EQ(found("Mary laughs near the forest"),
-            "Mary laughs near the forest\t玛丽 在 森林 旁边 笑\t0-0 2p1 4p1 4-2 2-3 1-4 ");
-  EXPECT_EQ(found("five horses sing quietly"),
-            "five horses sing quietly\t五 匹 马 悄悄 唱歌\t0-0 0p1 1p1 1-2 3-3 2-4 ");
-  EXPECT_EQ(found("you will wait slowly in the forest today"),
-            "you will wait slowly in the forest today\t你 今天 会 在 森林 里 慢慢 等待\t"
-            "0-0 7-1 1-2 4p3 6p3 6-4 4-5 3-6 2-7 ");
+  EXPECT_EQ(found("Peter sings behind the park"),
+            "Peter sings behind the park\t彼得 在 公园 后面 唱歌\t0-0 2p1 4p1 4-2 2-3 1-4 ");
+  EXPECT_EQ(found("Mrs Lucy will see an old dog in the kitchen now"),
+            "Mrs Lucy will see an old dog in the kitchen now\t露西 太太 现在 会 在 厨房 里 看见 一 只 老 狗\t"
+            "1-0 0-1 10-2 2-3 7p4 9p4 9-5 7-6 3-7 4-8 4p9 6p9 5p9 5-10 6-11 ");
 }
 
 TEST(Grammar, WritesANameOfTwoWordsAsOne) {
-  EXPECT_EQ(found("the horse sleeps in San Francisco"),
-            "the horse sleeps in San Francisco\t马 在 旧金山 睡觉\t1-0 3-1 4p1 4-2 5-2 2-3 ");
+  EXPECT_EQ(found("does Alice sing in San Francisco"),
+            "does Alice sing in San Francisco\t爱丽丝 在 旧金山 唱歌 吗\t1-0 3-1 4p1 4-2 5-2 2-3 0-4 ");
 }
 
 TEST(Grammar, PutsTheTitleAfterTheName) {
-  EXPECT_EQ(found("Uncle Peter waits"), "Uncle Peter waits\t彼得 叔叔 等待\t1-0 0-1 2-2 ");
+  EXPECT_EQ(found("Mr Jerry sings"), "Mr Jerry sings\t杰瑞 先生 唱歌\t1-0 0-1 2-2 ");
 }
 
 TEST(Grammar, PutsTheRelativeClauseBeforeTheNoun) {
-  EXPECT_EQ(
-      found("two children that Jerry finds always know the dog in Beijing"),
-      "two children that Jerry finds always know the dog in Beijing\t杰瑞 找到 的 两 个 孩子 总是 在 北京 认识 狗\t"
-      "3-0 4-1 2-2 0p2 0-3 0p4 1p4 1-5 5-6 9-7 10p7 10-8 6-9 8-10 ");
+  EXPECT_EQ(found("these horses that Paul chases will run today"),
+            "these horses that Paul chases will run today\t保罗 追逐 的 这些 马 今天 会 跑步\t"
+            "3-0 4-1 2-2 0p2 0-3 1-4 7-5 5-6 6-7 ");
 }
 
 TEST(Grammar, PutsWhatIsGivenBeforeTheVerb) {
-  EXPECT_EQ(found("Lucy lends the map to Tom"),
-            "Lucy lends the map to Tom\t露西 把 地图 借给 汤姆\t0-0 1p1 4p1 3p1 3-2 1-3 4p3 5-4 ");
+  EXPECT_EQ(found("Sam gives the letter to Jack"),
+            "Sam gives the letter to Jack\t山姆 把 信 送给 杰克\t0-0 1p1 4p1 3p1 3-2 1-3 4p3 5-4 ");
 }
 
 TEST(Grammar, NegatesAndAsks) {
-  EXPECT_EQ(found("Peter does not laugh"), "Peter does not laugh\t彼得 不 笑\t0-0 2-1 1p1 3-2 ");
-  EXPECT_EQ(found("does John want Lucy"), "does John want Lucy\t约翰 想要 露西 吗\t1-0 2-1 3-2 0-3 ");
+  EXPECT_EQ(found("Tom does not sleep"), "Tom does not sleep\t汤姆 不 睡觉\t0-0 2-1 1p1 3-2 ");
+  EXPECT_EQ(found("does Jack want Sam"), "does Jack want Sam\t杰克 想要 山姆 吗\t1-0 2-1 3-2 0-3 ");
 }
 
 TEST(Grammar, GivesPronounsAndJoinedNamesThePlainVerb) {
-  EXPECT_EQ(found("we chase Alice"), "we chase Alice\t我们 追逐 爱丽丝\t0-0 1-1 2-2 ");
-  EXPECT_EQ(found("she chases Anna"), "she chases Anna\t她 追逐 安娜\t0-0 1-1 2-2 ");
-  EXPECT_EQ(found("Paul and Jerry love Wuhan"),
-            "Paul and Jerry love Wuhan\t保罗 和 杰瑞 爱 武汉市\t0-0 1-1 2-2 3-3 4-4 ");
+  EXPECT_EQ(found("we chase Lucy"), "we chase Lucy\t我们 追逐 露西\t0-0 1-1 2-2 ");
+  EXPECT_EQ(found("she loves John"), "she loves John\t她 爱 约翰\t0-0 1-1 2-2 ");
+  EXPECT_EQ(found("Tom and Jerry run"), "Tom and Jerry run\t汤姆 和 杰瑞 跑步\t0-0 1-1 2-2 3-3 ");
 }
 
 TEST(Grammar, HasTheExamplesOfTheSources) {
   EXPECT_EQ(found("Nanjing Yangtze River Bridge"), "Nanjing Yangtze River Bridge\t南京市 长江 大桥\t0-0 1-1 2-1 3-2 ");
   std::string text;
-  for (uint64_t seed = 1; text.empty() && seed <= 20; ++seed)
-    for (const auto& pair : grammar_pairs(seed, 3000))
-      if (pair.source == "I love China") text = text_of(pair);
+  for (const auto& pair : grammar_pairs(10, 16000))
+    if (pair.source == "I love China") text = text_of(pair);
   EXPECT_EQ(text, "I love China\t我 爱 中国\t0-0 1-1 2-2 ");
 }
 

@@ -34,11 +34,11 @@ struct Pronoun {
 constexpr std::array kPronouns{Pronoun{"I", "我", true},    Pronoun{"you", "你", true},  Pronoun{"he", "他", false},
                                Pronoun{"she", "她", false}, Pronoun{"we", "我们", true}, Pronoun{"they", "他们", true}};
 // Cities with a bridge over the Yangtze River.
-constexpr std::array kBridgeCities{Word{"Nanjing", "南京市"}, Word{"Wuhan", "武汉市"}};
-// Cities and a country.
+constexpr std::array kYangtzeCities{Word{"Nanjing", "南京市"}, Word{"Wuhan", "武汉市"}, Word{"Chongqing", "重庆市"}};
 constexpr std::array kCities{Word{"London", "伦敦"},    Word{"Paris", "巴黎"},     Word{"Beijing", "北京"},
                              Word{"New York", "纽约"},  Word{"Hong Kong", "香港"}, Word{"San Francisco", "旧金山"},
-                             Word{"Nanjing", "南京市"}, Word{"Wuhan", "武汉市"},   Word{"China", "中国"}};
+                             Word{"Nanjing", "南京市"}, Word{"Wuhan", "武汉市"},   Word{"Chongqing", "重庆市"}};
+constexpr std::array kCountries{Word{"China", "中国"}, Word{"France", "法国"}};
 constexpr std::array kSides{Word{"in", "里"}, Word{"behind", "后面"}, Word{"near", "旁边"}};
 constexpr std::array kLocations{Word{"garden", "花园"}, Word{"park", "公园"}, Word{"kitchen", "厨房"},
                                 Word{"school", "学校"}, Word{"forest", "森林"}};
@@ -67,8 +67,8 @@ constexpr std::array kVerbsOnAnything{Verb{"sees", "see", "看见"},   Verb{"lik
                                       Verb{"finds", "find", "找到"}, Verb{"wants", "want", "想要"},
                                       Verb{"draws", "draw", "画"},   Verb{"washes", "wash", "洗"},
                                       Verb{"loves", "love", "爱"}};
-constexpr std::array kVerbsOnCities{Verb{"loves", "love", "爱"}, Verb{"likes", "like", "喜欢"},
-                                    Verb{"sees", "see", "看见"}, Verb{"draws", "draw", "画"}};
+constexpr std::array kVerbsOnSights{Verb{"loves", "love", "爱"}, Verb{"likes", "like", "喜欢"},
+                                    Verb{"sees", "see", "看见"}};
 constexpr std::array kIntransitive{Verb{"sleeps", "sleep", "睡觉"}, Verb{"runs", "run", "跑步"},
                                    Verb{"sings", "sing", "唱歌"},   Verb{"laughs", "laugh", "笑"},
                                    Verb{"dances", "dance", "跳舞"}, Verb{"waits", "wait", "等待"}};
