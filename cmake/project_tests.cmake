@@ -10,6 +10,8 @@ endfunction()
 set(tools ${PROJECT_SOURCE_DIR}/tools)
 heed_script_test(check_layers LABEL project TIMEOUT 60 COMMAND ${tools}/check_layers)
 heed_script_test(check_layers_test LABEL project TIMEOUT 60 COMMAND ${tools}/check_layers_test)
+heed_script_test(check_vocabulary LABEL project TIMEOUT 60 COMMAND ${tools}/check_vocabulary)
+heed_script_test(check_vocabulary_test LABEL project TIMEOUT 60 COMMAND ${tools}/check_vocabulary_test)
 heed_script_test(count_tests_test LABEL project TIMEOUT 60 COMMAND ${tools}/count_tests_test)
 heed_script_test(mutations LABEL project TIMEOUT 60 COMMAND ${tools}/mutate --check)  # every entry still fits the sources
 heed_script_test(mutate_test LABEL project TIMEOUT 120 COMMAND ${tools}/mutate_test)
