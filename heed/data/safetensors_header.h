@@ -77,8 +77,8 @@ std::string shown_name(const std::string& name);
 std::string shape_text(const std::vector<int64_t>& shape);
 
 /// Follows an `if`, not a check(): a header may name a million tensors, and building a message for each takes time.
-template <typename... Words>
-[[noreturn]] void refuse_safetensors(const std::string& path, const Words&... words) {
+template <typename... Parts>
+[[noreturn]] void refuse_safetensors(const std::string& path, const Parts&... parts) {
   fail("safetensors: ", path, ": ", parts...);
 }
 

@@ -74,20 +74,20 @@ std::string VocabularyReport::read(const Languages& languages, const Tokenizer& 
 }
 
 void VocabularyReport::note_unknown(const Tokenizer& tokenizer, const std::string& text) {
-  const Cut cut = tokenizer.segment(text);
-  words_ += std::ssize(cut.words);
-  std::vector<int64_t> tokens(cut.words.size()), unknown(cut.words.size());
-  for (size_t i = 0; i < cut.ids.size(); ++i) {
-    if (cut.word[i] < 0) continue;
-    const auto word = static_cast<size_t>(cut.word[i]);
+  const Segmentation segmentation = tokenizer.segment(text);
+  words_ += std::ssize(segmentation.words);
+  std::vector<int64_t> tokens(segmentation.words.size()), unknown(segmentation.words.size());
+  for (size_t i = 0; i < segmentation.ids.size(); ++i) {
+    if (segmentation.word[i] < 0) continue;
+    const auto word = static_cast<size_t>(segmentation.word[i]);
     ++tokens[word];
-    unknown[word] += cut.ids[i] == Tokenizer::kUnknown;
+    unknown[word] += segmentation.ids[i] == Tokenizer::kUnknown;
   }
-  for (size_t i = 0; i < cut.words.size(); ++i) {
-    if (unknown[i] == 0 || cut.words[i] == tokenizer.piece(Tokenizer::kUnknown)) continue;
+  for (size_t i = 0; i < segmentation.words.size(); ++i) {
+    if (unknown[i] == 0 || segmentation.words[i] == tokenizer.piece(Tokenizer::kUnknown)) continue;
     ++unknown_count_;
     in_part_ = in_part_ || unknown[i] < tokens[i];
-    if (seen_.insert("unknown " + cut.words[i]).second) unknown_.push_back(cut.words[i]);
+    if (seen_.insert("unknown " + segmentation.words[i]).second) unknown_.push_back(segmentation.words[i]);
   }
 }
 

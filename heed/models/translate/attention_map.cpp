@@ -142,7 +142,7 @@ std::vector<Segmentation> own_translations(Translator& translator, const std::ve
     if (source.ids.empty()) continue;
     const PairBatch batch = collate({{source.ids}, {}}, {0}).to(device);
     const auto found = search(translator.model(), batch.source, batch.source_keep, options);
-    targets.back() = translator.languages().target->segment(found[0].front().words);
+    targets.back() = translator.languages().target->segment(found[0].front().tokens);
   }
   return targets;
 }

@@ -9,7 +9,7 @@ namespace {
 
 std::string described_plan(const Plan& plan) {
   if (plan.path == Path::fused) return "fused, kernel " + plan.kernel;
-  if (plan.path != Path::composed) return words(plan.path) + ", torch operations";
+  if (plan.path != Path::composed) return to_string(plan.path) + ", torch operations";
   for (const auto& [path, reason] : plan.rejected)
     if (path == Path::fused) return "composed of torch operations, slower than a kernel: " + reason;
   return "composed of torch operations";
