@@ -1,11 +1,11 @@
-// Backward: nothing of queries x keys is stored. Scores and weights are computed again, tile by tile:
+// Backward: nothing of size queries x keys is stored. Scores and weights are recomputed tile by tile:
 //
 //   P = align(e),   dP = dO . v,   ds = gradients of the alignment,   dv += P^T dO,   dq += ds k,   dk += ds^T q
 //
-// Tasks are chunks of keys of one key head. A chunk owns the gradients of its keys and values, and has a sum of its own
-// for those of the queries; these sums are added in order. They are memory: at most 8 chunks, and 32 MiB of them. A
-// bias that is shared by rows, heads or queries gathers its gradients in a pass of its own, one task for each of its
-// entries' owners, so that here too nothing depends on the threads.
+// A task is a chunk of keys of one key head. It owns the gradients of its keys and values, and has partial sums for
+// those of the queries, which are added in order. Partial sums take memory: at most 8 chunks, and at most 32 MiB. The
+// gradients of a bias are computed in a separate pass, in which one task owns all pairs that share an entry of the
+// bias, so the bits do not depend on the number of threads there either.
 
 #pragma once
 
@@ -20,7 +20,7 @@ class Backward : private Engine<V> {
   using Reg = typename V::Reg;
   using Base = Engine<V>;
 
-  /// Gradients of query and keys are wanted with padded widths, and those of to_scores for each head.
+  /// g: gradients of query and keys have padded widths, those of to_scores are per head.
   Backward(const Problem<Real>& p, const Gradients<Real>& g, const ParallelFor& parallel_for)
       : Base(p, parallel_for), g_(g), width_(Panels<V>::padded(p.width)) {}
 
@@ -68,7 +68,7 @@ class Backward : private Engine<V> {
   static constexpr int kKeys = kTile, kQueries = 96;
   static constexpr int64_t kMaxBytes = int64_t{32} << 20;
 
-  struct Sums {  // where a chunk adds what is not its own
+  struct Sums {  // partial sums of a chunk
     Real *query, *to_scores, *position;
   };
 
@@ -80,7 +80,7 @@ class Backward : private Engine<V> {
     return Base::max_of(n, 1);
   }
 
-  /// dL/dcontext . context for each row (or . second).
+  /// delta_ = dL/dcontext . context per query (or . second).
   void find_delta() {
     const int64_t rows = p_.batch * p_.heads * p_.queries, width = p_.value_width;
     delta_ = Base::buffer(delta_buffer_, rows);
@@ -98,8 +98,8 @@ class Backward : private Engine<V> {
 
   struct Tiles {                   // scratch of one task
     Real *weights, *ds;            // of a block of queries, [kQueries][kKeys]
-    Real *raw, *before;            // scores of a group of rows as they were before some steps
-    const Real* values = nullptr;  // the block's values side by side; null: rows are read
+    Real *raw, *before;            // scores of a group of rows before activation, and before perturb
+    const Real* values = nullptr;  // packed values of the block of keys; null: unpacked rows are read
   };
   static Tiles tiles(int group) {
     const int64_t block = kQueries * kKeys, some = int64_t{group} * kKeys;
@@ -107,7 +107,7 @@ class Backward : private Engine<V> {
     return {buffer, buffer + block, buffer + 2 * block, buffer + 2 * block + some};
   }
 
-  /// Values of a block of keys, packed as keys are.
+  /// Packs the values of a block of keys in the layout of panels.h.
   const Real* pack_values(int64_t b, int64_t key_head, int64_t key, int keys) const {
     if (p_.queries < kFewQueries) return nullptr;
     const int64_t width = p_.value_width;
@@ -119,8 +119,8 @@ class Backward : private Engine<V> {
     return to;
   }
 
-  /// Weights and gradients of scores of the block the worker stands at, against keys key ... key + keys - 1 (key is a
-  /// multiple of 64). to_score: down to what the score tile gave, else to where the biases are added.
+  /// Computes t.weights and t.ds for the worker's block of queries and keys key ... key + keys - 1 (key is a multiple
+  /// of 64). to_score: gradients with respect to the output of the score tile, else with respect to the biased scores.
   void block_gradients(Worker<V>& work, Tiles& t, int64_t key, int keys, bool to_score, Real* position) {
     const int64_t width = p_.value_width, panel = key / kPanel;
     const int count = (keys + kPanel - 1) / kPanel, n = work.columns(panel, count);
@@ -168,8 +168,8 @@ class Backward : private Engine<V> {
     Base::clear(sums.to_scores + key_head * group * width_, group * width_);
     if (sums.position != nullptr)
       for (int64_t i = 0; i < group * p_.queries; ++i) sums.position[p_.row_index(b, key_head * group, 0) + i] = 0;
-    const bool keyed = p_.score != ScoreKind::table;         // a table does not look at keys
-    const bool apart = p_.to_scores_head != 0 && group > 1;  // each head leaves out a factor of its own
+    const bool keyed = p_.score != ScoreKind::table;         // a table does not read keys
+    const bool apart = p_.to_scores_head != 0 && group > 1;  // the factor of close_keys() differs between heads
     Buffer own_buffer;
     Real* own = apart ? Base::buffer(own_buffer, kKeys * width_) : nullptr;
 
@@ -181,7 +181,7 @@ class Backward : private Engine<V> {
       bool ready = false;
       for (int64_t h = key_head * group; h < (key_head + 1) * group; ++h) {
         Real* to_keys = apart ? own : dk;
-        bool fresh = apart || !ready;  // nothing is there yet to be added to
+        bool fresh = apart || !ready;  // to_keys is not initialized yet
         if (apart) Base::clear(own, keys * width_);
         for (int64_t query = 0; query < p_.queries; query += kQueries) {
           const Block at{b, h, query, static_cast<int>(Base::min_of(kQueries, p_.queries - query))};
@@ -219,7 +219,7 @@ class Backward : private Engine<V> {
   void value_gradients(const Block& at, const Real* weights, int keys, bool fresh, Real* dv) const {
     const int64_t width = p_.value_width;
     const Real* dc = g_.context + Base::row(at) * width;
-    if (fresh && at.rows == 1) {  // written in order, and not read
+    if (fresh && at.rows == 1) {  // dv is written sequentially and not read
       for (int j = 0; j < keys; ++j, dv += width)
         for (int64_t c = 0; c < width; c += V::kLanes) V::store(dv + c, V::mul(V::set1(weights[j]), V::load(dc + c)));
     } else if (fresh) {
@@ -258,8 +258,8 @@ class Backward : private Engine<V> {
       });
   }
 
-  /// full and per_key: an owner is a batch row, a head and a block of keys, or all of those along which the bias is the
-  /// same. The caller has cleared it.
+  /// full and per_key: a task owns a batch element, a head and a block of keys, or all of them along an axis on which
+  /// the bias is broadcast. The caller has cleared `to`.
   void grid(const Grid<Real>& to, int64_t batch, int64_t head, int64_t key) {
     const int64_t nb = batch == 0 ? 1 : p_.batch, nh = head == 0 ? 1 : p_.heads;
     const int64_t nk = key == 0 ? 1 : (p_.keys + kKeys - 1) / kKeys;
@@ -274,7 +274,7 @@ class Backward : private Engine<V> {
     });
   }
 
-  /// take(block, row of it, key, keys, gradients of the biased scores) for all that an owner has.
+  /// Calls take(block, row of it, key, keys, gradients of the biased scores) for all pairs that a task owns.
   template <class Take>
   void owner(Range batch, Range heads, Range span, Take take) {
     Worker<V> work(Base::shared_);

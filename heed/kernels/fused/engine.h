@@ -1,5 +1,6 @@
-// The engine: blocks of queries against tiles of keys. It knows masks, biases, order and threads, and neither a score
-// nor an alignment. Work is cut by sizes alone, and parts are joined in order: the bits do not depend on the threads.
+// The engine: the loop over blocks of queries and tiles of keys. It handles ranges of keys, chunks and threads; scores
+// are computed by a score tile, weights by a row state. Sizes alone decide how work is split, and partial results are
+// merged in order, so the bits do not depend on the number of threads.
 
 #pragma once
 
@@ -8,7 +9,7 @@
 
 namespace heed::kernels::fused {
 
-inline constexpr int kBlock = 48;  // queries that pass over a tile of keys together
+inline constexpr int kBlock = 48;  // queries of a block, which visits the tiles of keys together
 
 template <class V>
 class Engine {
@@ -23,14 +24,14 @@ class Engine {
   }
 
   void forward() {
-    // A single query reads no key outside its range; only `keep` makes holes in it.
+    // A single query reads no key outside its range; only `keep` masks keys inside it.
     if (p_.mask.keep || (p_.mask.any() && p_.queries > 1)) look_at_values();
     const int64_t blocks = (p_.queries + kBlock - 1) / kBlock, all = p_.batch * p_.heads * blocks;
     const int64_t parts = Worker<V>(shared_).state().splits() ? key_parts(all) : 1;
     if (parts > 1) return forward_split(blocks, parts);
     each(all, [&](int64_t task) {
       Worker<V> work(shared_);
-      const Block at = block_of(task / blocks, blocks - 1 - task % blocks);  // causal: the longest first
+      const Block at = block_of(task / blocks, blocks - 1 - task % blocks);  // causal: longest task first
       Real *context = p_.context + row(at) * p_.value_width, *second = second_of(at);
       work.begin(at);
       attend(work, {0, p_.keys}, context, second);
@@ -39,7 +40,7 @@ class Engine {
   }
 
  protected:
-  // ---- what is made once per call
+  // ---- prepared once per call
 
   template <class F>
   void each(int64_t tasks, F body) const {
@@ -91,7 +92,7 @@ class Engine {
     }
     shared_.longest = longest;
   }
-  /// Of the keys of a packed panel.
+  /// The largest |key|^2 of a packed panel; NaN if one is not finite.
   Real longest_square(const Real* panel, int64_t n) const {
     Real max = 0;
     for (int64_t c = 0; c < n; c += V::kLanes) {
@@ -99,17 +100,17 @@ class Engine {
       for (int64_t f = 0; f < p_.width; ++f) sum = V::fma(V::load(panel + f * n + c), V::load(panel + f * n + c), sum);
       const Real square = V::reduce_max(sum), non_finite = V::sum(V::mul(sum, V::zero()));
       max = square > max ? square : max;
-      if (non_finite != 0) max = non_finite;  // NaN or infinite
+      if (non_finite != 0) max = non_finite;  // NaN
     }
     return max;
   }
-  /// Keys after this one are nobody's: what stands there is not looked at.
+  /// Number of keys that may be attended; keys from here on are padding and are not read.
   int64_t reachable(int64_t batch) const {
     const int64_t* count = p_.mask.key_count;
     return count == nullptr || count[batch] > p_.keys ? p_.keys : count[batch];
   }
 
-  /// Sixteen keys at a time are turned on their side. tops: the largest entry of each feature, and the largest |key|.
+  /// Transposes 16 keys at a time. tops: the largest mapped entry of each feature, then the largest |entry| of all.
   void pack_panel(const Real* rows, int64_t count, int64_t known, Real* to, Real* tops) const {
     const int64_t n = Panels<V>::padded(count), width = Panels<V>::padded(p_.width);
     const bool additive = p_.score == ScoreKind::additive;
@@ -125,7 +126,7 @@ class Engine {
             const Real* from = rows + (j + i) * p_.key_rows.row + f;
             x = features == V::kLanes ? V::load(from) : V::load_some(from, features > 0 ? features : 0);
             if (additive) {
-              size = V::max(V::abs(x), size);  // NaN hides none that is too large
+              size = V::max(V::abs(x), size);  // operand order: a NaN does not hide a large entry
               x = AdditiveTile<V>::map_keys(x);
               max = V::max(x, max);
             }
@@ -153,13 +154,13 @@ class Engine {
     return p_.second == nullptr ? nullptr : p_.second + row(at) * p_.value_width;
   }
 
-  /// Few blocks: keys are split too.
+  /// Number of chunks that keys are split into: more than 1 if there are few blocks.
   int64_t key_parts(int64_t blocks) const {
     const int64_t max = p_.keys / 1024, wanted = 64 / (blocks > 0 ? blocks : 1);
     return max < 1 || wanted < 1 ? 1 : wanted < max ? wanted : max;
   }
 
-  /// A block of queries over the keys of `span`.
+  /// Runs the block of queries that `work` is at over the keys of `span`.
   void attend(Worker<V>& work, Range span, Real* context, Real* second) const {
     RowState<V>& state = work.state();
     const int rows = work.block.rows, group = work.group;
@@ -258,9 +259,9 @@ class Engine {
     });
   }
 
-  // ---- values that are not all numbers
+  // ---- non-finite values
 
-  /// Whether 0 times a value is 0 throughout a panel. Asked only where a mask makes weights 0.
+  /// Marks the panels with a NaN or infinite value, where 0 times a value is not 0. Needed only with a mask.
   void look_at_values() {
     const int64_t count = (p_.keys + kPanel - 1) / kPanel;
     non_finite_ =
@@ -283,7 +284,7 @@ class Engine {
       if (non_finite[panel] != 0) return false;
     return true;
   }
-  /// A key without weight is not read.
+  /// The product of weights and values that skips keys of weight 0.
   void row_by_row(const Block& at, Left<Real> weights, const Real* values, int64_t keys, Real* context,
                   const Real* factor) const {
     const int64_t width = p_.value_width;

@@ -1,4 +1,4 @@
-// tanh and the activations on registers, with their gradients.
+// tanh and the activations on registers, with their derivatives.
 
 #pragma once
 
@@ -19,7 +19,7 @@ struct Functions {
   static Reg log(Reg x) { return V::mul(V::log2(x), V::set1(Real(kLn2))); }
   static Reg negative(Reg x) { return V::sub(V::zero(), x); }
 
-  /// 1 - 2 / (1 + e^2x): the error is that of a number near 1, absolute. Beyond the bound it is 1.
+  /// 1 - 2 / (1 + e^2x): the absolute error is that of a number near 1. Beyond the bound |tanh| rounds to 1.
   static Reg tanh(Reg x) {
     constexpr Real kBound = kFloat ? 10 : 20;
     x = V::max(V::set1(-kBound), V::min(V::set1(kBound), x));
@@ -81,7 +81,7 @@ struct Functions {
     return one;
   }
 
-  /// The largest |activate|, or infinity.
+  /// The largest |activate(f, x)| over all x; may be infinity.
   static Real bound(Activation f) {
     return f == Activation::tanh || f == Activation::sigmoid ? Real(1) : std::numeric_limits<Real>::infinity();
   }

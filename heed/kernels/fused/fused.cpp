@@ -13,7 +13,7 @@
 namespace heed::kernels::fused {
 namespace {
 
-// ---- which instruction set
+// ---- choice of the instruction set
 
 std::vector<const Kernels<float>*> available() {
   std::vector<const Kernels<float>*> all{&portable_kernels()};
@@ -50,13 +50,13 @@ const Kernels<Real>& kernels_for() {
     return double_kernels();
 }
 
-// ---- widths
+// ---- padding
 
 int64_t padded(int64_t n) {
   return (n + kPad - 1) / kPad * kPad;
 }
 
-/// The widths of values and context rounded up, with zeros after: inside the engine all are multiples of 16.
+/// The problem with values and context padded by zeros: the engine requires widths that are multiples of 16.
 template <typename Real>
 class PaddedProblem {
  public:
@@ -76,7 +76,7 @@ class PaddedProblem {
 
   int64_t rows() const { return given_.batch * given_.heads * given_.queries; }
 
-  /// What forward() made of the context, back to the caller; or what it made before, here.
+  /// give() copies the padded context to the caller's; take() copies the caller's context, from forward(), to ours.
   void give() {
     if (p.value_width == given_.value_width) return;
     narrow(context_, p.value_width, given_.value_width, given_.context);
@@ -117,28 +117,28 @@ class PaddedProblem {
 template <typename Real>
 void check_problem(const Problem<Real>& p) {
   const auto present = [](const void* data, const char* what) {
-    check(data != nullptr, "kernels/fused: ", what, " is absent");
+    check(data != nullptr, "kernels/fused: got a null ", what, ", expected a pointer");
   };
   check(p.batch > 0 && p.heads > 0 && p.queries > 0 && p.keys > 0 && p.value_width > 0 && p.width > 0,
-        "kernels/fused: batch ", p.batch, ", heads ", p.heads, ", queries ", p.queries, ", keys ", p.keys, ", width ",
-        p.width, ", value_width ", p.value_width, "; expected at least 1 of each");
-  check(p.key_heads > 0 && p.heads % p.key_heads == 0, "kernels/fused: ", p.heads, " heads and ", p.key_heads,
-        " key heads; expected a number that divides them");
-  check(p.keys <= INT32_MAX, "kernels/fused: ", p.keys, " keys, expected less than 2^31");
+        "kernels/fused: got batch ", p.batch, ", heads ", p.heads, ", queries ", p.queries, ", keys ", p.keys,
+        ", width ", p.width, ", value_width ", p.value_width, ", expected at least 1 of each");
+  check(p.key_heads > 0 && p.heads % p.key_heads == 0, "kernels/fused: got ", p.key_heads,
+        " key heads, expected a divisor of the ", p.heads, " heads");
+  check(p.keys <= INT32_MAX, "kernels/fused: got ", p.keys, " keys, expected less than 2^31");
   present(p.query.data, "query");
   present(p.values.data, "values");
   present(p.context, "context");
   present(p.rows, "rows");
   if (p.score != ScoreKind::table) present(p.key_rows.data, "key_rows");
   if (p.score == ScoreKind::additive || p.score == ScoreKind::hidden) present(p.to_scores, "to_scores");
-  if (p.gauss != Gauss::none) present(p.position, "place");
-  check(p.align != AlignKind::entmax || (p.alpha > 1 && p.alpha <= 2), "kernels/fused: alpha is ", p.alpha,
+  if (p.gauss != Gauss::none) present(p.position, "position");
+  check(p.align != AlignKind::entmax || (p.alpha > 1 && p.alpha <= 2), "kernels/fused: got alpha ", p.alpha,
         ", expected a number in (1, 2]");
-  check(p.align != AlignKind::top_k || p.k >= 1, "kernels/fused: k is ", p.k, ", expected at least 1");
-  check(p.candidates >= 1, "kernels/fused: candidates is ", p.candidates, ", expected at least 1");
-  check(p.gauss == Gauss::none || p.sigma > 0, "kernels/fused: sigma is ", p.sigma, ", expected a number above 0");
-  check(p.temperature > 0, "kernels/fused: temperature is ", p.temperature, ", expected a number above 0");
-  check(p.dropout >= 0 && p.dropout < 1, "kernels/fused: dropout is ", p.dropout, ", expected a number in [0, 1)");
+  check(p.align != AlignKind::top_k || p.k >= 1, "kernels/fused: got k ", p.k, ", expected at least 1");
+  check(p.candidates >= 1, "kernels/fused: got candidates ", p.candidates, ", expected at least 1");
+  check(p.gauss == Gauss::none || p.sigma > 0, "kernels/fused: got sigma ", p.sigma, ", expected a number above 0");
+  check(p.temperature > 0, "kernels/fused: got temperature ", p.temperature, ", expected a number above 0");
+  check(p.dropout >= 0 && p.dropout < 1, "kernels/fused: got dropout ", p.dropout, ", expected a number in [0, 1)");
 }
 
 }  // namespace
@@ -164,7 +164,7 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
   const bool uses_second = problem.align == AlignKind::sparsemax || problem.align == AlignKind::entmax ||
                            problem.align == AlignKind::straight_through;
   check(!uses_second || problem.second != nullptr,
-        "kernels/fused: this alignment needs `second` of forward for its gradients, and it is absent");
+        "kernels/fused: got a null `second`, expected that of forward(); the gradients of this alignment need it");
   PaddedProblem<Real> wide(problem);
   wide.take();
   Gradients<Real> g = gradients;

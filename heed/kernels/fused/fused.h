@@ -1,11 +1,12 @@
-// Fused attention on the CPU: forward, what is wanted besides, and backward, in memory that does not grow with
-// queries x keys. Float runs on the fastest instruction set of the machine, double on the portable one.
+// Fused attention on the CPU: forward, further outputs, and backward, in memory that does not grow with queries x keys.
+// Float runs on the fastest instruction set of the machine, double on the portable one.
 //
-//   forward(problem, parallel_for);            context and, for each row, what the others need
-//   report(problem, wanted, parallel_for);     weights, entropy, ...: a second pass, over what is asked for
+//   forward(problem, parallel_for);               context, and per query the RowStats that the other two read
+//   report(problem, requested, parallel_for);     weights, entropy, ...: a second pass over the requested tiles
 //   backward(problem, gradients, parallel_for);
 //
-// Results have the same bits on any number of threads: work is cut by sizes alone and sums have a fixed order.
+// Results have the same bits on any number of threads: sizes alone decide how work is split, and sums have a fixed
+// order. All three throw heed::Error if the problem is inconsistent.
 
 #pragma once
 
@@ -17,11 +18,14 @@
 
 namespace heed::kernels::fused {
 
+/// Writes problem.context, problem.rows and, if not null, problem.second.
 template <typename Real>
 void forward(const Problem<Real>& problem, const ParallelFor& parallel_for = in_order);
+/// Writes the requested outputs. Call it after forward() on the same problem.
 template <typename Real>
 void report(const Problem<Real>& problem, const RequestedOutputs<Real>& wanted,
             const ParallelFor& parallel_for = in_order);
+/// Writes the requested gradients. Call it after forward() on the same problem.
 template <typename Real>
 void backward(const Problem<Real>& problem, const Gradients<Real>& gradients,
               const ParallelFor& parallel_for = in_order);
@@ -33,11 +37,11 @@ extern template void report(const Problem<double>&, const RequestedOutputs<doubl
 extern template void backward(const Problem<float>&, const Gradients<float>&, const ParallelFor&);
 extern template void backward(const Problem<double>&, const Gradients<double>&, const ParallelFor&);
 
-/// Those that this machine has, slowest first: "portable", "avx2", "avx512".
+/// The instruction sets that this machine supports, slowest first: "portable", "avx2", "avx512".
 std::vector<std::string> instruction_sets();
-/// The one that float runs on: the fastest, or what the environment variable HEED_ISA names.
+/// The instruction set that float runs on: the one named by the environment variable HEED_ISA, by default the fastest.
 std::string instruction_set();
-/// From here on, for the whole process; refuses what the machine does not have. For tests and benchmarks.
+/// Sets it for the whole process; throws heed::Error if the machine does not support it. For tests and benchmarks.
 void use_instruction_set(const std::string& name);
 
 }  // namespace heed::kernels::fused

@@ -70,7 +70,7 @@ bool decides(const std::string& spec) {
          has(spec, "gumbel");
 }
 
-/// The largest sum of sizes that goes into a score, which its rounding error is in proportion to.
+/// The largest sum of magnitudes that enters a score; its rounding error is proportional to it.
 template <typename Real>
 double reach_of(const Case<Real>& c, const Variant& v) {
   const auto& p = c.p;
@@ -107,7 +107,7 @@ double reach_of(const Case<Real>& c, const Variant& v) {
   return max;
 }
 
-/// What rounding may do to a score.
+/// Bound of the rounding error of a score.
 template <typename Real>
 double score_error(const Case<Real>& c, const Variant& v) {
   const double eps = std::numeric_limits<Real>::epsilon();
@@ -116,7 +116,7 @@ double score_error(const Case<Real>& c, const Variant& v) {
   return error;
 }
 
-/// ... and with it to a number of a context row, where values are below 1.7.
+/// Bound of the resulting error of an entry of the context, for values below 1.7.
 template <typename Real>
 double allowed(const Case<Real>& c, const Variant& v) {
   const double eps = std::numeric_limits<Real>::epsilon(), keys = static_cast<double>(c.p.keys), e = score_error(c, v);
@@ -134,7 +134,7 @@ double allowed(const Case<Real>& c, const Variant& v) {
   }
 }
 
-/// Rows in which a decision is so near that rounding may turn it.
+/// Queries for which two choices are so close that rounding may change the decision.
 template <typename Real>
 std::vector<bool> undecided(const Case<Real>& c, const Variant& v, const reference::Answer<double>& answer) {
   const auto& p = c.p;
@@ -236,7 +236,7 @@ void compare_values(const std::string& spec, const Shape& n, const Variant& v) {
                  8 * score_error(c, v) + 1e-6 * (sizeof(Real) == 4), skip, false);
   for (const auto* x : {&weights, &lse, &entropy, &mass, &log_probability, &top_weights}) EXPECT_TRUE(x->intact());
   EXPECT_TRUE(top_keys.intact());
-  // Sums of our own weights, and the largest of them.
+  // column_mass and top_weights agree with the reported weights.
   for (int64_t head = 0; head < n.batch * n.heads; ++head)
     for (int64_t j = 0; j < n.keys; ++j) {
       double sum = 0;
@@ -314,7 +314,7 @@ TEST_P(EveryKernel, HoldsInExtremeRanges) {
   });
 }
 
-TEST_P(EveryKernel, IsNotReachedByPadding) {
+TEST_P(EveryKernel, DoesNotReadPadding) {
   on_every_set([&](auto real) {
     using Real = decltype(real);
     const Shape n{2, 2, 1, 13, 70, 12, 10};
@@ -329,7 +329,7 @@ TEST_P(EveryKernel, IsNotReachedByPadding) {
   });
 }
 
-/// Gradients of sum(upstream * context) + sum(lse) + sum(log_probability), along one way of each input.
+/// Gradients of a weighted sum of context, lse and log_probability, along one direction of each input.
 template <typename Real>
 void compare_gradients(const std::string& spec, const Shape& n, const Variant& v) {
   Case<Real> c(spec, n, v);
@@ -397,7 +397,7 @@ void compare_gradients(const std::string& spec, const Shape& n, const Variant& v
     add(there.log_probability, of_log, has_log);
     for (size_t i = 0; i < data.size(); ++i)
       ours += static_cast<double>(found[name][static_cast<int64_t>(i)]) * way.data[i];
-    if (name == "query" && g.position != nullptr) {  // the position follows the query too
+    if (name == "query" && g.position != nullptr) {  // the position depends on the query too
       auto up = c.definition, down = c.definition;
       constexpr double h = 1e-6;
       for (size_t i = 0; i < way.data.size(); ++i) {
@@ -414,14 +414,14 @@ void compare_gradients(const std::string& spec, const Shape& n, const Variant& v
     }
     const double eps = std::numeric_limits<Real>::epsilon();
     const double tolerance = size * (20 * score_error(c, v) + 50 * eps) + (g.position != nullptr ? 1e-8 * size : 0);
-    EXPECT_NEAR(ours, expected, tolerance) << "gradient by " << name;
+    EXPECT_NEAR(ours, expected, tolerance) << "gradient with respect to " << name;
   }
 
   // The same bits on two threads.
   const auto before = found;
   backward(c.p, g, two_threads);
   for (const auto& [name, x] : before) {
-    if (name == "bias" || name == "per_key") continue;  // those add up
+    if (name == "bias" || name == "per_key") continue;  // backward() adds to these
     EXPECT_EQ(std::memcmp(x.data(), found[name].data(), static_cast<size_t>(x.size()) * sizeof(Real)), 0) << name;
   }
 }
@@ -456,10 +456,10 @@ TEST_P(EveryKernel, GivesTheSameBitsOnTwoThreads) {
   });
 }
 
-// ---- edges that a table of cases does not reach
+// ---- corner cases that the table does not cover
 
-/// All scores are NaN, and the first parts of the split keys are masked.
-TEST(Fused, PassesOnNaNFromAnyPartOfTheKeys) {
+/// All scores are NaN, and the first chunks of the split keys are masked.
+TEST(Fused, PropagatesNaNFromAnyChunkOfTheKeys) {
   on_every_set([](auto real) {
     using Real = decltype(real);
     for (const std::string align : {"softmax", "straight_through", "hard"}) {
@@ -478,7 +478,7 @@ TEST(Fused, PassesOnNaNFromAnyPartOfTheKeys) {
 }
 
 /// Two heads share keys, and one of them masks a key whose value is NaN.
-TEST(Fused, KeepsAMaskedValueFromASingleQuery) {
+TEST(Fused, DoesNotReadTheValueThatASingleQueryMasks) {
   on_every_set([](auto real) {
     using Real = decltype(real);
     Case<Real> c("dot + softmax", {1, 2, 1, 1, 40, 16, 16}, {.mask = "keep"});
@@ -489,7 +489,7 @@ TEST(Fused, KeepsAMaskedValueFromASingleQuery) {
   });
 }
 
-/// theta is the largest weight itself: keep_best leaves no row empty, whichever way rounding goes.
+/// theta is the largest weight itself: with keep_best no row is empty, however the weight is rounded.
 TEST(Fused, KeepsTheBestAtTheThreshold) {
   on_every_set([](auto real) {
     using Real = decltype(real);
@@ -504,7 +504,7 @@ TEST(Fused, KeepsTheBestAtTheThreshold) {
 }
 
 /// e = -160: the weight is 0 in float, its log is -160.
-TEST(Fused, HasTheLogOfASigmoidTooSmallForANumber) {
+TEST(Fused, HasTheLogOfASigmoidThatUnderflows) {
   on_every_set([](auto real) {
     using Real = decltype(real);
     Case<Real> c("dot + sigmoid", {1, 1, 1, 1, 3, 16, 16}, {});
@@ -528,7 +528,7 @@ TEST(Fused, KeepsWeightsOfScoresFarBelowTheirBound) {
     using Real = decltype(real);
     for (const int64_t queries : {1, 9}) {
       compare_values<Real>("additive + softmax", {1, 1, 1, queries, 40, 256, 16}, {.sigma = 0.001});  // sum |w| is 108
-      // Queries look along even features, keys along odd ones: scores are 0, the product of lengths is 100.
+      // Queries have even features only, keys odd ones: scores are 0, the product of norms is 100.
       Case<Real> c("dot + softmax", {1, 1, 1, queries, 40, 16, 16}, {});
       const auto set = [](std::vector<Real>& x, std::vector<double>& defined, size_t odd) {
         for (size_t i = 0; i < defined.size(); ++i) {
@@ -544,8 +544,8 @@ TEST(Fused, KeepsWeightsOfScoresFarBelowTheirBound) {
   });
 }
 
-/// All keys score the same, and their parts are joined: the first key is the best (D6).
-TEST(Fused, TakesTheFirstOfEqualKeysInEveryPart) {
+/// All keys have the same score, and chunks are merged: the first key is the best (D6).
+TEST(Fused, TakesTheFirstOfEqualKeysInEveryChunk) {
   on_every_set([](auto real) {
     using Real = decltype(real);
     constexpr int64_t kMany = 20000;
@@ -573,8 +573,8 @@ TEST(Fused, TakesTheFirstOfEqualKeysInEveryPart) {
   });
 }
 
-/// More survivors than can be set aside: tau needs as many passes as it takes, here about ten.
-TEST(Fused, FindsTheThresholdOfManySurvivors) {
+/// More candidates than the buffer holds: tau takes several passes, here about ten.
+TEST(Fused, FindsTheThresholdOfManyCandidates) {
   on_every_set([](auto real) {
     using Real = decltype(real);
     for (const std::string align : {"entmax(1.5)", "sparsemax", "entmax(1.3)"}) {
@@ -591,7 +591,7 @@ TEST(Fused, FindsTheThresholdOfManySurvivors) {
   });
 }
 
-/// exp(2a) is infinite, exp(2b) 0, and a + b a small number: only their sum can be used.
+/// exp(2a) is infinite, exp(2b) is 0, and a + b is small: only the sum can be used.
 TEST(Fused, AddsBeforeItSaturates) {
   on_every_set([](auto real) {
     using Real = decltype(real);
@@ -633,7 +633,7 @@ TEST(Fused, AddsBeforeItSaturates) {
   });
 }
 
-/// A common offset and clusters far apart cost a distance none of its digits, in the gradient too.
+/// A common offset and distant clusters do not reduce the accuracy of distances and their gradients.
 TEST(Fused, MeasuresDistancesOfFarVectors) {
   on_every_set([](auto real) {
     using Real = decltype(real);
@@ -654,7 +654,7 @@ TEST(Fused, MeasuresDistancesOfFarVectors) {
             };
             position(c.query, c.definition.query.data);
             position(c.keys, c.definition.keys.data);
-            std::fill(c.keys.begin() + 1 + 100 * 12, c.keys.end(), Real(0));  // padding, which nobody looks at
+            std::fill(c.keys.begin() + 1 + 100 * 12, c.keys.end(), Real(0));  // padding, which is not read
             const auto answer = reference::attend(c.definition);
             forward(c.p);
             const double tolerance = 50 * std::numeric_limits<Real>::epsilon();

@@ -1,4 +1,4 @@
-// One table of functions for each instruction set, filled in a file of its own.
+// One function table per instruction set; each is defined in a file of its own.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace heed::kernels::fused {
 
-/// Widths of values and context, and of the gradients of query and keys, are multiples of kPad here.
+/// Widths of values and context, and of the gradients of query and keys, must be multiples of kPad.
 template <typename Real>
 struct Kernels {
   const char* name;

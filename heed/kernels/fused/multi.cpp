@@ -29,7 +29,7 @@ int64_t padded(int64_t n) {
   return (n + kGrain - 1) / kGrain * kGrain;
 }
 
-/// Rows of numbers with zeros after them.
+/// Rows padded with zeros from width `from` to width `to`.
 template <typename Real>
 class PaddedRows {
  public:
@@ -50,8 +50,8 @@ class PaddedRows {
   std::vector<Real> data_;
 };
 
-/// A problem whose widths are multiples of the grain: the caller's, or copies with zeros after the features and
-/// channels. Those score 0 and normalize_row values of 0.
+/// A problem whose widths are multiples of kGrain: the caller's, or a copy padded with zeros. Padded channels have
+/// scores of 0 and values of 0.
 template <typename Real>
 class Wide {
  public:
@@ -119,14 +119,14 @@ class Wide {
 
 template <typename Real>
 void check_problem(const MultiProblem<Real>& p) {
-  check(p.key_heads > 0 && p.heads % p.key_heads == 0, "kernels/multi: ", p.heads, " heads and ", p.key_heads,
-        " key heads; expected a number that divides them");
-  check(p.dropout >= 0 && p.dropout < 1, "kernels/multi: dropout is ", p.dropout, ", expected a number in [0, 1)");
-  check(p.to_scores != nullptr || p.width == p.channels, "kernels/multi: query and keys have ", p.width,
-        " features, expected ", p.channels, ", as many as channels, in the elementwise form");
+  check(p.key_heads > 0 && p.heads % p.key_heads == 0, "kernels/multi: got ", p.key_heads,
+        " key heads, expected a divisor of the ", p.heads, " heads");
+  check(p.dropout >= 0 && p.dropout < 1, "kernels/multi: got dropout ", p.dropout, ", expected a number in [0, 1)");
+  check(p.to_scores != nullptr || p.width == p.channels, "kernels/multi: got ", p.width,
+        " features of query and keys, expected ", p.channels, ", one per channel; the elementwise form needs it");
 }
 
-/// 0 in every cell, each once.
+/// Sets every element to 0; broadcast axes (stride 0) are visited once.
 template <typename Real>
 void clear(const Grid<Real>& grid, const MultiProblem<Real>& p) {
   if (!grid) return;
@@ -157,7 +157,7 @@ void multi_backward(const MultiProblem<Real>& problem, const MultiGradients<Real
   const int64_t rows = p.batch * p.heads * p.queries, key_rows = p.batch * p.key_heads * p.keys;
   const int64_t width = wide.problem.width, channels = wide.problem.channels;
 
-  // What is given, widened; what is wanted, as wide as the kernel writes it, or where the caller wants it.
+  // Inputs are padded. Outputs are padded buffers, or the caller's memory if no padding is needed.
   MultiGradients<Real> g = gradients;
   const auto given = [&](const Real*& x, PaddedRows<Real>& buffer) {
     if (x == nullptr || !wide.needed()) return;

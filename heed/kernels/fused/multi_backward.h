@@ -1,4 +1,4 @@
-// Multi-dimensional attention, backward. With P the weights, Z what dropout makes of 1, s = cap'(e) scale:
+// Multi-dimensional attention, backward. With P the weights, Z the dropout factors, s = cap'(e) scale:
 //
 //   D_ic = dO_ic O_ic - dlse_ic,   dS_ijc = P_ijc (Z_ijc dO_ic v_jc - D_ic),   dv_jc = sum_i P Z dO_ic
 //   biases: sum_c dS_ijc
@@ -6,9 +6,9 @@
 //   elementwise form:  dx_ijc = s dS_ijc act'((q_ic + k_jc) / 5)
 //   dq_i = sum_j dx_ij,   dk_j = sum_i dx_ij
 //
-// P is computed again, tile by tile. A task has a chunk of keys and meets all queries: gradients of its keys and values
-// are its own, those of queries are partial sums for each chunk, added in order. Tasks that would share a gradient of a
-// bias are one.
+// P is recomputed tile by tile. A task processes a chunk of keys against all queries: it owns the gradients of its keys
+// and values; those of queries are partial sums per chunk, added in order. Tasks that would share a gradient of a bias
+// are merged into one.
 
 #pragma once
 
@@ -28,8 +28,8 @@ struct MultiBackward : Multi<V> {
   using typename Base::Tile;
 
   static constexpr int64_t kTasks = 16, kChunks = 8, kChunkKeys = 64;
-  static constexpr int64_t kPartial = int64_t{32} << 20;  // bytes
-  static constexpr int64_t kRows = 64;                    // of a task that prepares or adds rows
+  static constexpr int64_t kPartial = int64_t{32} << 20;  // maximal bytes of partial sums
+  static constexpr int64_t kRows = 64;                    // rows of a task that prepares or adds rows
 
   static void run(const MultiProblem<Real>& p, const MultiGradients<Real>& g, int64_t elements,
                   const ParallelFor& parallel_for) {
@@ -55,7 +55,7 @@ struct MultiBackward : Multi<V> {
     PreparedCall w;
     const MultiGradients<Real>& g;
     int64_t rows = 0;
-    int64_t batches = 1, heads = 1, chunks = 1;  // how often the batch, the key heads and the keys are cut
+    int64_t batches = 1, heads = 1, chunks = 1;  // parts that the batch, the key heads and the keys are split into
 
     Real *scaled_grad = nullptr, *mean = nullptr;  // [rows][channels]: dO / sum, D / sum
     Real* exp_query = nullptr;                     // [rows][width]
@@ -63,7 +63,7 @@ struct MultiBackward : Multi<V> {
     Real* later = nullptr;                         // [chunks - 1][rows][width]: gradients of the query
     Real* partial = nullptr;                       // [batches][chunks][heads][Wd, relative, alibi]
 
-    Buffer scratch = {};  // for all of these
+    Buffer scratch = {};  // holds all arrays above
 
     bool biased() const { return g.full || g.per_key || g.relative != nullptr || g.alibi != nullptr; }
     int64_t of_matrix() const { return g.to_scores == nullptr ? 0 : w.p.width * w.p.channels; }
@@ -79,12 +79,12 @@ struct MultiBackward : Multi<V> {
     Real *scores, *factors;  // [pairs][channels]
     Real* sums;              // [pairs][lanes]
   };
-  struct GradientSums {  // where they are added
+  struct GradientSums {  // destinations
     Real *query, *keys, *values;
     Real *matrix, *relative, *alibi;
   };
 
-  // ---- how the work is cut: by sizes alone ----
+  // ---- how the work is split: by sizes alone ----
 
   static void cut(Call& call) {
     const auto& p = call.w.p;
@@ -154,7 +154,7 @@ struct MultiBackward : Multi<V> {
       }
   }
 
-  /// Gradients of Wd, relative and alibi, from the parts in order.
+  /// Sums the partial gradients of Wd, relative and alibi, in order.
   static void add_partial(const Call& call) {
     const auto& p = call.w.p;
     const auto& g = call.g;
@@ -173,7 +173,7 @@ struct MultiBackward : Multi<V> {
 
   // ---- pairs ----
 
-  /// A part of the batch, a key head (or all) and a chunk of keys.
+  /// A task: a part of the batch, a key head (or all) and a chunk of keys.
   static void meet_all(const Call& call, int64_t task) {
     const auto& p = call.w.p;
     const int64_t chunk = task % call.chunks, head = task / call.chunks % call.heads;
@@ -246,7 +246,7 @@ struct MultiBackward : Multi<V> {
       gradient_elements(w, q, t, rest, others, scratch.scores, s);
   }
 
-  /// Scores become s dS; dv is added; scratch.sums: sum_c dS, a register for each pair.
+  /// Turns scores into s dS and adds dv. scratch.sums: partial sums of sum_c dS, one register per pair.
   static void gradient_scores(const Call& call, int64_t row, const Tile& t, const int32_t* key, int count,
                               const Real* added, const Scratch& scratch, const GradientSums& s) {
     const PreparedCall& w = call.w;
@@ -315,7 +315,7 @@ struct MultiBackward : Multi<V> {
     }
   }
 
-  /// The elementwise form at one go. With x = c r, r = 1 / (1 + E F): tanh' = 4 r (1 - r) = 4 x (c - x) / c^2.
+  /// The elementwise form in one pass. With x = c r, r = 1 / (1 + E F): tanh' = 4 r (1 - r) = 4 x (c - x) / c^2.
   static void fuse(const Call& call, int64_t row, const Query& q, const Tile& t, const int32_t* key, int count,
                    const GradientSums& s) {
     for (int64_t c = 0; c < call.w.p.channels; c += kPad)

@@ -1,5 +1,5 @@
-// Multi-dimensional attention, forward: blocks of queries meet tiles of keys; for each row and channel the best score
-// so far, the sum of powers and their sum over the values are kept where the results will be.
+// Multi-dimensional attention, forward: loops over blocks of queries and tiles of keys. For each query and channel, the
+// running maximum, the sum of the unnormalized weights and their sum over the values are kept in the result arrays.
 
 #pragma once
 
@@ -19,7 +19,7 @@ struct MultiForward : Multi<V> {
   using typename Base::Tile;
 
   static constexpr int64_t kBlock = 16;  // queries of a task
-  static constexpr int64_t kTasks = 16;  // where queries give fewer, keys are split
+  static constexpr int64_t kTasks = 16;  // with fewer blocks of queries, keys are split into chunks
   static constexpr int64_t kChunks = 8, kChunkKeys = 256;
 
   static void run(const MultiProblem<Real>& p, int64_t elements, const ParallelFor& parallel_for) {
@@ -48,7 +48,7 @@ struct MultiForward : Multi<V> {
     Real* sum(int64_t chunk) const { return chunk == 0 ? w.p.sum : top(chunk) + numbers; }
     Real* context(int64_t chunk) const { return chunk == 0 ? w.p.context : top(chunk) + 2 * numbers; }
   };
-  struct State {  // of one row, [channels] each
+  struct State {  // of one query, [channels] each
     Real *top, *sum, *context;
     bool fixed;
   };
@@ -124,7 +124,7 @@ struct MultiForward : Multi<V> {
         V::store(scores + c, activation(V::load(scores + c), added == nullptr ? Real(0) : added[n], grad));
   }
 
-  /// Softmax of each channel by itself.
+  /// Adds the keys to the running softmax of each channel.
   static void normalize_row(const PreparedCall& w, const Tile& t, const int32_t* key, int count, const Scratch& scratch,
                             const State& s) {
     const int64_t channels = w.p.channels, row = w.channel_row();
@@ -134,14 +134,14 @@ struct MultiForward : Multi<V> {
       Reg top = V::load(s.top + c), before = V::load(s.sum + c), context_before = V::load(s.context + c);
       if (!s.fixed) {
         Reg best = top;
-        for (int n = 0; n < count; ++n) best = V::max(V::load(scores + n * row), best);  // passes over NaN
+        for (int n = 0; n < count; ++n) best = V::max(V::load(scores + n * row), best);  // operand order: ignores NaN
         const Reg less = V::exp2_below(V::sub(top, best));
         before = V::mul(before, less);
         context_before = V::mul(context_before, less);
         top = best;
         V::store(s.top + c, top);
       }
-      Reg sum = V::zero(), context = V::zero();  // of the tile first: sums of sums round less
+      Reg sum = V::zero(), context = V::zero();  // of the tile: partial sums round less
       for (int n = 0; n < count; ++n) {
         Reg weight = V::exp2_below(V::sub(V::load(scores + n * row), top));
         sum = V::add(sum, weight);
@@ -153,7 +153,7 @@ struct MultiForward : Multi<V> {
     }
   }
 
-  /// The elementwise form at one go.
+  /// The elementwise form in one pass: scores are not stored.
   static void fuse(const PreparedCall& w, const Query& q, const Tile& t, const int32_t* key, int count,
                    const State& s) {
     for (int64_t c = 0; c < w.p.channels; c += kPad) fuse_some<kPad / V::kLanes>(w, q, t, key, count, c, s);
@@ -187,7 +187,7 @@ struct MultiForward : Multi<V> {
     }
   }
 
-  /// Joins the chunks of keys in order and divides.
+  /// Merges the chunks of keys in order and normalizes.
   static void complete(const Call& call, int64_t task) {
     const auto& p = call.w.p;
     const int64_t bh = task / call.blocks, first = task % call.blocks * kBlock;

@@ -1,18 +1,18 @@
-// What forward and backward of the multi-dimensional kernels share: the scores of one query against a list of keys.
+// Shared by forward and backward of the multi-dimensional kernels: the scores of one query against a list of keys.
 //
-// Scores are kept times log2 e, since weights are powers of 2. Lanes are features, or channels.
+// Scores are stored times log2 e, since weights are computed by exp2. Lanes are features, or channels.
 //
-// tanh(a + b) = 1 - 2 / (1 + E F) with E = exp(2a), F = exp(2b) taken once for each token: a multiplication and a
-// reciprocal for each pair and feature. A token is tame where |2a| <= 80 for each feature (40 where E F may not
-// overflow, below), so that E and F are normal numbers; what meets one that is not (or is NaN) takes tanh of a + b.
-// Clamping 2a instead would be wrong: at a = 60, b = -59 the sum is what counts.
+// tanh(a + b) = 1 - 2 / (1 + E F) with E = exp(2a), F = exp(2b) computed once per token: a multiplication and a
+// reciprocal for each pair and feature. A token is tame if |2a| <= 80 for each feature (40 in the fused form below,
+// where E F must not overflow), so that E and F are normal numbers. A pair with a token that is not tame (or is NaN) is
+// scored by tanh of a + b. Clamping 2a instead would be wrong: at a = 60, b = -59 only the sum matters.
 //
 // The elementwise form with tanh has e log2(e) = top + c / (1 + E F), c = -2 top, top = 5 scale log2 e. With 1 / c
-// folded into E, weights without their divisor take one addition and multiplication, one reciprocal and one power:
+// folded into E, an unnormalized weight takes one fused multiply-add, one reciprocal and one exp2:
 //
 //   2^(e log2(e) - top) = 2^(1 / (1/c + (E/c) F))
 //
-// Scores that are bounded need no running maximum: `top` is fixed.
+// Bounded scores need no running maximum: `top` is fixed.
 
 #pragma once
 
@@ -34,7 +34,7 @@ struct Multi {
 
   static constexpr Real kBounded = 20;           // scores up to here need no running maximum
   static constexpr Real kSoft = Real(0.2);       // the elementwise form: 5 act(x / 5)
-  static constexpr int64_t kTileNumbers = 3072;  // of the keys of a tile, elementwise: it is read for every query
+  static constexpr int64_t kTileNumbers = 3072;  // elementwise: keys x channels of a tile, which every query rereads
   static constexpr Real kLowest = std::numeric_limits<Real>::lowest();
   static constexpr Real kNone = -std::numeric_limits<Real>::infinity();
 
@@ -42,12 +42,12 @@ struct Multi {
     const Real *row, *exp_row;
     bool tame;
   };
-  struct Tile {  // keys and values from its first on
+  struct Tile {  // keys and values, starting at the first key of the tile
     const Real *keys, *values;
     int64_t key_row, value_row;
     const Real* exp_keys;
     const uint8_t* tame;
-    bool all_tame;  // all keys of the head
+    bool all_tame;  // whether all keys of the head are
   };
 
   static Real size(Real x) { return x < 0 ? -x : x; }
@@ -64,24 +64,24 @@ struct Multi {
     for (int64_t i = 0; i < n; ++i) x[i] = 0;
   }
 
-  /// A call, and what is prepared for it.
+  /// A call and the data prepared once for it.
   struct PreparedCall {
     const MultiProblem<Real>& p;
     int64_t elements;
     const ParallelFor& parallel_for;
 
-    bool matrix, factored, fused;  // factored: exp_keys are used; fused: the elementwise form above
-    Real factor;                   // on the sum of the matrix form, or on act of the other
+    bool matrix, factored, fused;  // factored: exp_keys are used; fused: the elementwise formula above
+    Real factor;                   // multiplies the sum of the matrix form, or act of the elementwise form
     Real curve;                    // fused: c
     Real double_of, limit;         // E = exp(double_of a), |double_of a| <= limit
 
     Real* exp_keys = nullptr;   // [batch][key heads][keys][row]
-    uint8_t* tame = nullptr;    // [batch][key heads][keys], then [batch][key heads]: all of them
+    uint8_t* tame = nullptr;    // [batch][key heads][keys], then [batch][key heads]: whether all keys are
     Real* to_scores = nullptr;  // [heads or 1][width][channels]: Wd transposed, times factor
-    Real* bound = nullptr;      // [heads or 1]: of |e log2 e|
+    Real* bound = nullptr;      // [heads or 1]: upper bound of |e log2 e|
     Buffer keys_buffer, scores_buffer, bound_buffer;
 
-    /// Rows of our own: strides that are powers of 2 would fall on few sets of the cache.
+    /// Strides of our buffers, padded: strides that are powers of 2 would map to few sets of the cache.
     int64_t row() const { return p.width + kPad; }
     int64_t channel_row() const { return p.channels + kPad; }
     int64_t tile_keys() const {
@@ -102,12 +102,12 @@ struct Multi {
     }
 
     int64_t group() const { return p.group(); }
-    int64_t sets() const { return matrix && p.to_scores_head != 0 ? p.heads : 1; }  // of Wd
+    int64_t sets() const { return matrix && p.to_scores_head != 0 ? p.heads : 1; }  // number of matrices Wd
     int64_t set(int64_t h) const { return sets() == 1 ? 0 : h; }
     const Real* transposed(int64_t h) const { return to_scores + set(h) * p.width * p.channels; }
     const Real* stored(int64_t h) const { return p.to_scores + h * p.to_scores_head; }
 
-    /// The scores of this head need no running maximum.
+    /// Whether the scores of this head need no running maximum.
     bool fixed(int64_t h) const { return fused || (!p.bias.any() && bound[set(h)] <= kBounded * Real(kLog2E)); }
     Real start(int64_t h) const { return fused ? -curve / 2 : fixed(h) ? Real(0) : kLowest; }
 
@@ -123,9 +123,9 @@ struct Multi {
     }
   };
 
-  // ---- before any pair ----
+  // ---- preparation ----
 
-  /// E or F of one token, times `by`; whether it is tame.
+  /// Writes E or F of one token, times `by`; returns whether the token is tame.
   static bool exp_row(const PreparedCall& w, const Real* row, Real by, Real* to) {
     const Reg twice = V::set1(w.double_of), limit = V::set1(w.limit), all = V::set1(by);
     constexpr uint32_t kAll = (1U << V::kLanes) - 1;
@@ -165,7 +165,7 @@ struct Multi {
 
   // ---- pairs ----
 
-  /// A product in strips of columns: one strip of b stays in the first cache for all rows.
+  /// A product in strips of columns: one strip of b stays in the L1 cache for all rows.
   template <Start kStart>
   static void product(Left<Real> a, const Real* b, int64_t ldb, int64_t steps, Real* c, int64_t ldc, int rows,
                       int64_t columns) {
@@ -215,11 +215,11 @@ struct Multi {
     }
   }
 
-  /// Cap and bias: what is between e and what softmax gets.
+  /// Soft cap and bias: the steps between e and softmax.
   struct CapAndBias {
     Real scale, cap;
     explicit CapAndBias(const PreparedCall& w) : scale(w.p.scale), cap(w.p.soft_cap) {}
-    /// gradient: by the score before scale.
+    /// grad: the derivative with respect to the score before scale.
     Reg operator()(Reg score, Real added, Reg& grad) const {
       grad = V::set1(scale);
       if (cap > 0) {
@@ -232,7 +232,7 @@ struct Multi {
   };
 
  private:
-  static constexpr int64_t kKeys = 256;  // of a task
+  static constexpr int64_t kKeys = 256;  // keys of a task
 
   static void exp_some_keys(const PreparedCall& w, int64_t task) {
     const auto& p = w.p;
@@ -244,7 +244,7 @@ struct Multi {
     }
   }
 
-  /// Packs one head's Wd; returns the bound of its scores.
+  /// Transposes one head's Wd and multiplies it by the factor; returns the bound of its scores.
   static Real transpose(const PreparedCall& w, int64_t h) {
     const auto& p = w.p;
     Real* to = w.to_scores + h * p.width * p.channels;

@@ -1,6 +1,6 @@
-// Which keys of a tile a query attends, what is added to their scores, and what dropout leaves of their weights.
+// The keys of a tile that a query attends, the biases of their scores, and the dropout factors of their weights.
 //
-// Lanes are channels, so a pair that is masked is not scored at all: kernels walk through a list of kept keys.
+// Lanes are channels, so a masked pair need not be scored: kernels iterate over a list of kept keys.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace heed::kernels::fused {
 
-inline constexpr int kMultiTile = 48;  // most keys of a tile
+inline constexpr int kMultiTile = 48;  // maximal number of keys in a tile
 
 template <class V>
 class MultiPairs {
@@ -26,10 +26,10 @@ class MultiPairs {
   }
 
   int count = 0;
-  const int32_t* key = nullptr;                                           // counted from the first of the tile
-  const Real* added() const { return p_.bias.any() ? added_ : nullptr; }  // times log2 e
+  const int32_t* key = nullptr;  // [count], relative to the first key of the tile
+  const Real* added() const { return p_.bias.any() ? added_ : nullptr; }  // [count]: biases times log2 e; null: none
 
-  /// Those of keys first ... last - 1. A bias of -inf masks.
+  /// Lists the kept keys among first ... last - 1. A bias of -inf masks.
   void find(int64_t b, int64_t h, int64_t i, int64_t first, int64_t last) {
     b_ = b, h_ = h, i_ = i, first_ = first;
     key = some_;
@@ -50,7 +50,7 @@ class MultiPairs {
     }
   }
 
-  /// Leaves those that `tame` names; the others go to `wild`. Only where nothing is added. Returns how many others.
+  /// Keeps the keys j with tame[j] in the list, moves the others to `wild` and returns their number. Needs no biases.
   int part(const uint8_t* tame, int32_t* wild) {
     int tamed = 0, others = 0;
     for (int n = 0; n < count; ++n) {
@@ -65,7 +65,7 @@ class MultiPairs {
     return others;
   }
 
-  /// [n][stride]: 0, or 1 / (1 - rate).
+  /// Dropout factors of n keys, [n][stride]: 0 or 1 / (1 - rate).
   void draw(const int32_t* keys, int n, Real* factors, int64_t stride) const {
     const Noise<V> noise{p_.seed, static_cast<uint32_t>(p_.stream) * 4 + kDropout};
     const auto row = static_cast<uint32_t>((p_.first_row + b_) * p_.heads + h_);
@@ -96,7 +96,7 @@ class MultiPairs {
     }
   }
 
-  /// Adds gradients of what was added to the scores of these pairs. relative, alibi: of this head.
+  /// Adds grads, the gradients of the scores of these pairs, to those of the biases. relative, alibi: of this head.
   void add_gradients(const MultiGradients<Real>& g, const Real* grads, Real* relative, Real* alibi) const {
     for (int n = 0; n < count; ++n) {
       const int64_t j = first_ + key[n];

@@ -1,5 +1,6 @@
-// The multi-dimensional kernels, once for each instruction set. Widths and channels are multiples of 16, and every
-// gradient but those of Wd and of the biases is wanted. `elements`: channels that count for the noise.
+// The multi-dimensional kernels, one table per instruction set. Widths and channels are multiples of 16, and all
+// gradients except those of Wd and of the biases are required. `elements`: number of channels before padding, which
+// numbers the random numbers of dropout.
 
 #pragma once
 
@@ -16,7 +17,7 @@ struct MultiSet {
 
 extern const MultiSet<float> kMultiPortable;
 extern const MultiSet<double> kMultiDouble;
-extern const MultiSet<float> kMultiAvx2;    // where there is one
-extern const MultiSet<float> kMultiAvx512;  // likewise
+extern const MultiSet<float> kMultiAvx2;    // x86-64 only
+extern const MultiSet<float> kMultiAvx512;  // x86-64 only
 
 }  // namespace heed::kernels::fused

@@ -1,8 +1,8 @@
 // The multi-dimensional kernels against the definition, on every instruction set this machine has and in double.
 //
-// Projections of the definition are the identity, so that its query and keys are those of the kernel. Gradients by
-// single numbers and along random ways come from the complex step, in double; float is compared with double number by
-// number.
+// Projections of the definition are the identity, so that its query and keys are those of the kernel. Gradients with
+// respect to single numbers and along random directions come from the complex step, in double; float is compared with
+// double number by number.
 
 #include "heed/kernels/fused/multi.h"
 
@@ -38,7 +38,7 @@ struct Sizes {
   int64_t batch = 2, heads = 2, key_heads = 2, queries = 5, keys = 9, width = 6, channels = 5;
 };
 
-/// Numbers in (-by, by) that a float holds.
+/// Numbers in (-by, by) that are exact in float.
 Array<double> floats(const std::vector<int64_t>& shape, uint64_t seed, double by = 1) {
   auto array = reference::numbers(shape, seed);
   for (double& x : array.data) x = static_cast<double>(static_cast<float>(by * x));
@@ -61,8 +61,7 @@ Definition definition_of(const std::string& spec, const Sizes& n, double reach =
   return d;
 }
 
-// ---- from the definition's problem to the kernel's
-// -------------------------------------------------------------------
+// ---- from the definition's problem to the kernel's -----------------------------------------------------------------
 
 template <typename Real>
 std::vector<Real> as(const std::vector<double>& from) {
@@ -130,7 +129,7 @@ class Call {
 
   void forward(const ParallelFor& parallel_for = in_order) {
     multi_forward(p, parallel_for);
-    for (const auto* x : {&context, &top, &sum, &lse}) EXPECT_TRUE(x->intact()) << "written beside an output";
+    for (const auto* x : {&context, &top, &sum, &lse}) EXPECT_TRUE(x->intact()) << "written out of bounds of an output";
   }
 
   /// Gradients of sum(upstream * context) + sum(grad_lse * lse), by name.
@@ -153,7 +152,7 @@ class Call {
     if (p.bias.relative) g.relative = scratch("relative", d.relative.data.size());
     if (p.bias.alibi) g.alibi = scratch("alibi", d.alibi.data.size());
     multi_backward(p, g, parallel_for);
-    for (const auto& [name, x] : grads) EXPECT_TRUE(x.intact()) << "written beside the gradients of " << name;
+    for (const auto& [name, x] : grads) EXPECT_TRUE(x.intact()) << "written out of bounds of the gradients of " << name;
   }
 
   MultiProblem<Real> p;
@@ -171,7 +170,7 @@ class Call {
     return all.at(word);
   }
 
-  // Inputs lie as [batch][row][head][feature], with NaN between the rows: features side by side, all else strides.
+  // Inputs are stored as [batch][row][head][feature] with NaN between the rows: only features are contiguous.
   static constexpr int64_t kGap = 3;
   static std::vector<Real> strided(const Array<double>& from) {
     const int64_t B = from.shape[0], H = from.shape[1], L = from.shape[2], D = from.shape[3];
@@ -194,8 +193,7 @@ class Call {
   std::vector<int64_t> key_count_;
 };
 
-// ---- what rounding may do
-// --------------------------------------------------------------------------------------------
+// ---- rounding errors -----------------------------------------------------------------------------------------------
 
 double largest(const std::vector<double>& x) {
   double max = 0;
@@ -204,12 +202,12 @@ double largest(const std::vector<double>& x) {
   return max;
 }
 
-/// Sizes that errors are in proportion to.
+/// Magnitudes that errors are proportional to.
 struct Scale {
   double score;    // the error of a score, in units of epsilon
   double values;   // |v|
   double steep;    // sum over channels of |de_c / dx_f|
-  double queries;  // that share a key
+  double queries;  // number of queries that share a key
 };
 
 Scale scale_of(const Definition& d) {
@@ -242,7 +240,7 @@ Scale scale_of(const Definition& d) {
           static_cast<double>(d.query.shape[2] * d.query.shape[1] / std::max<int64_t>(1, d.keys.shape[1]))};
 }
 
-/// Equal within the tolerance; NaN is only NaN, and what is infinite is the same.
+/// Equal within the tolerance; NaN matches only NaN, and an infinity only itself.
 template <typename Real>
 void expect_near(const Fenced<Real>& got, const std::vector<double>& expected, double tolerance,
                  const std::string& what) {
@@ -267,7 +265,7 @@ bool same_bits(const Fenced<Real>& x, const Fenced<Real>& y) {
          (x.size() == 0 || std::memcmp(x.data(), y.data(), static_cast<size_t>(x.size()) * sizeof(Real)) == 0);
 }
 
-/// body(set) with each instruction set in force.
+/// Runs the body with each instruction set.
 void on_every_set(const std::function<void()>& body) {
   const std::string before = instruction_set();
   for (const auto& set : instruction_sets()) {
@@ -278,8 +276,7 @@ void on_every_set(const std::function<void()>& body) {
   use_instruction_set(before);
 }
 
-// ---- agreement
-// -------------------------------------------------------------------------------------------------------
+// ---- agreement -----------------------------------------------------------------------------------------------------
 
 template <typename Real>
 void compare_values(const Definition& d, Call<Real>& call) {
@@ -292,7 +289,7 @@ void compare_values(const Definition& d, Call<Real>& call) {
   expect_near(call.lse, answer.lse.data, eps * (2 * s.score + 16), "lse");
 }
 
-/// What pulls at context and lse.
+/// Upstream gradients of context and lse.
 struct Pull {
   std::vector<double> context, lse;
   explicit Pull(const Definition& d)
@@ -309,7 +306,7 @@ struct Pull {
   }
 };
 
-/// The sum over heads where they share one Wd: the kernel gives one for each.
+/// Gradients in the shape of the input: summed over heads if they share one Wd, since the kernel gives one per head.
 std::vector<double> as_given(const std::string& name, const std::vector<double>& grads, const Definition& d) {
   const size_t size = reference::inputs(const_cast<Definition&>(d)).at(name)->data.size();
   std::vector<double> sum(size, 0);
@@ -317,7 +314,7 @@ std::vector<double> as_given(const std::string& name, const std::vector<double>&
   return sum;
 }
 
-/// In double, along three ways through each input.
+/// In double, along three directions of each input.
 void compare_gradients(const Definition& d, Call<double>& call) {
   const Pull upstream(d);
   call.backward(upstream.context, upstream.lse, d);
@@ -359,7 +356,7 @@ void compare_gradients(const Definition& d, Call<float>& call, const Call<double
     expect_near(grads, doubles(exact.grads.at(name)), relative * sizes.at(name), "gradient of " + name);
 }
 
-/// Values and gradients, in double and on each instruction set. adapt: what the definition does not say.
+/// Compares values and gradients, in double and on each instruction set. adapt: sets fields that the definition lacks.
 template <typename AdaptCall>
 void expect_agreement(const Definition& d, AdaptCall adapt) {
   Call<double> exact(d);
@@ -381,7 +378,7 @@ void expect_agreement(const Definition& d) {
   expect_agreement(d, [](auto&) {});
 }
 
-/// Keeps about two of three.
+/// Keeps about two of three keys.
 Array<uint8_t> some_kept(const std::vector<int64_t>& shape) {
   Array<uint8_t> keep{shape, {}};
   for (const double x : reference::numbers(shape, 51).data) keep.data.push_back(x > -0.3 ? 1 : 0);
@@ -521,7 +518,7 @@ TEST(Multi, AgreesWithTheDefinitionAtEveryLength) {
     }
 }
 
-// Elements are counted key by key and channel by channel; widths that are multiples of nothing, and more than a panel.
+// Dropout numbers elements by key and channel. Widths that are no multiple of 16, and more than a panel.
 TEST(Multi, DropsWhatTheDefinitionDrops) {
   for (const int64_t channels : {3, 16, 20, 70})
     for (const bool masked : {false, true}) {
@@ -533,8 +530,8 @@ TEST(Multi, DropsWhatTheDefinitionDrops) {
     }
 }
 
-// Few queries: keys are split, and each part has a best score of its own. One part may have no key at all.
-TEST(Multi, JoinsPartsOfTheKeys) {
+// Few queries: keys are split into chunks, each with a maximum of its own. A chunk may have no kept key at all.
+TEST(Multi, MergesChunksOfTheKeys) {
   for (const auto& form : kForms) {
     auto d = definition_of(form, {1, 1, 1, 2, 800, 5, 4});
     d.per_key = floats({1, 1, 800}, 62, 30);
@@ -559,7 +556,7 @@ TEST(Multi, SharesOneMatrixAmongHeads) {
   expect_agreement(d);
 }
 
-// A window around a center of each row is, to the definition, a mask.
+// The definition expresses a window around a center per query as a mask.
 TEST(Multi, KeepsKeysWithinReachOfACenter) {
   for (const auto& form : kForms) {
     auto d = definition_of(form, {});
@@ -576,7 +573,7 @@ TEST(Multi, KeepsKeysWithinReachOfACenter) {
   }
 }
 
-// Every single number, where they are few.
+// A small case: the gradient of every single number.
 TEST(Multi, HasTheGradientsOfTheDefinition) {
   for (const auto& form : kForms) {
     SCOPED_TRACE(form);
@@ -599,15 +596,15 @@ TEST(Multi, HoldsInExtremeRanges) {
     for (const double reach : {16.0, 60.0, 300.0, 1e4}) {
       SCOPED_TRACE(form + ", " + std::to_string(reach));
       auto d = definition_of(form, {.batch = 1, .queries = 7, .keys = 50}, reach);
-      for (size_t i = 0; i < d.query.data.size(); i += 7) d.query.data[i] /= 1024;  // tame features beside wild ones
-      for (size_t i = 0; i < d.keys.data.size() / 2; ++i) d.keys.data[i] /= 1024;   // tame keys beside wild ones
+      for (size_t i = 0; i < d.query.data.size(); i += 7) d.query.data[i] /= 1024;  // small features next to large ones
+      for (size_t i = 0; i < d.keys.data.size() / 2; ++i) d.keys.data[i] /= 1024;   // small keys next to large ones
       expect_agreement(d);
       d.scale = 1000;
       expect_agreement(d);
     }
 }
 
-// a = 60 with b = -59, and the like: only the sum counts.
+// a = 60 with b = -59, and the like: only the sum matters.
 TEST(Multi, AddsBeforeItSaturates) {
   for (const auto& form : kForms) {
     const int64_t width = form == kMatrix ? 6 : 5;
@@ -638,8 +635,7 @@ TEST(Multi, SharesEquallyAmongEqualKeys) {
   }
 }
 
-// ---- what nobody may attend, and NaN
-// -------------------------------------------------------------------
+// ---- masked keys, and NaN ------------------------------------------------------------------------------------------
 
 /// Context, lse and all gradients have the same bits.
 template <typename Real>
@@ -649,7 +645,7 @@ void expect_same_bits(Call<Real>& x, Call<Real>& y, const std::string& what) {
   for (const auto& [name, grads] : x.grads) EXPECT_TRUE(same_bits(grads, y.grads.at(name))) << what << ": " << name;
 }
 
-TEST(Multi, DoesNotReadWhatNobodyMayAttend) {
+TEST(Multi, DoesNotReadMaskedKeysAndValues) {
   for (const auto& form : kForms)
     for (const bool biased : {false, true}) {
       SCOPED_TRACE(form + (biased ? ", biased" : ""));
@@ -671,7 +667,7 @@ TEST(Multi, DoesNotReadWhatNobodyMayAttend) {
       on_every_set([&] {
         Call<float> clean(d), other(with_nan);
         for (auto* call : {&clean, &other}) call->forward(), call->backward(upstream.context, upstream.lse, d);
-        expect_same_bits(clean, other, "NaN where nobody looks");
+        expect_same_bits(clean, other, "NaN in masked keys and values");
         for (int64_t i = 0; i < clean.context.size(); ++i) ASSERT_TRUE(std::isfinite(clean.context[i]));
       });
     }
@@ -702,7 +698,7 @@ TEST(Multi, LeavesARowWithoutKeysAtZero) {
 
 // D4: a kept score that is NaN spreads over its row, as in the definition, and no further. (The definition's
 // projections spread it over all features of a key.)
-TEST(Multi, PassesOnWhatIsNoNumber) {
+TEST(Multi, PropagatesNaN) {
   for (const auto& form : kForms)
     for (const auto& activation : reference::activation_names()) {
       SCOPED_TRACE(form + ", " + activation);
@@ -718,16 +714,16 @@ TEST(Multi, PassesOnWhatIsNoNumber) {
     }
 }
 
-// The elementwise form keeps channels apart. An infinite feature: tanh takes it for 1; without an activation +inf has
-// no softmax, and -inf counts as masked.
-TEST(Multi, KeepsWhatIsNoNumberInItsChannel) {
+// The elementwise form keeps channels separate. An infinite feature: tanh maps it to +-1; without an activation, +inf
+// makes softmax NaN and -inf counts as masked.
+TEST(Multi, KeepsNonFiniteValuesInTheirChannel) {
   const Sizes n{.batch = 1, .heads = 1, .key_heads = 1, .queries = 3, .keys = 50, .channels = 7};
   for (const std::string activation : {"tanh", "identity"})
     for (const double non_finite : {kNan, kInfinity, -kInfinity}) {
       SCOPED_TRACE(activation + ", " + std::to_string(non_finite));
       const auto d = definition_of(with(activation, kElementwise), n);
       const bool tanh = activation == "tanh";
-      auto same = d, changed = d;  // of channel 2: 49 keys and one that has the limit of tanh, or none
+      auto same = d, changed = d;  // channel 2: 49 finite keys and one that saturates tanh, or is masked
       changed.keys.data[4 * 7 + 2] = non_finite;
       same.keys.data[4 * 7 + 2] = non_finite > 0 ? 1000 : -1000;
       on_every_set([&] {
@@ -735,7 +731,7 @@ TEST(Multi, KeepsWhatIsNoNumberInItsChannel) {
         clean.forward(), call.forward(), expected.forward();
         for (int64_t i = 0; i < 3 * 7; ++i) {
           if (i % 7 != 2) {
-            ASSERT_NEAR(call.context[i], clean.context[i], 16 * kEpsilon);  // that key takes the way of a + b
+            ASSERT_NEAR(call.context[i], clean.context[i], 16 * kEpsilon);  // that key is scored by tanh(a + b)
           } else if (std::isnan(non_finite) || (!tanh && non_finite > 0)) {
             ASSERT_TRUE(std::isnan(call.context[i]));
             ASSERT_TRUE(std::isnan(call.lse[i]));
@@ -749,7 +745,7 @@ TEST(Multi, KeepsWhatIsNoNumberInItsChannel) {
 }
 
 // Not every bit pattern of NaN survives arithmetic on exponents.
-TEST(Multi, PassesOnEveryKindOfNaN) {
+TEST(Multi, PropagatesEveryBitPatternOfNaN) {
   for (const auto& form : kForms)
     for (const uint32_t bits : {0x7fc00000U, 0xffc00000U, 0x7fc00001U, 0x7fffffffU, 0xffc0017fU}) {
       const auto d = definition_of(form, {.batch = 1, .heads = 1, .key_heads = 1});
@@ -768,7 +764,7 @@ TEST(Multi, PassesOnEveryKindOfNaN) {
     }
 }
 
-TEST(Multi, WorksWhereThereIsNothing) {
+TEST(Multi, AcceptsEmptyBatchesQueriesAndKeys) {
   for (const auto& form : kForms)
     for (const auto& n : std::vector<Sizes>{{.batch = 0}, {.queries = 0}, {.keys = 0}}) {
       const auto d = definition_of(form, n);
@@ -785,8 +781,7 @@ TEST(Multi, WorksWhereThereIsNothing) {
     }
 }
 
-// ---- threads, wishes, errors
-// -----------------------------------------------------------------------------------------
+// ---- threads, requested gradients, errors --------------------------------------------------------------------------
 
 TEST(Multi, GivesTheSameBitsOnAnyNumberOfThreads) {
   for (const auto& form : kForms)
@@ -808,8 +803,8 @@ TEST(Multi, GivesTheSameBitsOnAnyNumberOfThreads) {
     }
 }
 
-// A gradient that is not wanted changes no other.
-TEST(Multi, BringsOnlyTheGradientsThatAreWanted) {
+// Leaving out a gradient changes no other.
+TEST(Multi, WritesOnlyTheRequestedGradients) {
   for (const auto& form : kForms)
     for (const int64_t channels : {5, 16}) {
       const auto d = definition_of(form, {.width = channels, .channels = channels});
@@ -838,7 +833,7 @@ TEST(Multi, RefusesWidthsThatDoNotFit) {
   } catch (const Error& error) {
     EXPECT_STREQ(
         error.what(),
-        "kernels/multi: query and keys have 3 features, expected 4, as many as channels, in the elementwise form");
+        "kernels/multi: got 3 features of query and keys, expected 4, one per channel; the elementwise form needs it");
   }
 }
 

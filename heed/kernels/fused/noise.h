@@ -1,4 +1,4 @@
-// Philox in registers: the numbers of kernels/philox.h for 64 keys of one (row, query) at a time.
+// Vectorized Philox: the numbers of kernels/philox.h for 64 keys of one (batch element, head, query) at a time.
 
 #pragma once
 
@@ -16,7 +16,7 @@ struct Noise {
   uint64_t seed = 0;
   uint32_t word = 0;  // stream and purpose
 
-  /// u of keys key ... key + 63; key is a multiple of 4.
+  /// Writes u of keys key ... key + 63; key is a multiple of 4.
   void uniforms(uint32_t row_and_head, uint32_t query, int64_t key, Real* u) const {
     const auto first = static_cast<uint32_t>(key / 4);
     if constexpr (requires { typename V::Int; }) {

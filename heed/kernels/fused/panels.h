@@ -1,6 +1,5 @@
-// Keys side by side, feature by feature: [panel][feature][key of the panel]. One layout for every score and every
-// instruction set. A panel has 64 keys, the grain at which masked keys are skipped; the last one has its keys rounded
-// up to 16, with zeros after them.
+// Packed keys, [panel][feature][key of the panel]: one layout for every score and every instruction set. A panel has 64
+// keys, the granularity at which masked keys are skipped; the last panel is padded with zeros to a multiple of 16 keys.
 
 #pragma once
 
@@ -10,10 +9,10 @@ namespace heed::kernels::fused {
 
 inline constexpr int kPanel = 64;
 inline constexpr int kPad = 16;    // widths inside the engine are multiples of it
-inline constexpr int kFour = 4;    // features of a panel are a multiple of it: additive scores take four at once
-inline constexpr int kTile = 256;  // keys of a tile: what is scored before it is weighed
-inline constexpr int kGroup = 24;  // rows of a group, at most: those that are scored together
-inline constexpr int kLongTile = kGroup * kTile;  // keys of a tile where there is a single row
+inline constexpr int kFour = 4;    // features of a panel are a multiple of it: additive scores process four at a time
+inline constexpr int kTile = 256;  // keys of a tile: scored, then turned into weights
+inline constexpr int kGroup = 24;  // maximal number of rows in a group, the rows that are scored together
+inline constexpr int kLongTile = kGroup * kTile;  // keys of a tile if there is a single row
 
 template <class V>
 struct Panels {
@@ -30,7 +29,7 @@ struct Panels {
   }
   const Real* at(int64_t panel) const { return data + panel * kPanel * width; }
 
-  /// One panel from rows as they are; width is a multiple of the lanes.
+  /// Packs one panel; width is a multiple of the lanes.
   static void pack(const Real* rows, int64_t row, int64_t count, int64_t width, Real* to) {
     const int64_t n = padded(count);
     alignas(64) Real block[kPad][V::kLanes];

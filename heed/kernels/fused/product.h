@@ -2,8 +2,7 @@
 //
 //   c[r][n] = start + sum_i a[r][i] b[i][n]
 //
-// R rows of a are broadcast, N registers stand side by side in b and c. Forced inline: a call would move the sums
-// through memory.
+// R rows of a are broadcast against N registers per row of b and c. Forced inline: a call would spill the sums.
 
 #pragma once
 
@@ -20,16 +19,16 @@ struct Left {  // the broadcast operand: a[r][i] = at[r row + i step]
   ptrdiff_t row, step;
 };
 
-enum class Start { zero, add, scaled };  // from nothing; from c; from c[r] factor[r]
-enum class Last { as_is, exp2 };  // x;  2^(x log2(e) + factor[0]), and its sums of rows are added to sums[r][lane]
+enum class Start { zero, add, scaled };  // start is 0;  c[r][n];  c[r][n] factor[r]
+enum class Last { as_is, exp2 };  // stores x;  or 2^(x log2(e) + factor[0]), and adds its row sums to sums[r][lane]
 
 template <class V, Start kStart, Last kLast = Last::as_is>
 struct Product {
   using Real = typename V::Real;
   using Reg = typename V::Reg;
 
-  /// Any number of rows; width is a multiple of the lanes. Blocks of six rows by kAcross registers follow each other
-  /// down the rows, so that a strip of b serves them all, or along the columns where a is the larger of the two.
+  /// Any number of rows; width is a multiple of the lanes. Blocks of six rows by kAcross registers are visited down the
+  /// rows, so that a strip of b is reused by all of them, or along the columns if a is the larger operand.
   [[gnu::noinline]] static void run(Left<Real> a, const Real* b, ptrdiff_t ldb, int64_t steps, Real* c, ptrdiff_t ldc,
                                     int rows, int64_t width, const Real* factor = nullptr, Real* sums = nullptr) {
     const bool down = rows <= width;
@@ -96,7 +95,7 @@ struct Product {
         if constexpr (kStart == Start::scaled) sum[r][n] = V::mul(sum[r][n], V::set1(factor[r]));
       }
     const Real* p = a.at;
-#pragma GCC unroll 4  // so that the processor foresees the end of a short sum
+#pragma GCC unroll 4  // fewer iterations, so the branch predictor learns the end of a short sum
     for (int64_t i = 0; i < steps; ++i, p += a.step, b += ldb) {
       Reg x[N];
 #pragma GCC unroll 4
@@ -128,8 +127,8 @@ struct Product {
   }
 };
 
-/// c[n] = factor c[n] + sum_i a[i] b[i][n] for a single row: four rows of b at a time are read from end to end, where
-/// the micro-kernel would walk down strips of them.
+/// c[n] = factor c[n] + sum_i a[i] b[i][n] for a single row. Reads four rows of b at a time sequentially; the
+/// micro-kernel would read b in strips of columns.
 template <class V>
 struct RowSum {
   using Real = typename V::Real;
@@ -158,7 +157,7 @@ struct RowSum {
   }
 };
 
-/// out[i][j] = a_i . b_j with lanes along the features: for a handful of rows against rows as they are stored.
+/// out[i][j] = a_i . b_j with lanes along the features: for a few rows of a against unpacked rows of b.
 template <class V>
 struct RowDots {
   using Real = typename V::Real;

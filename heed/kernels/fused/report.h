@@ -1,5 +1,4 @@
-// What is wanted besides the context: a second pass over the tiles that are asked for, from what forward remembers of
-// each row.
+// Outputs requested in addition to the context: a second pass over the requested tiles, from the RowStats of forward.
 
 #pragma once
 
@@ -28,7 +27,7 @@ class Report : private Engine<V> {
  private:
   using Base::p_;
 
-  /// What a Row alone can tell, and the log-probability of the chosen key.
+  /// lse, which RowStats alone determine, and the log-probability of the chosen key.
   void of_rows() {
     const int64_t rows = p_.batch * p_.heads * p_.queries;
     Worker<V> work(Base::shared_);
@@ -48,7 +47,7 @@ class Report : private Engine<V> {
     });
   }
 
-  /// One pair: the panel it lies in.
+  /// The log-weight of one pair: scores only the panel that contains its key.
   Real log_weight(Worker<V>& work, const Block& wanted, int64_t key) const {
     const Block at = around(wanted, work);
     const int r = static_cast<int>(wanted.query - at.query);
@@ -59,7 +58,8 @@ class Report : private Engine<V> {
     if (score == RowState<V>::kNone) return score;
     return work.state().log_weight(r, p_.rows[Base::row(wanted)], key, score);
   }
-  /// A tile of additive scores may be computed in one of several ways, and its group of rows decides: here too.
+  /// The group of rows decides by which of several formulas additive scores are computed: `at` widened to whole groups,
+  /// so that scores have the same bits as in forward.
   Block around(const Block& at, const Worker<V>& work) const {
     if (p_.score != ScoreKind::additive) return at;
     const int64_t query = at.query / work.group * work.group;
@@ -67,7 +67,7 @@ class Report : private Engine<V> {
     return {at.batch, at.head, query, static_cast<int>(end - query)};
   }
 
-  /// take(row of the block, key, columns, scores) for rows first ... of the block, tile by tile.
+  /// Calls take(row of the block, key, columns, scores) for rows first ... first + rows - 1, tile by tile.
   template <class Take>
   void sweep(Worker<V>& work, int first, int rows, Take take) const {
     Real* s = static_cast<Real*>(scratch(Slot::tile, static_cast<size_t>(work.group * kTile) * sizeof(Real)));
@@ -93,7 +93,7 @@ class Report : private Engine<V> {
                     last = Base::min_of(rows, (task % parts + 1) * kBlock);
       Worker<V> work(Base::shared_);
       for (int64_t i = task % parts * kBlock; i < last;) {
-        int run = 1;  // neighbors go together
+        int run = 1;  // consecutive queries share a block
         while (i + run < last && query_of(i + run) == query_of(i) + run) ++run;
         const Block wanted{b, head, query_of(i), run}, at = around(wanted, work);
         const int first = static_cast<int>(wanted.query - at.query);
@@ -162,7 +162,7 @@ class Report : private Engine<V> {
     keys[i] = key;
   }
 
-  /// Tasks are tiles of keys, and each sums over all queries.
+  /// A task is a tile of keys and sums over all queries.
   void column_mass() {
     const int64_t tiles = (p_.keys + kTile - 1) / kTile;
     Base::each(p_.batch * p_.heads * tiles, [&](int64_t task) {

@@ -1,9 +1,9 @@
-// A row state: what varies in an alignment.
+// A row state: the part of a kernel that depends on the alignment.
 //
-// A state belongs to one block of queries and meets the tiles of scores in order. It turns scores into weights in
-// place, gives absent scores (-inf) weight exactly 0, and may ask that the context so far be scaled, or for another
-// pass over the keys. Afterwards RowStats are enough to turn scores into weights once more, and gradients of weights
-// into those of scores.
+// A state belongs to one block of queries and receives the tiles of scores in order. It turns scores into weights in
+// place and gives absent scores (-inf) weight exactly 0. It may request that the context accumulated so far be
+// rescaled, or another pass over the keys. Afterwards RowStats suffice to recompute weights from scores, and to turn
+// gradients of weights into gradients of scores.
 
 #pragma once
 
@@ -25,41 +25,42 @@ class RowState {
   RowState(const Problem<Real>& p, const Steps<V>& steps) : p_(p), steps_(steps) {}
   virtual ~RowState() = default;
 
-  /// Moves to a block. bound: no score is larger, or infinity. known: its rows are finished, and nothing is absorbed.
+  /// Moves to a block. bound: no score is larger (or infinity). known: RowStats are final and update() is not called.
   virtual void begin(const Block& at, Real /*bound*/, bool /*known*/) {
     at_ = at;
     for (int r = 0; r < at.rows; ++r) rows_[r] = RowStats<Real>{kNone, 0, 0, 1, -1};
   }
 
-  /// Keys may be split among threads, and the parts joined by merge().
+  /// Whether keys may be split into chunks whose results merge() combines.
   virtual bool splits() const { return true; }
-  /// update() fills factor.
+  /// Whether update() writes `factor`, by which the engine multiplies the context so far.
   virtual bool rescales() const { return false; }
-  /// This pass turns scores into weights, and the engine multiplies them by the values.
+  /// Whether this pass turns scores into weights, which the engine multiplies by the values.
   virtual bool reads_values() const { return true; }
-  /// Another product with the values is wanted, by weights that second_weights() makes.
+  /// Whether the engine also multiplies the values by the weights of second_weights().
   virtual bool reads_twice() const { return false; }
   virtual void second_weights(int /*row*/, int /*rows*/, int /*columns*/, const Real* /*weights*/, Real* /*to*/) {}
 
-  /// Scores of rows row ... of the block, of keys key ... key + columns - 1.
+  /// Processes the scores of rows row ... row + rows - 1 of the block and keys key ... key + columns - 1.
   virtual void update(int row, int rows, int64_t key, int columns, Real* s, Real* factor) = 0;
-  /// Where weights are 2^(e log2(e) + minus_top) for all rows alike, a score tile may make them itself; accumulate()
-  /// gets their sums, [row][lane].
+  /// Whether weights are 2^(e log2(e) + minus_top) for all rows alike. A score tile may then compute them itself;
+  /// accumulate() receives their sums, [row][lane].
   virtual bool exp2_bound(Real& /*minus_top*/) const { return false; }
   virtual void accumulate(int /*row*/, int /*rows*/, const Real* /*sums*/) {}
-  /// In this pass the state knows the weights without scores: restore() replaces both.
+  /// Whether the state knows the weights of this pass without scores: restore() then writes them, and neither scores()
+  /// nor update() is called.
   virtual bool restores() const { return false; }
   virtual void restore(int /*row*/, int /*rows*/, int64_t /*key*/, int /*columns*/, Real* /*s*/) {}
-  /// After the last tile: another pass?
+  /// Called after the last tile: whether another pass is needed.
   virtual bool again() { return false; }
-  /// Joins what two parts of the keys gave.
+  /// Combines the results of two chunks of keys.
   virtual void merge(int row, const RowStats<Real>& later, Real* context, const Real* later_context) = 0;
-  /// Completes the context of a row, and what backward needs beside it.
+  /// Completes the context of a row, and `second` for backward.
   virtual void finish(int row, const Rows<const Real>& values, Real* context, Real* second) = 0;
 
   /// Scores -> weights, in place.
   virtual void normalize_row(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const = 0;
-  /// Scores -> what entropy is asked of.
+  /// Scores -> the distribution whose entropy is reported, in place.
   virtual void distribution(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const {
     normalize_row(row, known, key, columns, s);
   }
@@ -74,13 +75,13 @@ class RowState {
     return known.sum == 0 ? kNone : (known.max + std::log2(known.sum)) * Real(kLn2);
   }
 
-  /// Gradients: s holds scores and becomes weights; dp holds gradients of the weights and becomes those of the scores.
-  struct RowGradients {                // of a row
+  /// In place: s goes from scores to weights, dp from gradients of the weights to gradients of the scores.
+  struct RowGradients {                // of one row
     Real delta, lse, log_probability;  // dL/dcontext . context (or . second); dL/dlse; dL/dlog_probability
   };
   virtual void gradients(int row, const RowStats<Real>& known, const RowGradients& given, int64_t key, int columns,
                          Real* s, Real* dp) const = 0;
-  /// delta is taken from `second`.
+  /// Whether delta is dL/dcontext . second.
   virtual bool uses_second() const { return false; }
   virtual Real grad_position() const { return 0; }
 
@@ -106,7 +107,7 @@ class RowState {
     if (c < columns) m = V::max(m, V::load(s + c));
     return V::reduce_max(V::max(m, n));
   }
-  // Softmax and its kin count their reference in powers of 2: e log2(e) - top is rounded once, whatever top is.
+  // Softmax and variants store their maximum times log2(e): e log2(e) - top is then rounded once, for any top.
   static Reg exp_below(Reg s, Reg minus_top) { return V::exp2_below(V::fma(s, V::set1(Real(kLog2E)), minus_top)); }
   static Real exp_below(Real s, Real top) { return std::exp2(std::fma(s, Real(kLog2E), -top)); }
 

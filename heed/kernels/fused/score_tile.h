@@ -1,6 +1,6 @@
-// A score tile: what varies in a score.
+// A score tile: the part of a kernel that depends on the score.
 //
-// A tile covers a few queries of one head and the keys of whole panels; its scores stand in s[row * kTile + column].
+// A tile covers a few queries of one head and the keys of whole panels; its scores are s[row * kTile + column].
 // One object serves one thread at a time and moves from block to block of queries.
 
 #pragma once
@@ -11,31 +11,32 @@
 
 namespace heed::kernels::fused {
 
-inline constexpr int kRowsMax = 96;    // queries of a block, at most
-inline constexpr int kFewQueries = 4;  // below, keys are read as they are stored: packing them would cost more
+inline constexpr int kRowsMax = 96;  // maximal number of queries in a block
+inline constexpr int kFewQueries =
+    4;  // with fewer queries keys are read unpacked: packing would cost more than it saves
 
 template <class V>
 class ScoreTile {
  public:
   using Real = typename V::Real;
 
-  /// What all tiles of a call share.
+  /// Data that all tiles of a call share.
   struct Shared {
     const Problem<Real>& p;
-    const Real* panels = nullptr;  // [batch][key head]: packed keys; null: rows are read
-    int64_t panels_step = 0;       // from one key head to the next
-    const Real* ranges = nullptr;  // [batch][key head][panel][padded width + 1]: largest entries, for range guards
+    const Real* panels = nullptr;  // [batch][key head]: packed keys; null: unpacked rows are read
+    int64_t panels_step = 0;       // stride from one key head to the next
+    const Real* ranges = nullptr;  // [batch][key head][panel][padded width + 1]: largest entries, for range checks
     int64_t ranges_step = 0;
-    const Real* folds = nullptr;    // additive: what each head's w gives
-    const Real* longest = nullptr;  // dot: the length of the longest key, [batch][key head]
+    const Real* folds = nullptr;    // additive: constants derived from each head's w
+    const Real* longest = nullptr;  // dot: the norm of the longest key, [batch][key head]
   };
 
   explicit ScoreTile(const Shared& shared) : shared_(shared), p_(shared.p), width_(Panels<V>::padded(shared.p.width)) {}
   virtual ~ScoreTile() = default;
 
-  /// Rows of a register block: groups of so many are fastest.
+  /// Number of rows that scores() handles best at a time.
   virtual int group() const = 0;
-  /// No |score| of the block is larger; infinity where nothing is known.
+  /// Upper bound of |score| in the block; infinity if none is known.
   virtual Real bound() const { return std::numeric_limits<Real>::infinity(); }
 
   /// Moves to a block of queries.
@@ -46,21 +47,21 @@ class ScoreTile {
     query_ = query;
     rows_ = rows;
   }
-  /// The scores of rows row ... row + rows - 1 of the block, against panels panel ... panel + count - 1.
+  /// Computes the scores of rows row ... row + rows - 1 of the block against panels panel ... panel + count - 1.
   virtual void scores(int row, int rows, int64_t panel, int count, Real* s) = 0;
 
-  /// The same, and while they are still in registers each becomes 2^(e log2(e) + minus_top); the sums of rows are added
-  /// to sums[row][lane]. Only where fuses_exp2() says so.
+  /// As scores(), but each score e becomes 2^(e log2(e) + minus_top) while it is still in a register; the sums of the
+  /// rows are added to sums[row][lane]. Only if fuses_exp2().
   virtual bool fuses_exp2() const { return false; }
   virtual void exp2(int /*row*/, int /*rows*/, int64_t /*panel*/, int /*count*/, Real /*minus_top*/, Real* /*s*/,
                     Real* /*sums*/) {}
 
-  /// Backward: gradients of scores of the whole block, ds[row * ld + column] for keys key ... key + keys - 1, are
-  /// carried over to the query [rows][padded width], the keys [keys][padded width] and w [padded width], and added
-  /// there. fresh: what stands at the keys is not theirs, and is written over.
+  /// Backward: from the gradients of the scores of the whole block, ds[row * ld + column] for keys key ... key + keys -
+  /// 1, adds the gradients with respect to the query [rows][padded width], the keys [keys][padded width] and w [padded
+  /// width]. fresh: `keys` is uninitialized and is overwritten instead.
   virtual void begin_keys(int64_t batch, int64_t key_head, int64_t key, int keys) = 0;
   virtual void gradients(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real* to_scores) = 0;
-  /// The factor that gradients() left out, once for each finished row.
+  /// Multiplies finished rows by the constant factor that gradients() leaves out.
   virtual void close_query(int64_t /*head*/, Real* /*rows*/, int64_t /*count*/) const {}
   virtual void close_keys(int64_t /*head*/, Real* /*rows*/, int64_t /*count*/) const {}
 
@@ -71,7 +72,7 @@ class ScoreTile {
   }
   const Real* key_row(int64_t key) const { return p_.key_rows.at(batch_, key_head_, key); }
 
-  /// Copies rows, with zeros after the last feature, through `map`.
+  /// Applies `map` to rows and writes them padded with zeros after the last feature.
   template <class Map>
   void copy(const Real* from, int64_t stride, int64_t count, Real* to, Map map) const {
     for (int64_t i = 0; i < count; ++i, from += stride, to += width_) {

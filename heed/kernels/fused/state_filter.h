@@ -1,7 +1,8 @@
-// Softmax weights of which some stay:
-//   threshold   those of at least theta: one pass for the normalizer, one for the weights
-//   top_k       the k largest: they are set aside while the normalizer runs, and their values gathered at the end
-// What falls out still counts in the normalizer, unless renorm.
+// Softmax weights of which some are kept and the others become 0:
+//   threshold   keeps weights of at least theta: one pass for the normalizer, one for the weights
+//   top_k       keeps the k largest: they are buffered during the pass for the normalizer, and their values gathered at
+//               the end
+// Weights that are not kept still count in the normalizer, unless renorm.
 
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace heed::kernels::fused {
 
-/// What both share: the normalizer in one pass, and gradients of weights that were filtered by `stays`.
+/// Base of both: the normalizer in one pass, and the gradients of filtered weights.
 template <class V>
 class FilterState : public SoftmaxState<V> {
  public:
@@ -25,7 +26,7 @@ class FilterState : public SoftmaxState<V> {
   bool rescales() const override { return false; }
   void merge(int, const RowStats<Real>&, Real*, const Real*) override {}
 
-  /// ds = P (stays dP - delta + dlse);   renorm: ds = a (dP - delta) + P dlse
+  /// ds = P (kept dP - delta + dlse), kept 0 or 1;   renorm: ds = a (dP - delta) + P dlse
   void gradients(int, const RowStats<Real>& known, const typename State::RowGradients& given, int64_t key, int columns,
                  Real* s, Real* dp) const override {
     alignas(64) Real weights[kTile];
@@ -50,7 +51,7 @@ class FilterState : public SoftmaxState<V> {
   }
 
  protected:
-  /// Scores -> weights of at most kTile keys; 0 for what falls out.
+  /// Scores -> weights of at most kTile keys, in place; 0 for those that are not kept.
   virtual void filter(const RowStats<Real>& known, int64_t key, int columns, Real* s) const = 0;
 };
 
@@ -189,7 +190,7 @@ class TopKState final : public FilterState<V> {
   }
 
  protected:
-  /// A score above the floor stays, and of those equal to it the first ones, up to known.key.
+  /// Keeps the scores above the threshold and, of those equal to it, the first ones, up to known.key.
   void filter(const RowStats<Real>& known, int64_t key, int columns, Real* s) const override {
     alignas(64) Real e[kTile];
     for (int c = 0; c < columns; c += V::kLanes) V::store(e + c, V::load(s + c));
@@ -206,7 +207,7 @@ class TopKState final : public FilterState<V> {
     for (int64_t i = 0; i < State::p_.value_width; ++i) context[i] = std::numeric_limits<Real>::quiet_NaN();
   }
 
-  /// Keeps the k largest, in the order of their keys; of equals the first.
+  /// Keeps the k largest, in the order of their keys; of equal ones the first.
   void prune(RowStats<Real>& known, Real* scores, int32_t* keys, int& size) const {
     const Real floor = nth(scores, size);
     int above = 0, kept = 0;
@@ -220,7 +221,7 @@ class TopKState final : public FilterState<V> {
     size = kept;
     known.threshold = floor;
   }
-  /// The k-th largest of `size` numbers, by halving where it may be.
+  /// The k-th largest of `size` numbers, by quickselect.
   Real nth(const Real* from, int size) const {
     Real* x = static_cast<Real*>(scratch(Slot::second, static_cast<size_t>(size) * sizeof(Real)));
     for (int i = 0; i < size; ++i) x[i] = from[i];

@@ -1,7 +1,7 @@
-// Hard: all weight on one key, the best one, or one drawn from softmax(e) as the best of e + g, g = -log(-log u).
+// Hard: all weight on one key: the argmax of e, or a sample of softmax(e) as the argmax of e + g, g = -log(-log u).
 //
-// A key can win only if -log u < exp(e - best), so with a panel's largest e one comparison of u settles almost every
-// key, and logarithms are rare. Beside it runs the normalizer of softmax, where its log-probability is wanted.
+// A key can win only if -log u < exp(e - best), so with a panel's largest e one comparison of u rules out almost every
+// key, and logarithms are rare. with_lse: the same pass also computes the normalizer of softmax.
 
 #pragma once
 
@@ -21,7 +21,7 @@ class HardState final : public SoftmaxState<V> {
 
   void begin(const Block& at, Real, bool known) override {
     SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity(), known);
-    for (int r = 0; r < at.rows; ++r) State::rows_[r].threshold = State::kNone;  // the best so far
+    for (int r = 0; r < at.rows; ++r) State::rows_[r].threshold = State::kNone;  // the largest e (or e + g) so far
   }
   bool rescales() const override { return false; }
   bool reads_values() const override { return false; }
@@ -43,7 +43,7 @@ class HardState final : public SoftmaxState<V> {
     }
     if (later.kept_share != later.kept_share) mine.kept_share = later.kept_share;
     const Real top = later.max > mine.max ? later.max : mine.max;
-    if (top == State::kNone) {  // neither has a key, or only NaN scores
+    if (top == State::kNone) {  // both have no kept key, or only NaN scores
       mine.sum += later.sum;
       return;
     }
@@ -70,7 +70,8 @@ class HardState final : public SoftmaxState<V> {
     State::p_.with_lse ? this->normalize(known, columns, s) : normalize_row(row, known, key, columns, s);
   }
 
-  /// ds = g (1[j = m] - P) by the log-probability; the context itself has no gradient by the scores.
+  /// ds = g (1[j = m] - P), g the gradient with respect to the log-probability and m the chosen key; the context has no
+  /// gradient with respect to the scores.
   void gradients(int row, const RowStats<Real>& known, const typename State::RowGradients& given, int64_t key,
                  int columns, Real* s, Real* dp) const override {
     const Real log_probability = given.log_probability;
@@ -108,16 +109,16 @@ class HardState final : public SoftmaxState<V> {
     if (!(top + kLargestNoise > known.threshold)) return;
     alignas(64) Real u[kPanel];
     State::steps_.uniforms(kAlignment, State::at_, row, key, u);
-    if (known.threshold == State::kNone) {  // two that are likely to win, so that few of the others need a logarithm
+    if (known.threshold == State::kNone) {  // start from two likely winners, so that few other keys need a logarithm
       int largest = 0, luckiest = 0;
       for (int c = 1; c < columns; ++c) {
         largest = s[c] > s[largest] ? c : largest;
         luckiest = u[c] > u[luckiest] ? c : luckiest;
       }
       known.threshold = std::fmax(perturbed(s[largest], u[largest]), perturbed(s[luckiest], u[luckiest]));
-      known.threshold -= std::fabs(known.threshold) * Real(1e-5) + Real(1e-5);  // they will come again, with their keys
+      known.threshold -= std::fabs(known.threshold) * Real(1e-5) + Real(1e-5);  // so that the loop below finds them
     }
-    // u wins only if 1 - u <= -log u < exp(e - best): with the panel's largest e, then with its own.
+    // A key wins only if 1 - u <= -log u < exp(e - best): tested with the panel's largest e, then with its own e.
     const Reg one = V::set1(1), best = V::set1(-known.threshold * Real(kLog2E)), slack = V::set1(Real(1.0001));
     const Reg max = V::mul(slack, V::exp2(V::fma(V::set1(top), V::set1(Real(kLog2E)), best)));
     for (int c = 0; c < columns; c += V::kLanes) {

@@ -1,5 +1,5 @@
-// Each key for itself:   sigmoid   a = 1 / (1 + exp(-e))        identity   a = e
-// Nothing is normalized, so nothing is remembered of a row but that it kept a key.
+// Elementwise weights:   sigmoid   a = 1 / (1 + exp(-e))        identity   a = e
+// Nothing is normalized, so RowStats are not used.
 
 #pragma once
 
@@ -27,7 +27,7 @@ class PointwiseState final : public RowState<V> {
   void finish(int, const Rows<const Real>&, Real*, Real*) override {}
   void normalize_row(int, const RowStats<Real>&, int64_t, int columns, Real* s) const override { weights(columns, s); }
 
-  /// log a = -log(1 + exp(-e)), also where a itself is too small for a number.
+  /// log a = -log(1 + exp(-e)), also where a itself underflows.
   Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const override {
     if (!sigmoid()) return State::log_weight(row, known, key, score);
     return score < 0 ? score - std::log1p(std::exp(score)) : -std::log1p(std::exp(-score));

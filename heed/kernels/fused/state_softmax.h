@@ -1,8 +1,8 @@
 // Softmax, in one pass:   a_j = exp(e_j - m) / sum exp(e - m),   m the largest score so far
 //
-// Where scores are known to be bounded, m is the bound: nothing runs, nothing is scaled. With local_p's Gaussian on the
-// weights the sum is that of the window without it. straight_through: the context is the value of the best key, while
-// `second` is that of the weights, for the gradients.
+// If scores are known to be bounded, m is the bound: there is no running maximum and no rescaling. With local_p's
+// Gaussian on the weights, the sum is taken without the Gaussian. straight_through: the context is the value of the
+// best key; `second` is the softmax context, for the gradients.
 
 #pragma once
 
@@ -55,7 +55,7 @@ class SoftmaxState : public RowState<V> {
   void merge(int row, const RowStats<Real>& later, Real* context, const Real* later_context) override {
     RowStats<Real>& mine = State::rows_[row];
     const Real top = later.max > mine.max ? later.max : mine.max;
-    if (top == State::kNone) {  // neither has a key, or only NaN scores
+    if (top == State::kNone) {  // both have no kept key, or only NaN scores
       mine.sum += later.sum;
       return;
     }
@@ -85,13 +85,13 @@ class SoftmaxState : public RowState<V> {
     return log;
   }
 
-  /// ds = P (g dP - delta + dlse);  the gradient of the position is summed over P g dP (j - p) / sigma^2
+  /// ds = P (g dP - delta + dlse);  the gradient with respect to the position is sum_j P g dP (j - p) / sigma^2
   void gradients(int row, const RowStats<Real>& known, const typename State::RowGradients& given, int64_t key,
                  int columns, Real* s, Real* dp) const override {
     const Reg all = V::set1(given.delta - given.lse);
     if (State::p_.gauss != Gauss::weights && known.sum > 0) {
       const Reg top = minus_top(known), share = V::set1(1 / known.sum);
-      const bool masked = State::p_.mask.any();  // else every weight is above 0, and there is nothing to keep away
+      const bool masked = State::p_.mask.any();  // if not, no weight is 0 and dP needs no guard against NaN
       for (int c = 0; c < columns; c += V::kLanes) {
         const Reg p = V::mul(State::exp_below(V::load(s + c), top), share), grad = V::sub(V::load(dp + c), all);
         V::store(s + c, p);
@@ -122,7 +122,7 @@ class SoftmaxState : public RowState<V> {
   }
 
  protected:
-  /// The running maximum takes in a tile's; returns what earlier sums must be multiplied by.
+  /// Updates the running maximum with that of a tile; returns the factor by which earlier sums must be multiplied.
   Real grow(RowStats<Real>& known, Real tile) {
     const Real top = tile * Real(kLog2E);
     if (!(top > known.max)) return 1;
@@ -131,7 +131,7 @@ class SoftmaxState : public RowState<V> {
     known.max = top;
     return factor;
   }
-  /// The normalizer takes in a tile; scores stay as they are.
+  /// Adds a tile to the normalizer; does not change the scores.
   void count(RowStats<Real>& known, int columns, const Real* s) {
     grow(known, State::largest(s, columns));
     const Reg top = minus_top(known);
@@ -153,7 +153,7 @@ class SoftmaxState : public RowState<V> {
       V::store(s + c, V::select(V::equal(e, none), V::zero(), V::mul(State::exp_below(e, top), share)));
     }
   }
-  /// 0 where there is no weight, even if x is NaN.
+  /// weight x, but 0 where the weight is 0, even if x is NaN.
   static Reg times(Reg weight, Reg x) {
     return V::select(V::equal(weight, V::zero()), V::zero(), V::mul(weight, x));
   }
@@ -170,7 +170,7 @@ class SoftmaxState : public RowState<V> {
   mutable Real grad_position_ = 0;
 };
 
-/// The value of the best key; gradients as if it had been softmax.
+/// Forward is the value of the best key; gradients are those of softmax.
 template <class V>
 class StraightThroughState final : public SoftmaxState<V> {
  public:

@@ -1,9 +1,10 @@
 // Sparsemax and entmax:   a = [x - tau]_+ ^ (1 / (alpha - 1)),   x = (alpha - 1) (e - m),   tau such that they sum to 1
 //
-// m is the largest score. The root tau of the keys seen so far only grows, so a key at or below it never returns: one
-// pass sets the others aside and solves again from time to time (Newton's steps from below, where the sum is convex:
-// none goes too far). A row that has more of them than fit into the buffer improves tau in further passes. Few
-// survivors are gathered; many are read in one more pass, which turns scores into weights.
+// m is the largest score. The root tau of the keys seen so far never decreases, so a key at or below it has weight 0 in
+// the end. One pass collects the other keys (the candidates) in a buffer and updates tau from time to time, by Newton's
+// method from below, where the sum is convex, so that no step overshoots. A row with more candidates than the buffer
+// holds improves tau in further passes. The values of few remaining candidates are gathered; many are read in one more
+// pass, which turns scores into weights.
 
 #pragma once
 
@@ -49,7 +50,7 @@ class SparseState final : public RowState<V> {
   bool reads_twice() const override { return stage_ == Stage::normalize_row; }
   bool restores() const override { return stage_ == Stage::normalize_row && recalls_; }
 
-  /// Survivors are in the order of their keys: each tile takes the next ones.
+  /// Candidates are sorted by key: each tile takes the next ones.
   void restore(int row, int rows, int64_t key, int columns, Real* s) override {
     for (int r = row; r < row + rows; ++r, s += kTile) {
       Own& own = own_[r];
@@ -63,7 +64,7 @@ class SparseState final : public RowState<V> {
         const int i = own.next, left = own.size - i;
         if (left >= V::kLanes && number[i + V::kLanes - 1] == number[i] + V::kLanes - 1 &&
             number[i] + V::kLanes <= end) {
-          V::store(s + (number[i] - key), to_power(excess(known, V::load(z + i))));  // neighbors all
+          V::store(s + (number[i] - key), to_power(excess(known, V::load(z + i))));  // consecutive keys
           own.next += V::kLanes;
         } else {
           const Real x = by_ * (z[i] - known.max) - known.threshold;
@@ -152,7 +153,7 @@ class SparseState final : public RowState<V> {
     weights(known, columns, s);
   }
 
-  /// The other product of the last pass: by s = a^(2 - alpha), whose sum divides it.
+  /// Weights of the second product of the last pass: s = a^(2 - alpha); finish() divides by their sum.
   void second_weights(int row, int rows, int columns, const Real* s, Real* to) override {
     for (int r = 0; r < rows; ++r, s += kTile, to += kTile) {
       Reg sum = V::zero();
@@ -178,10 +179,10 @@ class SparseState final : public RowState<V> {
 
  private:
   enum class Stage { collect, improve, normalize_row };
-  enum class Kind { linear, square, any };  // 1 / (alpha - 1) is 1, 2, something else
+  enum class Kind { linear, square, any };  // 1 / (alpha - 1) is 1; 2; any other number
   static constexpr Real kEnough = sizeof(Real) == 4 ? Real(1e-7) : Real(1e-16);
 
-  struct Own {  // of a row, while it runs
+  struct Own {  // running state of a row; again: size of the buffer at which tau is updated next
     int size = 0, again = 32, next = 0;
     bool overflow = false, unknown = false;
     double sum = 0, derivative = 0, second = 0;
@@ -251,7 +252,7 @@ class SparseState final : public RowState<V> {
     if (own.size > max_) own.overflow = true;
   }
 
-  /// Newton's steps; survivors move to the front.
+  /// At most `steps` Newton steps on the candidates; removes those at or below tau.
   void solve(int r, int steps) {
     Own& own = own_[r];
     RowStats<Real>& known = State::rows_[r];
@@ -276,15 +277,15 @@ class SparseState final : public RowState<V> {
       if (!all_stay) own.size = compact(known, z, number, own.size);
       if (!(move > kEnough) || known_root || (kind_ == Kind::linear && all_stay)) break;
     }
-    own.again = own.size * 4 > first * 3 ? 4 * own.size : 2 * own.size + 32;  // where few drop out, look less often
+    own.again = own.size * 4 > first * 3 ? 4 * own.size : 2 * own.size + 32;  // less often if few are removed
   }
-  /// alpha = 1.5, and nobody else drops out: the sum is a parabola in tau, and its root is known.
+  /// alpha = 1.5 and no further candidate removed: the sum is a parabola in tau; its root in closed form, else 0.
   Real at_once(Real squares, Real sum, int size) const {
     if (kind_ != Kind::square) return 0;
     const Real inside = sum * sum - static_cast<Real>(size) * (squares - 1);
     return inside < 0 ? Real(0) : (sum - std::sqrt(inside)) / static_cast<Real>(size);
   }
-  /// sum of x^power and of x^(power - 1)
+  /// Adds x^power and x^(power - 1).
   HEED_INLINE void add_terms(Reg x, Reg& sum, Reg& derivative) const {
     const Reg some = V::select(V::greater(x, V::zero()), V::set1(1), V::zero());
     if (kind_ == Kind::linear) {
@@ -299,7 +300,7 @@ class SparseState final : public RowState<V> {
       derivative = V::add(derivative, V::each(x, [power](Real y) { return y > 0 ? std::pow(y, power - 1) : Real(0); }));
     }
   }
-  /// Entries above tau, in order; reads and writes whole registers.
+  /// Keeps the entries above tau, in order; reads and writes whole registers. Returns how many.
   int compact(const RowStats<Real>& known, Real* z, int32_t* number, int size) const {
     int kept = 0;
     const Reg top = V::set1(known.max), scale = V::set1(by_), floor = V::set1(known.threshold);

@@ -1,4 +1,4 @@
-// What happens to a tile of scores between the score and the alignment, and to the weights after it:
+// The steps applied to a tile of scores between score and alignment, and to the weights after it:
 //
 //   activation -> scale -> soft cap -> biases -> mask -> Gaussian, Gumbel noise    [alignment]    -> dropout
 //
@@ -39,7 +39,7 @@ class Steps {
         activation_(p.score == ScoreKind::dot ? p.activation : Activation::identity),
         scale_(scaled ? 1 : p.scale) {}
 
-  // ---- which keys ----
+  // ---- ranges of keys ----
 
   Range range(int64_t batch, int64_t head, int64_t query) const {
     const Keep& m = p_.mask;
@@ -55,7 +55,7 @@ class Steps {
     }
     return k;
   }
-  /// Keys that some row of the block keeps, and keys that all of them keep (unless `keep` says otherwise).
+  /// The keys that some row of the block may attend, and those that all its rows may attend (`keep` aside).
   void ranges(const Block& at, Range& any, Range& all) const {
     any = {std::numeric_limits<int64_t>::max(), 0};
     all = {0, std::numeric_limits<int64_t>::max()};
@@ -74,7 +74,7 @@ class Steps {
 
   bool has_activation() const { return activation_ != Activation::identity || scale_ != 1 || p_.soft_cap > 0; }
 
-  /// |what comes out| where |what goes in| is at most `bound`.
+  /// Upper bound of |result of activation()| if |input| is at most `bound`; infinity if later steps change scores.
   Real bound(Real bound) const {
     if (activation_ != Activation::identity) bound = F::bound(activation_);
     bound *= std::fabs(scale_);
@@ -93,7 +93,7 @@ class Steps {
         V::store(s + c, x);
       }
   }
-  /// ds by what went into activation(), from ds by its result. x: what went in.
+  /// In place: ds holds gradients with respect to the result of activation(); they become those of its input x.
   void activation_backward(int columns, const Real* x, Real* ds) const {
     for (int c = 0; c < columns; c += V::kLanes) {
       const Reg in = V::load(x + c);
@@ -107,12 +107,12 @@ class Steps {
     }
   }
 
-  /// Nothing comes between a score and the alignment, but for ranges of keys.
+  /// Whether no step applies between score and alignment, apart from ranges of keys.
   bool silent() const { return !has_activation() && !p_.bias.any() && !p_.mask.keep && !perturbs(); }
 
   // ---- biases and mask ----
 
-  /// s holds keys key ... key + columns - 1; `all`: keys that every row keeps.
+  /// Adds the biases and masks. s holds keys key ... key + columns - 1; all: keys that every row may attend.
   void apply_mask(const Block& at, const Range& all, int64_t key, int columns, Real* s) const {
     if (p_.bias.any())
       for (int r = 0; r < at.rows; ++r) add_biases(at, r, key, columns, s + r * kTile);
@@ -136,7 +136,7 @@ class Steps {
     return p_.gauss == Gauss::add || p_.gauss == Gauss::multiply || p_.perturb || p_.temperature != 1;
   }
 
-  /// log g of keys key + c ...
+  /// log g of keys key, key + 1, ..., one per lane.
   Reg log_gauss(int64_t row_index, int64_t key) const {
     const Reg off = V::sub(V::iota(Real(key)), V::set1(p_.position[row_index]));
     return V::mul(V::mul(off, off), V::set1(-1 / (2 * p_.sigma * p_.sigma)));
@@ -165,7 +165,8 @@ class Steps {
       }
     }
   }
-  /// ds by what went into perturb(); returns the gradient of the position p. e: what went in.
+  /// In place: ds becomes the gradient with respect to the input e of perturb(). Returns the gradient with respect to
+  /// the position p.
   Real perturb_backward(const Block& at, int r, int64_t key, int columns, const Real* e, Real* ds) const {
     const int64_t index = p_.row_index(at.batch, at.head, at.query + r);
     const Reg cool = V::set1(1 / p_.temperature), narrow = V::set1(1 / (p_.sigma * p_.sigma));
@@ -176,7 +177,7 @@ class Steps {
         const Reg off = V::sub(V::iota(Real(key + c)), V::set1(p_.position[index]));
         if (p_.gauss == Gauss::multiply) {
           const Reg x = V::load(e + c), g = F::exp(log_gauss(index, key + c));
-          grad = V::mul(grad, g);  // an absent score has gradient 0, but is -inf: 0 times it must not count
+          grad = V::mul(grad, g);  // an absent score is -inf: 0 times -inf would be NaN
           const Reg known = V::select(V::equal(x, V::set1(kNone)), V::zero(), x);
           position = V::fma(V::mul(grad, known), V::mul(off, narrow), position);
         } else {
@@ -190,7 +191,7 @@ class Steps {
 
   // ---- noise ----
 
-  /// u of 64 keys.
+  /// Uniform random numbers for 64 keys.
   void uniforms(Purpose purpose, const Block& at, int r, int64_t key, Real* u) const {
     const Noise<V> noise{p_.seed, static_cast<uint32_t>(p_.stream) * 4 + purpose};
     noise.uniforms(static_cast<uint32_t>((p_.first_row + at.batch) * p_.heads + at.head),
@@ -200,14 +201,14 @@ class Steps {
   static Reg gumbel(Reg u) { return F::negative(F::log(F::negative(F::log(u)))); }
 
   bool drops() const { return p_.dropout > 0; }
-  /// 0, or 1 / (1 - rate), for each of 64 keys.
+  /// Dropout factors of 64 keys: 0 or 1 / (1 - rate).
   void keeps(const Block& at, int r, int64_t key, Real* z) const {
     uniforms(kDropout, at, r, key, z);
     const Reg rate = V::set1(p_.dropout), share = V::set1(1 / (1 - p_.dropout));
     for (int i = 0; i < kPanel; i += V::kLanes)
       V::store(z + i, V::select(V::at_least(V::load(z + i), rate), share, V::zero()));
   }
-  /// The factor of one key.
+  /// Dropout factor of one key.
   Real keeps_one(const Block& at, int r, int64_t key) const {
     if (!drops()) return 1;
     alignas(64) Real z[kPanel];
@@ -228,7 +229,7 @@ class Steps {
     k.first = first > k.first ? first : k.first;
     k.last = last < k.last ? last : k.last;
   }
-  /// Nothing between cap and alignment moves a score.
+  /// Whether no step between soft cap and alignment changes a kept score.
   bool plain() const { return !p_.bias.any() && !perturbs(); }
 
   static void add(Real* s, const Real* from, int64_t step, int64_t n) {

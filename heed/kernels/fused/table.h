@@ -1,4 +1,4 @@
-// The table of one instruction set.
+// The function table (kernels.h) of one instruction set.
 
 #pragma once
 

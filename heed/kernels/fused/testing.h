@@ -1,4 +1,4 @@
-// For tests: the same problem for the definition and for the fused kernels, with fences around every output.
+// For tests: the same problem for the definition and for the fused kernels, with guard bytes around every output.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace heed::kernels::fused::testing {
 
-/// Numbers with known bytes before and after them.
+/// An array with guard bytes before and after it; intact() tells whether they are unchanged.
 template <typename T>
 class Fenced {
  public:
@@ -51,8 +51,7 @@ struct Variant {
   bool nan_padding = false;
 };
 
-/// A mechanism whose preparation does nothing: projections are the identity, so that query and keys of the definition
-/// are those of the kernel.
+/// A mechanism whose projections are the identity, so that query and keys of the definition are those of the kernel.
 template <typename Real>
 struct Case {
   reference::Problem<double> definition;
@@ -118,7 +117,7 @@ struct Case {
     fill(n, v, parts);
   }
 
-  /// The position local_p looks at, from a (moved) query of the definition.
+  /// The position p of local_p, computed from the definition's query (which a test may have changed).
   static double position_of(const reference::Problem<double>& d, int64_t b, int64_t h, int64_t i, double keys) {
     const auto& matrix = d.parameters.at("align.from_query");
     const auto& last = d.parameters.at("align.to_position");
@@ -177,7 +176,7 @@ struct Case {
     }
   }
 
-  /// One number in front: nothing is aligned.
+  /// One extra number first, so that the data is not aligned.
   static std::vector<Real> reals(const reference::Array<double>& from) {
     std::vector<Real> to;
     if (from.empty()) return to;
@@ -328,7 +327,7 @@ struct Case {
   std::vector<int64_t> lengths_;
 };
 
-/// Two threads that take tasks in turns.
+/// Runs even tasks on one thread and odd ones on another.
 inline void two_threads(int64_t tasks, const std::function<void(int64_t)>& body) {
   std::thread odd([&] {
     for (int64_t i = 1; i < tasks; i += 2) body(i);

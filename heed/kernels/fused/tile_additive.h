@@ -1,11 +1,11 @@
 // w . tanh(a + b) = sum w - 2 sum w / (1 + e^2a e^2b): no tanh, and one reciprocal for four features.
 //
-// Folded: with W = max |w| and u = w / W, the query's side e^2a / u makes every term 1 / d, d = 1/u + (e^2a / u) e^2b,
-// and
+// Folded: with W = max |w| and u = w / W, dividing the query's e^2a by u makes every term 1 / d,
+// d = 1/u + (e^2a / u) e^2b, and
 //   1/d0 + 1/d1 + 1/d2 + 1/d3 = (n01 e23 + n23 e01) / (e01 e23),   n a sum and e a product of two d.
-// |d| >= 1, so only overflow threatens; the same product over the largest entries tells. Four features of which one has
-// |u| < 1e-6 keep their weights in the numerator (plain). Where the product might overflow: one reciprocal for each
-// feature. Where e^2a or e^2b itself leaves the floats: tanh(a + b), from the sum. (A tile takes one of the three.)
+// |d| >= 1, so the product can only overflow; the same product over the largest entries bounds it. Four features of
+// which one has |u| < 1e-6 keep their weights in the numerator (plain). If the product might overflow: one reciprocal
+// for each feature. If e^2a or e^2b itself is out of range: tanh(a + b), from the sum. (A tile uses one of the three.)
 
 #pragma once
 
@@ -25,17 +25,17 @@ class AdditiveTile final : public ScoreTile<V> {
   using F = Functions<V>;
 
   static constexpr bool kFloat = sizeof(Real) == 4;
-  /// |a| up to this has an e^2a that is a normal number with a normal reciprocal.
+  /// For |a| up to this, e^2a is a normal number with a normal reciprocal.
   static constexpr Real kReach = kFloat ? 43 : 350;
-  /// What a product of four d may reach.
+  /// Upper limit of a product of four d.
   static constexpr Real kMax = kFloat ? Real(0x1p125) : Real(0x1p1000);
 
   explicit AdditiveTile(const typename Tile::Shared& shared) : Tile(shared) {}
 
-  /// What a head's w gives, made once per call: [weights | shares | inverse | plain | total, most, bound].
+  /// Constants derived from a head's w, once per call: [weights | shares | inverse | plain | total, max, bound].
   struct Fold {
-    const Real *weights, *shares, *inverse,
-        *plain;              // w;  u = w / most, or 1 if folded;  1/u, or 1;  by fours: not folded
+    // w times scale;  u = w / max, or 1 if folded;  1/u, or 1 if not folded;  per four features: 1 if not folded
+    const Real *weights, *shares, *inverse, *plain;
     Real total, max, bound;  // sum w, max |w|, sum |w|
   };
   static int64_t fold_numbers(const Problem<Real>& p) { return 4 * Panels<V>::padded(p.width) + kPad; }
@@ -68,7 +68,7 @@ class AdditiveTile final : public ScoreTile<V> {
     last[2] = bound;
   }
 
-  /// Keys as the tile wants them.
+  /// Applied to keys when they are packed: e^2b.
   static Reg map_keys(Reg b) { return F::exp(V::add(b, b)); }
 
   int group() const override { return 12; }
@@ -113,8 +113,8 @@ class AdditiveTile final : public ScoreTile<V> {
     }
   }
 
-  // With r = 1 / (1 + e^2a e^2b):  d tanh = 4 (r - r^2),  dw = sum ds (1 - 2 r). Lanes are features, so nothing is
-  // summed across lanes; 4 w is applied once to each finished row.
+  // With r = 1 / (1 + e^2a e^2b):  d tanh = 4 (r - r^2),  dw = sum ds (1 - 2 r). Lanes are features, so no sums across
+  // lanes are needed; the factor 4 w is applied once to each finished row.
   void begin_keys(int64_t batch, int64_t key_head, int64_t key, int keys) override {
     Tile::keys_ = keys;
     keys_rows_ = exp_rows(Slot::keys, batch, key_head, key, keys);
@@ -164,7 +164,7 @@ class AdditiveTile final : public ScoreTile<V> {
  private:
   enum class Way { quads, singles, sums };
 
-  struct KeyRows {  // exp(2 b), row by row
+  struct KeyRows {  // rows of exp(2 b); raw: rows of b
     const Real *raw, *rows;
     int64_t step;
     bool in_reach;
@@ -287,7 +287,7 @@ class AdditiveTile final : public ScoreTile<V> {
     for (int r = 0; r < R; ++r) V::store(s + r * kTile, V::fnma(V::set1(2), sum[r], V::set1(fold_.total)));
   }
 
-  /// From a + b, where exp of one side alone is out of reach.
+  /// tanh(a + b) from the sum, for tiles in which e^2a or e^2b is out of range.
   [[gnu::noinline]] void sums(int row, int rows, int64_t key, int columns, Real* s) const {
     for (int r = 0; r < rows; ++r) {
       const Real* a = Tile::p_.query.at(Tile::batch_, Tile::head_, Tile::query_ + row + r);
@@ -306,7 +306,7 @@ class AdditiveTile final : public ScoreTile<V> {
     }
   }
 
-  /// Few queries: lanes are features, four registers of them share a reciprocal.
+  /// Few queries, unpacked keys: lanes are features.
   void from_rows(int row, int rows, int64_t panel, int count, Real* s) {
     const int64_t first = panel * kPanel, end = first + count * kPanel;
     const int64_t last = end < Tile::p_.keys ? end : Tile::p_.keys, width = Tile::width_;
@@ -351,7 +351,7 @@ class AdditiveTile final : public ScoreTile<V> {
     for (int n = 0; n < N; ++n) to[n] = fold_.total - 2 * V::sum(sum[n]);
   }
 
-  // Out of line: inlined into the whole backward pass, its addresses would no longer fit the registers.
+  // Not inlined: inside the whole backward pass its addresses would no longer fit the registers.
   template <int R>
   [[gnu::noinline]] Reg stripe(const Real* q, Real* dq, Real* dk, const Real* k, const Real* ds, int ld, bool fresh,
                                Reg dw) const {
@@ -380,7 +380,7 @@ class AdditiveTile final : public ScoreTile<V> {
     return dw;
   }
 
-  /// One query: four keys at a time, along the features, so that all memory is read and written in order.
+  /// One query: four keys at a time, along the features, so that memory is read and written sequentially.
   void one_row(const Real* ds, Real all, Real* query, Real* keys, bool fresh, Real* to_scores) const {
     for (int64_t f = 0; f < Tile::width_; f += V::kLanes)
       V::store(to_scores + f, V::add(V::load(to_scores + f), V::set1(all)));
@@ -413,7 +413,7 @@ class AdditiveTile final : public ScoreTile<V> {
     }
   }
 
-  /// The same from a + b, for one row.
+  /// As stripe(), for one row, from tanh(a + b).
   [[gnu::noinline]] Reg careful(int row, int64_t f, Real* query, Real* keys, const Real* ds, Reg dw) const {
     const int64_t width = Tile::width_;
     if (f >= Tile::p_.width) return dw;

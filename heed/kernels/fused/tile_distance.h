@@ -1,7 +1,7 @@
 // Scores by distance:   -|q - k|^2,   or with a root   -|q - k|
 //
-// Differences are formed feature by feature. The expansion 2 q.k - |q|^2 - |k|^2 would be one matrix product, but it
-// cancels where vectors are long compared with their distance: an offset of all data, clusters far apart.
+// Differences are computed feature by feature. The expansion 2 q.k - |q|^2 - |k|^2 would be one matrix product, but it
+// suffers from cancellation if vectors are long compared with their distance: an offset of all data, distant clusters.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace heed::kernels::fused {
 
 /// c[r][n] = sum_f (a[r][f] - b[f][n])^2: the micro-kernel of product.h with differences in place of products. The sum
-/// is made of partial sums of kPart features, since a long chain of additions rounds at the size of the whole.
+/// consists of partial sums of kPart features, since in one long sum every addition rounds at the size of the total.
 template <class V>
 struct SquaredDistances {
   using Real = typename V::Real;
@@ -96,7 +96,7 @@ struct SquaredDistances {
   }
 };
 
-/// out[j] = |a - b_j|^2 with lanes along the features, b_j as they are stored.
+/// out[j] = |a - b_j|^2 with lanes along the features and unpacked rows b_j.
 template <class V>
 struct RowDistances {
   using Real = typename V::Real;
@@ -164,7 +164,8 @@ class DistanceTile final : public PlainTile<V> {
     }
   }
 
-  /// With t = ds (q - k), times 1 / |q - k| for the root: dq -= t, dk += t. Without a root both lack a factor of 2.
+  /// With t = ds (q - k), times 1 / |q - k| for the root: dq -= t, dk += t. Without a root both lack a factor of 2,
+  /// which close_query() and close_keys() apply.
   void gradients(const Real* ds, int ld, Real* query, Real* keys, bool fresh, Real*) override {
     if (fresh) Tile::clear_keys(keys);
     for (int first = 0; first < Tile::keys_; first += kSome) {
@@ -197,7 +198,7 @@ class DistanceTile final : public PlainTile<V> {
   void close_keys(int64_t head, Real* rows, int64_t count) const override { close_query(head, rows, count); }
 
  private:
-  static constexpr int kSome = 32;  // keys whose rows and gradients stay in the first cache
+  static constexpr int kSome = 32;  // keys whose rows and gradients fit the L1 cache
 
   bool root() const { return Tile::p_.score == ScoreKind::distance; }
 

@@ -1,4 +1,4 @@
-// q . k: packed keys under the micro-kernel, or rows as they are stored where queries are few.
+// q . k: the micro-kernel on packed keys, or dot products with unpacked rows if there are few queries.
 
 #pragma once
 
@@ -100,7 +100,7 @@ class DotTile final : public ScoreTile<V> {
   }
 
  private:
-  /// The scale is folded into the query, unless an activation comes between them.
+  /// The scale is folded into the query, unless an activation is applied before it.
   bool scales() const { return Tile::p_.activation == Activation::identity; }
 
   Real* query_rows_ = nullptr;

@@ -1,7 +1,6 @@
-// Scores without a trick, feature by feature. Packed keys are always used: lanes are keys; backward, lanes are
-// features.
+// Scores computed directly, feature by feature. Keys are always packed. Lanes: keys in forward, features in backward.
 //
-//   hidden     w . act(a + b)          table   the query's own numbers
+//   hidden     w . act(a + b)          table   the scores that the query itself holds
 
 #pragma once
 
@@ -12,7 +11,7 @@
 
 namespace heed::kernels::fused {
 
-/// What hidden and distance (tile_distance.h) share: copies of the block's rows, and of the keys' rows in backward.
+/// Base of hidden and distance (tile_distance.h): copies of the block's queries and, in backward, of the keys.
 template <class V>
 class PlainTile : public ScoreTile<V> {
  public:

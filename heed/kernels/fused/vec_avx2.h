@@ -35,13 +35,13 @@ struct Avx2 {
   static Reg sqrt(Reg x) { return _mm256_sqrt_ps(x); }
   static Reg fma(Reg a, Reg b, Reg c) { return _mm256_fmadd_ps(a, b, c); }
   static Reg fnma(Reg a, Reg b, Reg c) { return _mm256_fnmadd_ps(a, b, c); }
-  /// 12 bits and one Newton step; x finite and not 0.
+  /// A 12-bit approximation and one Newton step; x is finite and not 0.
   static Reg reciprocal(Reg x) {
     const Reg r = _mm256_rcp_ps(x);
     return mul(r, fnma(x, r, set1(2)));
   }
-  /// 0 below the normal numbers; NaN stays NaN. A large number added to x leaves the nearest whole
-  /// number in its last bits, and shifted to the exponent it is a power of 2.
+  /// 0 below the normal numbers; NaN stays NaN. Adding a large number (kRound) to x leaves the nearest integer in the
+  /// low bits; shifted into the exponent, it is a power of 2.
   static Reg exp2(Reg x) { return exp2_below(min(set1(128), x)); }
   /// The same for x <= 128.
   static Reg exp2_below(Reg x) {
@@ -54,7 +54,7 @@ struct Avx2 {
     p = fma(p, f, set1(kExp2[0]));
     return mul(p, _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(t), 23)));
   }
-  /// x normal and positive.
+  /// x is normal and positive.
   static Reg log2(Reg x) {
     const __m256i raw = _mm256_castps_si256(x);
     const __m256i shifted = _mm256_sub_epi32(raw, _mm256_set1_epi32(0x3f3504f3));  // sqrt(1/2)
@@ -118,7 +118,7 @@ struct Avx2 {
     return load(t);
   }
 
-  // Whole numbers, for the generator.
+  // Integers, for the random number generator.
   using Int = __m256i;
   static Int int_set1(uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); }
   static Int int_iota(uint32_t first) {
@@ -146,7 +146,7 @@ struct Avx2 {
  private:
   static __m256i whole(Mask m) { return _mm256_castps_si256(m); }
 
-  /// For each choice of lanes, the chosen ones first: a byte for each.
+  /// For each mask of lanes, the permutation that moves the selected lanes to the front: one byte per lane.
   struct Orders {
     uint64_t of[256];
   };

@@ -2,8 +2,8 @@
 
 #pragma once
 
-// g++ 12 takes the undefined operands of its own intrinsics for uninitialized variables. Clang does not know the
-// second.
+// g++ 12 warns about the undefined operands of its own intrinsics as if they were uninitialized variables. Clang does
+// not know the second warning.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #ifndef __clang__
@@ -44,12 +44,12 @@ struct Avx512 {
   static Reg sqrt(Reg x) { return _mm512_sqrt_ps(x); }
   static Reg fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
   static Reg fnma(Reg a, Reg b, Reg c) { return _mm512_fnmadd_ps(a, b, c); }
-  /// 14 bits and one Newton step; x finite and not 0.
+  /// A 14-bit approximation and one Newton step; x is finite and not 0.
   static Reg reciprocal(Reg x) {
     const Reg r = _mm512_rcp14_ps(x);
     return mul(r, fnma(x, r, set1(2)));
   }
-  /// 2^(x - floor x) by a polynomial, times 2^floor x, which is what scalef makes of x itself. 0 at -inf.
+  /// 2^(x - floor x) by a polynomial; scalef, which floors x itself, multiplies it by 2^floor x. 0 at -inf.
   static Reg exp2(Reg x) {
     const Reg f = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
     Reg p = fma(set1(kExp2Above[5]), f, set1(kExp2Above[4]));
@@ -61,7 +61,7 @@ struct Avx512 {
   }
   static Reg exp2_below(Reg x) { return exp2(x); }
   static Reg log2(Reg x) {
-    const Reg over = mul(x, set1(1.41421356F));  // its exponent is that of the nearest power below sqrt 2
+    const Reg over = mul(x, set1(1.41421356F));  // its exponent e makes x / 2^e fall in [sqrt(1/2), sqrt 2)
     const Reg e = _mm512_getexp_ps(over), m = _mm512_scalef_ps(x, sub(zero(), e));
     const Reg t = div(sub(m, set1(1)), add(m, set1(1))), tt = mul(t, t);
     Reg p = fma(set1(kLog2[4]), tt, set1(kLog2[3]));

@@ -1,10 +1,9 @@
-// The portable instruction set: vectors of the compiler, any machine. Also the only one for double.
+// The portable instruction set: vector extensions of the compiler, on any machine. Also the only one for double.
 //
-// An instruction set is a struct of static functions, and a kernel is a template over it that names no intrinsic
-// itself.
-//   Real, Reg, Mask    a number, a register of kLanes numbers, a yes or no for each lane
-//   kRaises            whether a micro-kernel may also raise its sums to powers of 2 (there are registers enough)
-//   kAcross            registers side by side in the micro-kernel: 6 x kAcross sums must fit the register file
+// An instruction set is a struct of static functions; a kernel is a template over it and contains no intrinsics.
+//   Real, Reg, Mask    a number, a register of kLanes numbers, a boolean per lane
+//   kFusesExp2         whether the micro-kernel may also apply exp2 to its sums (there are enough registers)
+//   kAcross            columns of the micro-kernel in registers: 6 x kAcross sums must fit the register file
 
 #pragma once
 
@@ -33,7 +32,7 @@ struct Portable {
     return x;
   }
   static void store(Real* p, Reg x) { std::memcpy(p, &x, sizeof x); }
-  /// The first n; 0 in the other lanes.
+  /// Loads the first n lanes; the others are 0.
   static Reg load_some(const Real* p, int64_t n) {
     Reg x{};
     for (int i = 0; i < kLanes && i < n; ++i) x[i] = p[i];
@@ -49,7 +48,7 @@ struct Portable {
   static Reg sub(Reg a, Reg b) { return a - b; }
   static Reg mul(Reg a, Reg b) { return a * b; }
   static Reg div(Reg a, Reg b) { return a / b; }
-  /// As the processors do: b where one is NaN.
+  /// b if either operand is NaN, as in SSE and AVX.
   static Reg max(Reg a, Reg b) { return a > b ? a : b; }
   static Reg min(Reg a, Reg b) { return a < b ? a : b; }
   static Reg abs(Reg x) { return x < 0 ? -x : x; }
@@ -75,7 +74,7 @@ struct Portable {
   static Mask greater(Reg a, Reg b) { return a > b; }
   static Mask at_least(Reg a, Reg b) { return a >= b; }
   static Mask equal(Reg a, Reg b) { return a == b; }
-  /// Neither a finite number nor -inf.
+  /// NaN or +inf.
   static Mask non_finite(Reg x) { return !(x <= std::numeric_limits<Real>::max()); }
   static Mask both(Mask a, Mask b) { return a & b; }
   static Reg select(Mask m, Reg yes, Reg no) { return m ? yes : no; }
@@ -96,7 +95,7 @@ struct Portable {
     for (int i = 0; i < kLanes; ++i) m[i] = p[i] ? -1 : 0;
     return m;
   }
-  /// Appends the chosen lanes and their numbers; may write a whole register past the end. Returns how many.
+  /// Appends the selected lanes, and number + lane for each; may write a whole register past the end. Returns how many.
   static int compress(Mask m, Reg x, int32_t number, Real* to, int32_t* numbers) {
     int n = 0;
     for (int i = 0; i < kLanes; ++i)
@@ -106,7 +105,7 @@ struct Portable {
       }
     return n;
   }
-  /// The same with numbers that are given, from[i] for lane i.
+  /// The same with from[i] as the number of lane i.
   static int compress(Mask m, Reg x, const int32_t* from, Real* to, int32_t* numbers) {
     int n = 0;
     for (int i = 0; i < kLanes; ++i)
@@ -116,7 +115,7 @@ struct Portable {
       }
     return n;
   }
-  /// f of each lane, for what has no vector form.
+  /// Applies f to each lane, for functions without a vector form.
   template <typename F>
   static Reg each(Reg x, F f) {
     Reg y{};

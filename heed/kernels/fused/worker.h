@@ -1,4 +1,4 @@
-// What one thread works with: a score tile, a row state and the steps between them, for one block of queries at a time.
+// The objects of one thread: a score tile, a row state and the steps between them, for one block of queries at a time.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace heed::kernels::fused {
 
-/// One of several kinds of Base, made where it stands: a decoder's step is too short for an allocation.
+/// Storage for an object of a class derived from Base, without an allocation: a decoder's step is too short for one.
 template <class Base, size_t kScratch>
 class InPlace {
  public:
@@ -96,7 +96,7 @@ class Worker {
   ScoreTile<V>& tile() { return *tile_; }
   RowState<V>& state() { return *state_; }
 
-  /// Moves to a block of queries. known: its rows are finished, and no bound is asked for.
+  /// Moves to a block of queries. known: its RowStats are final, so no bound of the scores is computed.
   void begin(const Block& at, bool known = false) {
     block = at;
     (*tile_).begin(at.batch, at.head, at.query, at.rows);
@@ -115,7 +115,8 @@ class Worker {
     return (count - 1) * kPanel + (left >= kPanel ? kPanel : static_cast<int>(Panels<V>::padded(left)));
   }
 
-  /// Scores as the alignment sees them, of the group at row r. before_activation, before_perturb: copies, or null.
+  /// Computes the scores of the group at row r as the alignment reads them. before_activation, before_perturb: receive
+  /// copies of the scores before those steps, or null.
   void scores(int r, int64_t panel, int count, Real* s, Real* before_activation = nullptr,
               Real* before_perturb = nullptr) {
     const Block rows = rows_of(r);
@@ -139,7 +140,7 @@ class Worker {
   Range any{}, all{}, any_of[kGroupsMax], all_of[kGroupsMax];
 
  private:
-  /// Whether the score tile has multiplied by Problem::scale already.
+  /// Whether the score tile itself multiplies by Problem::scale.
   static bool scales(const Problem<Real>& p) {
     return p.score == ScoreKind::additive || p.score == ScoreKind::hidden ||
            (p.score == ScoreKind::dot && p.activation == Activation::identity);
