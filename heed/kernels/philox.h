@@ -1,11 +1,12 @@
-// Philox4x32-10 (Salmon et al., 2011, "Parallel random numbers: as easy as 1, 2, 3"): random numbers without a state.
+// Philox4x32-10 (Salmon et al., 2011, "Parallel random numbers: as easy as 1, 2, 3"): a counter-based random number
+// generator, without state.
 //
-// Ten rounds of multiply and mix turn a 128-bit counter, under a 64-bit key, into four random words. A number belongs
-// to the position where it is used, so it is the same under every tiling, thread count and device, and backward draws
-// it again instead of storing it:
+// Ten rounds of multiply and mix turn a 128-bit counter, under a 64-bit key, into four random 32-bit words. A number
+// depends only on the element it is used for, so it is the same under every tiling, thread count and device, and
+// backward recomputes it instead of storing it:
 //
 //   key     = seed, low word first
-//   counter = (element / 4, query, global batch row * H + head, stream * 4 + purpose),  lane element % 4
+//   counter = (element / 4, query, index in the global batch * H + head, stream * 4 + purpose),  word element % 4
 //   element = key index * W + channel
 //   u       = ((r >> 9) + 1/2) / 2^23     exact in float, never 0 and never 1
 
@@ -15,13 +16,14 @@
 
 namespace heed::kernels {
 
-/// What a number is for; numbers of different purposes never meet.
+/// What a number is used for; different purposes never share a counter.
 enum Purpose : uint32_t { kAlignment = 0, kDropout = 1, kPolicy = 2 };
 
 struct Philox {
   uint32_t word[4];
 };
 
+/// Four random words from key `seed` and counter (c0, c1, c2, c3).
 constexpr Philox philox(uint64_t seed, uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3) {
   uint32_t key0 = static_cast<uint32_t>(seed), key1 = static_cast<uint32_t>(seed >> 32);
   for (int round = 0; round < 10; ++round) {
@@ -37,17 +39,17 @@ constexpr Philox philox(uint64_t seed, uint32_t c0, uint32_t c1, uint32_t c2, ui
   return {{c0, c1, c2, c3}};
 }
 
-/// A random word as a number in (0, 1). Only 23 bits are used: with more, a float would round up to 1.
+/// Maps a random word to (0, 1). Only 23 bits are used: with more, a float would round up to 1.
 constexpr float unit(uint32_t word) {
   return (static_cast<float>(word >> 9) + 0.5F) * 0x1p-23F;
 }
 
-/// The last word of the counter; stream is below 2^30.
+/// The last word of the counter; stream must be below 2^30.
 constexpr uint32_t stream_word(uint64_t stream, uint32_t purpose) {
   return static_cast<uint32_t>(stream) * 4 + purpose;
 }
 
-/// u of elements 0 ... count - 1 of one (row, head, query).
+/// Writes u of elements 0 ... count - 1 of one query to out. row_and_head: index in the global batch * H + head.
 void uniforms(uint64_t seed, uint64_t stream, uint32_t purpose, uint32_t row_and_head, uint32_t query, int64_t count,
               float* out);
 

@@ -1,4 +1,4 @@
-// Known answers of Philox4x32-10 (zeros, ones, digits of pi: the published ones) and of the uniforms made from it.
+// Known answers of Philox4x32-10 (the published ones: zeros, ones, digits of pi) and of the uniforms made from it.
 
 #include "heed/kernels/philox.h"
 
@@ -32,7 +32,7 @@ TEST(Philox, GivesThePublishedAnswers) {
             (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-// Seed 1234567890123, stream 7, row and head 5, query 3. Element 4 is lane 0 of the second counter.
+// Seed 1234567890123, stream 7, row_and_head 5, query 3. Element 4 is word 0 of the second counter.
 TEST(Uniforms, GiveTheGoldenNumbersOfAnAlignment) {
   const double golden[] = {.64733189, .91724449, .97739345, .33980936, .52794558, .08003396};
   const auto u = drawn(1234567890123, 7, kAlignment, 5, 3, 6);
@@ -45,7 +45,7 @@ TEST(Uniforms, GiveOtherNumbersForDropout) {
   EXPECT_NEAR(static_cast<double>(u[1]), .34119111, 1e-8);
 }
 
-TEST(Uniforms, DoNotDependOnHowManyAreAskedFor) {
+TEST(Uniforms, DoNotDependOnTheCount) {
   const auto ten = drawn(42, 1, kPolicy, 2, 9, 10);
   for (int64_t count = 0; count < 10; ++count) {
     const auto some = drawn(42, 1, kPolicy, 2, 9, count);
@@ -53,7 +53,7 @@ TEST(Uniforms, DoNotDependOnHowManyAreAskedFor) {
   }
 }
 
-TEST(Uniforms, ChangeWithEveryPartOfThePosition) {
+TEST(Uniforms, ChangeWithEveryPartOfTheCounter) {
   const auto u = drawn(42, 1, kPolicy, 2, 9, 1)[0];
   EXPECT_NE(u, drawn(43, 1, kPolicy, 2, 9, 1)[0]);
   EXPECT_NE(u, drawn(42 | uint64_t{1} << 32, 1, kPolicy, 2, 9, 1)[0]);
@@ -63,7 +63,7 @@ TEST(Uniforms, ChangeWithEveryPartOfThePosition) {
   EXPECT_NE(u, drawn(42, 1, kPolicy, 2, 10, 1)[0]);
 }
 
-// The smallest is 2^-24 and the largest 1 - 2^-24: both are floats, and the nine low bits play no part.
+// The smallest is 2^-24 and the largest 1 - 2^-24, both exact in float; the nine low bits are ignored.
 TEST(Unit, StaysInsideZeroAndOneAndIsExact) {
   EXPECT_EQ(unit(0), 0x1p-24F);
   EXPECT_EQ(unit(0x1FF), 0x1p-24F);

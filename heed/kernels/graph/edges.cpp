@@ -10,13 +10,13 @@ namespace heed::kernels::graph {
 namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
-constexpr int64_t kTaskWork = 4096, kMaxTasks = 128;  // nodes plus edges of a task, at least; tasks, at most
+constexpr int64_t kTaskWork = 4096, kMaxTasks = 128;  // minimal nodes plus edges of a task; maximal number of tasks
 
 size_t at(int64_t i) {
   return static_cast<size_t>(i);
 }
 
-/// Where each node's run begins if `count` edges are sorted by `node_of(e)`: [N + 1].
+/// Offsets of the nodes if `count` edges are sorted by `node_of(e)`: [N + 1].
 template <class NodeOf>
 std::vector<int32_t> runs(int64_t count, int64_t nodes, const NodeOf& node_of) {
   std::vector<int32_t> first(at(nodes + 1), 0);

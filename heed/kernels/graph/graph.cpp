@@ -14,7 +14,7 @@ size_t at(int64_t i) {
   return static_cast<size_t>(i);
 }
 
-/// The instruction set is that of the fused kernels; what has more than AVX2 has AVX2.
+/// The instruction set of the fused kernels; there is no AVX-512 version, AVX2 is used instead.
 template <typename Real>
 const Kernels<Real>& kernels() {
   if constexpr (sizeof(Real) == 8) {
@@ -27,7 +27,7 @@ const Kernels<Real>& kernels() {
   }
 }
 
-/// Numbers that are written before they are read.
+/// Uninitialized memory.
 template <typename Real>
 std::unique_ptr<Real[]> buffer_for(int64_t n) {
   return std::make_unique_for_overwrite<Real[]>(at(n));
@@ -63,12 +63,12 @@ void run_forward(const Edges& edges, const GraphPass<Real>& work, const Parallel
   });
 }
 
-/// Both passes. grad_scores: what grad_edge begins with; null: it is computed.
+/// Backward at receivers, then at senders. grad_scores: initial value of grad_edge; null: it is computed.
 template <typename Real>
 void run_backward(const Edges& edges, const GraphPass<Real>& work, const Real* grad_scores,
                   const ParallelFor& parallel_for) {
   const int64_t H = heads_of(work), tasks = edges.tasks();
-  // Gradients by a [H, D]: one sum for each task, added in order.
+  // Gradients of a [H, D]: one partial sum per task, added in order.
   const int64_t size = work.grads.to_scores == nullptr ? 0 : H * work.score.width;
   std::vector<Real> sums(at(size * tasks), Real{0});
   if (work.grad_edge != nullptr)

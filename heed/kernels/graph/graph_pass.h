@@ -1,4 +1,4 @@
-// What graph.cpp hands to the kernels of an instruction set: plain pointers, and a range of nodes for each task.
+// The arguments that graph.cpp passes to the kernels of an instruction set: plain pointers and ranges of nodes.
 
 #pragma once
 
@@ -14,35 +14,35 @@ struct Ends {
   int64_t edges = 0;
 };
 
-/// Null pointers leave a step out.
+/// A null pointer means that its step is skipped.
 template <typename Real>
 struct GraphPass {
   Ends in, out;
   Score<Real> score;  // receiver null: scores are not computed here
-  bool soft = false;  // softmax stands between scores and sum
+  bool soft = false;  // softmax is applied to the scores
   Values<Real> values;
   const Real* factor = nullptr;
 
   // forward: scores -> softmax -> sum
-  Real* fresh = nullptr;          // [E, H]: scores or weights are left here; null: not stored
-  const Real* weights = nullptr;  // [E, H]: where no scores are computed, and in backward
+  Real* fresh = nullptr;          // [E, H]: output, scores or (soft) weights; null: not stored
+  const Real* weights = nullptr;  // [E, H]: input, if scores are not computed, and in backward
   Real* context = nullptr;
 
   // backward
   const Real *grad_context = nullptr, *grad_weights = nullptr;
-  Real* grad_edge = nullptr;   // [E, H]: by the weights, then by the scores, then by what is below LeakyReLU (GAT)
-  ScoreGradients<Real> grads;  // to_scores is not written: each task has a sum of its own
+  Real* grad_edge = nullptr;   // [E, H]: gradient of the weights, then of the scores, then (GAT) of LeakyReLU's input
+  ScoreGradients<Real> grads;  // to_scores is not written here: each task has a partial sum
   Real* grad_values = nullptr;
 };
 
-inline constexpr int64_t kBlock = 32;  // edges whose rows are at hand together
+inline constexpr int64_t kBlock = 32;  // edges processed together; their features fit the L1 cache
 
-/// Size of the scratch buffer of a task: in forward, at most `max` edges lead into one node at most.
+/// Size of the scratch buffer of a task. max: in forward, the largest number of edges into one node; else 0.
 inline int64_t scratch_size(int64_t heads, int64_t max) {
   return heads * 2 * (max > kBlock ? max : kBlock);
 }
 
-/// Each for nodes from ... to - 1.
+/// The kernels of an instruction set; each processes nodes from ... to - 1.
 template <typename Real>
 struct Kernels {
   const char* name;

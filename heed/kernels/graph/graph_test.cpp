@@ -16,7 +16,7 @@ size_t at(int64_t i) {
   return static_cast<size_t>(i);
 }
 
-/// Rows of edges from one order to the other.
+/// Reorders rows of edges: from the given order to that by receiver, and back.
 template <typename Real>
 std::vector<Real> sorted_rows(const Edges& edges, const std::vector<Real>& given, int64_t heads) {
   std::vector<Real> rows(given.size());
@@ -32,13 +32,13 @@ std::vector<Real> given_rows(const Edges& edges, const std::vector<Real>& sorted
   return rows;
 }
 
-/// A case as a kernel reads it, and all that kernels make of it.
+/// A case in the layout of the kernels, and all their results.
 template <typename Real>
 struct Computed {
   Case c;
   Edges edges;
   std::vector<Real> receiver, sender, to_scores, values, factor;
-  std::vector<Real> weights, context;                             // edges sorted
+  std::vector<Real> weights, context;                             // edges sorted by receiver
   std::vector<Real> d_receiver, d_sender, d_to_scores, d_values;  // gradients
   std::vector<Real> grad_context, grad_weights;
 
@@ -80,7 +80,7 @@ template <typename Real>
 void expect_near(const std::vector<Real>& x, const std::vector<double>& y, double tolerance, const char* what) {
   ASSERT_EQ(x.size(), y.size()) << what;
   for (size_t k = 0; k < x.size(); ++k) {
-    const double expected = std::isnan(y[k]) ? 0 : y[k];  // 0 / 0 where nothing leads into a node
+    const double expected = std::isnan(y[k]) ? 0 : y[k];  // 0 / 0 at a node without incoming edges
     ASSERT_NEAR(static_cast<double>(x[k]), expected, tolerance) << what << " " << k;
   }
 }
@@ -103,7 +103,7 @@ std::vector<double> gradients_of(const Case& c,
   return grads;
 }
 
-/// Widths with code of their own and others; GATv2 as wide as the values or not.
+/// Widths with specialized code and others; GATv2 as wide as the values or not.
 std::vector<Case> every_case() {
   std::vector<Case> all;
   for (const int64_t width : {1, 3, 7, 8, 16, 32, 64})
@@ -113,7 +113,7 @@ std::vector<Case> every_case() {
   return all;
 }
 
-/// On every instruction set that this machine has.
+/// Runs on every instruction set of the machine.
 class GraphKernel : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override { fused::use_instruction_set(GetParam()); }
@@ -159,7 +159,7 @@ TEST_P(GraphKernel, HasTheGradientsOfTheDefinition) {
   }
 }
 
-TEST_P(GraphKernel, GivesStepByStepWhatItGivesInOne) {
+TEST_P(GraphKernel, GivesTheSameInSeparateStepsAsFused) {
   for (const auto& c : every_case()) {
     SCOPED_TRACE("width " + std::to_string(c.width) + ", of scores " + std::to_string(c.score_width));
     Computed<double> run(c);
@@ -198,7 +198,7 @@ TEST_P(GraphKernel, GivesStepByStepWhatItGivesInOne) {
   }
 }
 
-/// Tasks on threads of their own, the last first.
+/// Runs tasks on three threads, the last task first.
 void on_threads(int64_t tasks, const std::function<void(int64_t)>& body) {
   std::vector<std::thread> threads;
   for (int64_t t = 0; t < 3; ++t)
@@ -226,7 +226,7 @@ TEST_P(GraphKernel, GivesTheSameBitsOnAnyNumberOfThreads) {
 
 // A ring of 5000 nodes: 5000 nodes + 5000 edges are two tasks. Every sum l + r is (2, -2), LeakyReLU with
 // negative slope 1/2 makes (2, -1) of it, and each score has gradient 1: da = 5000 (2, -1), exact in float.
-TEST_P(GraphKernel, AddsTheGradientsByAOfAllTasks) {
+TEST_P(GraphKernel, AddsTheGradientsOfToScoresOfAllTasks) {
   Case c{.nodes = 5000, .heads = 1, .width = 1, .score_width = 2, .negative_slope = 0.5, .to_scores = {1, 1}};
   for (int64_t i = 0; i < c.nodes; ++i) {
     c.from.push_back(i);
@@ -255,7 +255,7 @@ TEST_P(GraphKernel, GivesTheSameContextWhereWeightsAreNotStored) {
   EXPECT_EQ(run.context, stored);
 }
 
-TEST_P(GraphKernel, LeavesANodeThatNothingLeadsIntoAtZero) {
+TEST_P(GraphKernel, LeavesANodeWithoutIncomingEdgesAtZero) {
   const Case c = make_case(9, 31, 2, 8, 8);
   Computed<double> run(c);
   run.forward().backward();
@@ -309,7 +309,7 @@ TEST_P(GraphKernel, TakesAScoreOfMinusInfinityAsAbsent) {
   EXPECT_EQ(none.context, (std::vector<float>{0, 0, 5, 0}));
 }
 
-TEST_P(GraphKernel, PassesNaNOnToReceiversAlone) {
+TEST_P(GraphKernel, PropagatesNaNToReceiversOnly) {
   for (const double bad : {double{NAN}, double{INFINITY}}) {
     Computed<float> run(three_edges(bad, 1));
     run.forward();
@@ -353,7 +353,7 @@ TEST(Edges, AreCutIntoTasksThatCoverEveryNodeOnce) {
   EXPECT_LT(max, 2 * 300000 / edges.tasks());
 }
 
-TEST(Edges, RefuseNodesThatAreNotThere) {
+TEST(Edges, RefuseNodesOutOfRange) {
   const std::vector<int64_t> from{0, 1}, to{1, 3};
   EXPECT_THROW(sort_edges(from.data(), to.data(), 2, 3), Error);
   EXPECT_NO_THROW(sort_edges(from.data(), to.data(), 2, 4));
@@ -361,7 +361,7 @@ TEST(Edges, RefuseNodesThatAreNotThere) {
   EXPECT_THROW(sort_edges(&negative, &fine, 1, 3), Error);
 }
 
-TEST(Edges, MayBeNone) {
+TEST(Edges, MayBeEmpty) {
   const Edges edges = sort_edges(nullptr, nullptr, 0, 0);
   EXPECT_EQ(edges.tasks(), 0);
   std::vector<float> context(2, 1.0F);

@@ -1,7 +1,8 @@
-// What is done at one node, for all heads, as a template over an instruction set (heed/kernels/fused/vec_*.h) and over
-// the width of a row of one head: known when compiled for the usual ones, so that a row is a few registers; 0: any.
+// The computation at one node, for all heads, as a template over an instruction set (heed/kernels/fused/vec_*.h) and
+// over the number of features per head: a compile-time constant for common widths, so that the features are a few
+// registers; 0: any width.
 //
-// Edges are taken in blocks, whose rows fit the first cache: for each head a strip of registers gathers over the block.
+// Edges are processed in blocks whose features fit the L1 cache; per head, a strip of registers sums over the block.
 
 #pragma once
 
@@ -20,7 +21,7 @@ struct Node {
   static constexpr int64_t kLanes = Set::kLanes;
   static constexpr int64_t kRegs = kWidth == 0 ? 1 : kWidth / kLanes < 4 ? kWidth / kLanes : 4;
   static constexpr int64_t kStrip = kRegs * kLanes;
-  static constexpr int64_t kAhead = 12;  // edges: how far ahead rows are called for
+  static constexpr int64_t kAhead = 12;  // prefetch distance, in edges
 
   struct Strip {
     Reg reg[kRegs];
@@ -63,7 +64,7 @@ struct Node {
       y.reg[r] = Set::select(Set::greater(x.reg[r], Set::zero()), x.reg[r], Set::mul(negative_slope, x.reg[r]));
     return y;
   }
-  /// y where x > 0, times the gradient elsewhere.
+  /// y where x > 0, negative_slope y elsewhere.
   static HEED_INLINE Strip leaky_backward(const Strip& x, const Strip& y, Reg negative_slope) {
     Strip z;
     for (int64_t r = 0; r < kRegs; ++r)
@@ -76,7 +77,7 @@ struct Node {
     return z;
   }
 
-  // ---- heads: a number for each, as many at once as there are lanes
+  // ---- one number per head: lanes are heads
 
   static HEED_INLINE Reg load_heads(const Real* p, int64_t left) {
     return left >= kLanes ? Set::load(p) : Set::load_some(p, left);
@@ -93,14 +94,14 @@ struct Node {
   /// The edges of one node.
   struct Run {
     const int32_t *other, *position;
-    int64_t first, count, left;  // left: edges from the first of these to the last of all
+    int64_t first, count, left;  // left: number of edges from the first of these to the last of the graph
   };
   static HEED_INLINE Run run_of(const Ends& ends, int64_t node) {
     const int64_t first = ends.first[node];
     return {ends.other + first, ends.position == nullptr ? nullptr : ends.position + first, first,
             ends.first[node + 1] - first, ends.edges - first};
   }
-  /// Calls rows [n] of the edges that come kAhead after a block, of this node or later ones.
+  /// Prefetches rows [n] of the edges kAhead after those of a block, of this node or later ones.
   static HEED_INLINE void fetch(const int32_t* which, int64_t left, int64_t k, int64_t count, const Real* rows,
                                 int64_t n) {
     constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(Real));
@@ -147,8 +148,8 @@ struct Node {
     }
   }
 
-  /// Gradients by the scores de give those of the receiver, and are added to those by a; for GAT they become gradients
-  /// by s_i + t_j.
+  /// From the gradients de of the scores, writes the gradient of the receiver and adds to that of a. GAT: de becomes
+  /// the gradient with respect to s_i + t_j.
   static HEED_INLINE void score_receive(const GraphPass<Real>& w, int64_t i, const Run& run, Real* de,
                                         Real* to_scores) {
     const auto& p = w.score;
@@ -199,7 +200,7 @@ struct Node {
     return Set::select(Set::equal(y, y), Set::exp2_below(y), y);
   }
 
-  /// Scores e [count, H] become weights. A score of -inf counts as absent; where nothing else is there, all are 0.
+  /// In place: scores e [count, H] become weights. A score of -inf counts as absent; if all are, all weights are 0.
   static HEED_INLINE void softmax(int64_t count, int64_t H, Real* e) {
     const Reg min = Set::set1(-std::numeric_limits<Real>::infinity());
     for (int64_t h = 0; h < H; h += kLanes) {
@@ -217,8 +218,7 @@ struct Node {
     }
   }
 
-  /// Gradients by the weights become gradients by the scores: de = a (da - sum a da). What has no weight has no
-  /// gradient.
+  /// In place: gradients of the weights become those of the scores, de = a (da - sum a da), and 0 where a = 0.
   static HEED_INLINE void softmax_backward(int64_t count, int64_t H, const Real* weights, Real* grad) {
     for (int64_t h = 0; h < H; h += kLanes) {
       Reg mean = Set::zero();
@@ -234,9 +234,9 @@ struct Node {
     }
   }
 
-  // ---- the sum
+  // ---- weighted sum
 
-  /// c [H, D] = sum of weight x row. What has no weight is not read.
+  /// c [H, D] = sum of weight x row. Rows of weight 0 are not read.
   static HEED_INLINE void sum(const Values<Real>& p, const Run& run, const Real* weights, Real* c) {
     const int64_t H = p.heads, D = width(p.width), row = H * D;
     if (run.count == 0) std::memset(c, 0, static_cast<size_t>(row) * sizeof(Real));
@@ -246,7 +246,7 @@ struct Node {
       add_rows(H, D, p.rows, run.other + k, n, weights + k * H, k == 0, c);
     }
   }
-  /// n rows by the weights [n, H] onto c, or in its place.
+  /// Adds n rows times the weights [n, H] to c. fresh: c is uninitialized and is overwritten.
   static HEED_INLINE void add_rows(int64_t H, int64_t D, const Real* rows, const int32_t* which, int64_t n,
                                    const Real* weights, bool fresh, Real* c) {
     for (int64_t h = 0; h < H; ++h)
@@ -259,7 +259,7 @@ struct Node {
         store(c + at, total, D - d);
       }
   }
-  /// Gradients by the weights: gradient = dc . row.
+  /// Gradients of the weights: grad = (dc . row) factor + grad_weights.
   static HEED_INLINE void sum_receive(const GraphPass<Real>& w, int64_t i, const Run& run, Real* grad) {
     const auto& p = w.values;
     const int64_t H = p.heads, D = width(p.width), row = H * D;
@@ -283,9 +283,9 @@ struct Node {
       for (int64_t k = 0; k < all; ++k) grad[k] += w.grad_weights[first + k];
   }
 
-  // ---- a node that sends
+  // ---- sending node
 
-  /// Rows [H] of the edges of a block, side by side; times factor, if there is one.
+  /// Copies rows [H] of the edges of a block to contiguous memory, times factor if it is not null.
   static HEED_INLINE void gather(int64_t H, const int32_t* position, int64_t n, const Real* rows, const Real* factor,
                                  Real* __restrict to) {
     for (int64_t q = 0; q < n; ++q)
@@ -390,7 +390,7 @@ template <class Set>
 struct Table {
   using Real = typename Set::Real;
 
-  /// The width that a Node is made for: that of values and, in GATv2, of scores too.
+  /// The template argument of Node: the width of the values and, in GATv2, of the scores; 0 if they differ.
   static HEED_INLINE int64_t width(const GraphPass<Real>& w) {
     const bool hidden = w.score.to_scores != nullptr, summed = w.values.width > 0;
     if (!hidden) return w.values.width;

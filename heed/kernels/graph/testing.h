@@ -1,5 +1,5 @@
-// For tests: graph attention by its definition, edge by edge in the order given, in any number type. With complex
-// numbers x + i h, h = 1e-30, the imaginary part of the result over h is the gradient by x.
+// For tests: graph attention by its definition, edge by edge in the given order, in any number type. With complex
+// numbers x + i h, h = 1e-30, the imaginary part of the result divided by h is the gradient with respect to x.
 
 #pragma once
 
@@ -20,7 +20,7 @@ inline double real(std::complex<double> x) {
   return x.real();
 }
 
-/// A graph and what is computed on it. score_width 0: GAT.
+/// A graph and the inputs of attention on it. score_width 0: GAT.
 struct Case {
   int64_t nodes = 0, heads = 2, width = 3, score_width = 0;
   double negative_slope = 0.2;
@@ -37,7 +37,7 @@ struct Result {
   std::vector<T> scores, weights, context;  // [E, H], [E, H], [N, H, D]; edges in the order given
 };
 
-/// What of a case is differentiated, as numbers of any type.
+/// The differentiable inputs of a case, as numbers of any type.
 template <typename T>
 struct Inputs {
   std::vector<T> receiver, sender, to_scores, values;
@@ -83,8 +83,8 @@ Result<T> define(const Case& c, const Inputs<T>& x) {
   return r;
 }
 
-/// Random edges between all nodes but the last two, of which one only receives and the other has no edge; one edge
-/// comes twice, and node 0 receives nothing.
+/// Random edges between all nodes but the last two: one of those only receives, the other has no edge. One edge is a
+/// duplicate, and node 0 receives nothing.
 inline Case make_case(int64_t nodes, int64_t edges, int64_t heads, int64_t width, int64_t score_width,
                       bool dropped = false) {
   std::mt19937 random(17);
@@ -111,8 +111,8 @@ inline Case make_case(int64_t nodes, int64_t edges, int64_t heads, int64_t width
   return c;
 }
 
-/// Node 0 sends to every leaf and receives from every leaf: more edges of one node than a block holds. Each leaf sends
-/// to the next one too, so that it has a choice and its scores a gradient.
+/// Node 0 sends to every leaf and receives from every leaf: more edges of one node than a block holds. Each leaf also
+/// sends to the next one, so that every leaf receives two edges and their scores have a gradient.
 inline Case make_star(int64_t leaves, int64_t width, int64_t score_width) {
   Case c = make_case(leaves + 1, 3 * leaves, 1, width, score_width);
   for (int64_t leaf = 1; leaf <= leaves; ++leaf) {
