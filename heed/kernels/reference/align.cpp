@@ -20,7 +20,7 @@ struct Soft {
   Real lse;
 };
 
-/// a_j = exp(e_j - m) / sum exp(e - m),   lse = m + log sum exp(e - m),   over the keys inside; m is their best score.
+/// a_j = exp(e_j - m) / sum exp(e - m),   lse = m + log sum exp(e - m),   over the keys inside; m is their maximum.
 template <typename Real>
 Soft<Real> softmax_inside(const List<Real>& scores, const List<uint8_t>& inside) {
   double best = -kInfinity;
@@ -32,7 +32,7 @@ Soft<Real> softmax_inside(const List<Real>& scores, const List<uint8_t>& inside)
   for (size_t j = 0; j < scores.size(); ++j) {
     if (inside[j]) sum += weights[j] = std::exp(scores[j] - best);
   }
-  if (best == -kInfinity && re(sum) == 0) return {std::move(weights), Real(-kInfinity)};  // nobody is inside
+  if (best == -kInfinity && re(sum) == 0) return {std::move(weights), Real(-kInfinity)};  // no key is inside
   for (size_t j = 0; j < scores.size(); ++j) {
     if (inside[j]) weights[j] /= sum;
   }
@@ -66,14 +66,14 @@ bool has_nan(const List<Real>& scores) {
                      [](const Real& e) { return std::isnan(re(e)) || re(e) == kInfinity; });
 }
 
-/// The answer of a decision about scores that cannot be compared.
+/// The answer if scores cannot be compared: NaN.
 template <typename Real>
 Aligned<Real> unknown(size_t keys) {
   const Real nan(std::numeric_limits<double>::quiet_NaN());
   return {List<Real>(keys, nan), nan, nan, nan};
 }
 
-/// The best; of equals the first.
+/// Index of the largest score; of equal ones the first.
 template <typename Real>
 size_t best_of(const List<Real>& scores) {
   size_t best = 0;
@@ -90,7 +90,7 @@ List<Real> one_hot(size_t keys, size_t which) {
   return weights;
 }
 
-/// From the best down; equals in their order.
+/// Indices by descending score; equal ones in their order.
 template <typename Real>
 List<size_t> ranked(const List<Real>& scores) {
   List<size_t> order(scores.size());
@@ -99,7 +99,7 @@ List<size_t> ranked(const List<Real>& scores) {
   return order;
 }
 
-/// e + g with Gumbel noise g = -log(-log u): its argmax is a draw from softmax(e). Without draws: e.
+/// e + g with Gumbel noise g = -log(-log u): its argmax is a sample of softmax(e). Without draws: e.
 template <typename Real>
 List<Real> perturbed(const ScoreRow<Real>& row) {
   List<Real> scores = row.scores;
@@ -107,7 +107,7 @@ List<Real> perturbed(const ScoreRow<Real>& row) {
   return scores;
 }
 
-/// Zeros for what is not kept; what is left is divided by its sum if asked to.
+/// Sets weights that are not kept to 0; renorm: divides the others by their sum.
 template <typename Real>
 List<Real> filtered(List<Real> weights, const List<uint8_t>& kept, bool renorm) {
   Real sum(0);
@@ -134,8 +134,8 @@ class Softmax final : public Alignment<Real> {
   }
 };
 
-/// Hard (Xu et al., 2015): all weight on one key m, drawn from softmax(e), or the best one.
-///   log_probability = e_m - lse,   entropy = that of softmax(e)      both for learning by reward
+/// Hard (Xu et al., 2015): all weight on one key m, sampled from softmax(e), or the argmax.
+///   log_probability = e_m - lse,   entropy = that of softmax(e)      both for REINFORCE
 template <typename Real>
 class Hard final : public Alignment<Real> {
  public:
@@ -166,7 +166,7 @@ double read_temperature(const Options& options) {
   return temperature;
 }
 
-/// Gumbel-softmax (Jang et al., 2017; Maddison et al., 2017):   a = softmax((e + g) / t),   deciding: the best key
+/// Gumbel-softmax (Jang et al., 2017; Maddison et al., 2017):   a = softmax((e + g) / t),   not sampling: the argmax
 template <typename Real>
 class GumbelSoftmax final : public Alignment<Real> {
  public:
@@ -203,7 +203,7 @@ class StraightThrough final : public Alignment<Real> {
   double temperature_;
 };
 
-/// Threshold: the softmax weights that reach theta. What falls out still counts in the normalizer, unless renorm.
+/// Threshold: keeps softmax weights of at least theta. The others still count in the normalizer, unless renorm.
 template <typename Real>
 class Threshold final : public Alignment<Real> {
  public:
@@ -230,7 +230,7 @@ class Threshold final : public Alignment<Real> {
   bool renorm_, keep_best_;
 };
 
-/// Top-k: the k largest softmax weights. What falls out still counts in the normalizer, unless renorm.
+/// Top-k: keeps the k largest softmax weights. The others still count in the normalizer, unless renorm.
 template <typename Real>
 class TopK final : public Alignment<Real> {
  public:
@@ -253,7 +253,7 @@ class TopK final : public Alignment<Real> {
   bool renorm_;
 };
 
-/// The keys within `reach` of the center: clipped at both ends, never shifted.
+/// The keys within `reach` of the center: the window is clipped at both ends, never shifted.
 template <typename Real>
 List<uint8_t> window(const ScoreRow<Real>& row, int64_t center, int64_t reach) {
   List<uint8_t> inside;
@@ -268,7 +268,7 @@ int64_t read_window(const Options& options) {
 }
 
 /// Local, monotonic (Luong et al., 2015): softmax within `window` of the query's own position.
-/// A position beyond the keys may see nothing; clamp: it looks from the last key.
+/// The window of a position beyond the keys may be empty; clamp: it is then centered at the last key.
 template <typename Real>
 class LocalM final : public Alignment<Real> {
  public:
@@ -285,13 +285,13 @@ class LocalM final : public Alignment<Real> {
   bool clamp_;
 };
 
-/// Local, predictive (Luong et al., 2015): the query says where to look. Places count from 0, S is the true length.
+/// Local, predictive (Luong et al., 2015): the query predicts a position p, counted from 0. S is the true length.
 ///   p = S sigmoid(w . tanh(W q)),   window: |j - min(floor p, S - 1)| <= D
 ///   g_j = exp(-(j - p)^2 / (2 sigma^2)),   sigma = D / 2
 ///   plain:        a = softmax(e) g          weights of the window, not normalized again: they sum to less than 1
 ///   renorm:       a = softmax(e + log g)
 ///   score_gauss:  a = softmax(e g)
-/// The window stands around a whole number, the Gaussian around the real p. D = 0: one key, g = 1.
+/// The window is centered at an integer, the Gaussian at the real p. D = 0: one key, g = 1.
 template <typename Real>
 class LocalP final : public Alignment<Real> {
  public:
@@ -347,9 +347,9 @@ class LocalP final : public Alignment<Real> {
   std::string form_;
 };
 
-/// Reinforced (Shen et al., 2018): a policy selects keys, softmax runs over the selected.
+/// Reinforced (Shen et al., 2018): a policy selects keys, softmax is over the selected ones.
 ///   f_j = [k_j; mean; k_j * mean],   logit_j = w . act(W f_j + b) + b',   pi_j = sigmoid(logit_j)
-///   z_j = 1 with probability pi_j; deciding: pi_j > 1/2
+///   z_j = 1 with probability pi_j; not sampling: if pi_j > 1/2
 ///   log_probability = sum_j log(pi_j if z_j else 1 - pi_j)      mean and sum over the keys that some query may attend
 template <typename Real>
 class Reinforced final : public Alignment<Real> {
@@ -431,7 +431,7 @@ class Sparsemax final : public Alignment<Real> {
   Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     if (has_nan(row.scores)) return unknown<Real>(row.scores.size());
     const auto order = ranked(row.scores);
-    const double best = re(row.scores[order[0]]);  // subtracted first: large scores lose no digits
+    const double best = re(row.scores[order[0]]);  // subtracted first, so that large scores lose no digits
     Real sum(0), tau(0);
     for (size_t r = 1; r <= order.size(); ++r) {
       const Real e = row.scores[order[r - 1]] - best;
@@ -446,8 +446,8 @@ class Sparsemax final : public Alignment<Real> {
 
 /// Entmax (Peters et al., 2019): between softmax (alpha -> 1) and sparsemax (alpha = 2).
 ///   a = max(x - tau, 0)^(1 / (alpha - 1)),   x = (alpha - 1) (e - best),   tau such that the weights sum to 1
-/// Halving an interval finds the real tau and with it the support. Newton's steps on the support then carry the
-/// gradients over to tau, by the scores and by alpha.    learned: alpha = 1.01 + .99 sigmoid(to_alpha)
+/// Bisection finds the real tau and with it the support. Newton steps on the support then give tau its gradients with
+/// respect to the scores and alpha.    learned: alpha = 1.01 + .99 sigmoid(to_alpha)
 template <typename Real>
 class Entmax final : public Alignment<Real> {
  public:
@@ -471,7 +471,7 @@ class Entmax final : public Alignment<Real> {
     const Real power = 1.0 / (alpha - 1.0);
     Real tau(tau_by_halving(x, re(power)));
     for (int step = 0; step < 2; ++step) {
-      Real excess(-1), derivative(0);  // of sum (x - tau)^power - 1, by -tau
+      Real excess(-1), derivative(0);  // sum (x - tau)^power - 1, and its derivative with respect to -tau
       for (const Real& one : x) {
         if (re(one) <= re(tau)) continue;
         excess += std::pow(one - tau, power);
@@ -485,7 +485,7 @@ class Entmax final : public Alignment<Real> {
   }
 
  private:
-  /// x is at most 0 and somewhere 0. At tau = -1 that key alone has weight 1; at -(1/n)^(1/power) no key has above 1/n.
+  /// The largest x is 0. At tau = -1 that key alone has weight 1; at tau = -(1/n)^(1/power) no weight is above 1/n.
   static double tau_by_halving(const List<Real>& x, double power) {
     double low = -1, high = -std::pow(1.0 / static_cast<double>(x.size()), 1 / power);
     for (;;) {
@@ -503,7 +503,7 @@ class Entmax final : public Alignment<Real> {
   bool learned_;
 };
 
-/// Sigmoid:   a = 1 / (1 + exp(-e)),   each key for itself
+/// Sigmoid:   a = 1 / (1 + exp(-e)),   elementwise
 template <typename Real>
 class Sigmoid final : public Alignment<Real> {
  public:
@@ -517,7 +517,7 @@ class Sigmoid final : public Alignment<Real> {
   }
 };
 
-/// Identity:   a = e,   the scores as they are: nothing is normalized
+/// Identity:   a = e,   not normalized
 template <typename Real>
 class Identity final : public Alignment<Real> {
  public:
@@ -526,7 +526,7 @@ class Identity final : public Alignment<Real> {
   Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override { return {row.scores}; }
 };
 
-/// Uniform:   a = 1 / n,   whatever the scores: the baseline of an ablation
+/// Uniform:   a = 1 / n,   independent of the scores: the baseline of an ablation
 template <typename Real>
 class Uniform final : public Alignment<Real> {
  public:
@@ -572,8 +572,8 @@ template <typename Real>
 std::unique_ptr<const Alignment<Real>> make_alignment(const PartSpec& spec) {
   const auto found = alignment_makers<Real>().find(spec.name);
   if (found == alignment_makers<Real>().end()) return nullptr;
-  const auto fresh =
-      parse_part(spec.to_string(), "alignment");  // options remember what was read: those given here may have been
+  // Parsed again: options record which of them were read, and those of `spec` may have been read already.
+  const auto fresh = parse_part(spec.to_string(), "alignment");
   auto alignment = found->second(fresh.options);
   fresh.options.refuse_unread();
   return alignment;

@@ -1,7 +1,7 @@
 // a = align(e): from the scores of one query, in one channel, to its weights.
 //
-// An alignment sees only the keys that this query may attend, so there is no mask in any formula. A score that is NaN
-// or +inf makes every weight that is compared or normalized with it NaN: argmax and sorting do not hide it.
+// An alignment receives only the keys that this query may attend, so no formula contains a mask. A score that is NaN or
+// +inf makes every weight that is compared or normalized with it NaN: argmax and sorting do not hide it.
 
 #pragma once
 
@@ -20,14 +20,14 @@ template <typename Real>
 struct ScoreRow {
   std::vector<int64_t> keys;          // [n], ascending
   std::vector<Real> scores;           // [n], none is -inf
-  std::vector<double> draws;          // [n] in (0, 1), or empty: decide
+  std::vector<double> draws;          // [n] random numbers in (0, 1); empty: do not sample
   std::span<const Real> query;        // [Dq]
   int64_t position = 0;               // of the query
   int64_t key_count = 0;              // S, the true length
-  std::span<const uint8_t> selected;  // [Lk], what the policy chose, or empty
+  std::span<const uint8_t> selected;  // [Lk], the keys that the policy selected; empty without a policy
 };
 
-/// What an alignment does not have stays as it is here, which is also what a dead row has.
+/// The result of an alignment. The defaults are those of a query without keys, and of outputs that the alignment lacks.
 template <typename Real>
 struct Aligned {
   std::vector<Real> weights;  // [n]
@@ -35,7 +35,7 @@ struct Aligned {
   Real entropy{0}, log_probability{0};
 };
 
-/// A subset of the keys of one head, chosen before any query looks at them.
+/// A subset of the keys of one head, selected by a policy independently of the queries.
 template <typename Real>
 struct Chosen {
   std::vector<uint8_t> selected;  // [Lk]
@@ -46,9 +46,9 @@ template <typename Real>
 class Alignment {
  public:
   struct Gives {
-    bool lse = false, entropy = false, log_probability = false;
-    bool draws = false;   // wants numbers when it samples
-    bool policy = false;  // chooses keys first
+    bool lse = false, entropy = false, log_probability = false;  // outputs that it has
+    bool draws = false;                                          // needs random numbers to sample
+    bool policy = false;                                         // selects keys first, by choose()
   };
 
   virtual ~Alignment() = default;
@@ -56,14 +56,14 @@ class Alignment {
   virtual std::vector<Declared> parameters(const Sizes&) const { return {}; }
   virtual Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>&) const = 0;
 
-  /// keys [Lk, Dk]; reachable [Lk]: some query may attend it; draws [Lk], or empty: decide.
+  /// keys [Lk, Dk]; reachable [Lk]: whether some query may attend the key; draws [Lk], empty: do not sample.
   virtual Chosen<Real> choose(const HeadParameters<Real>&, std::span<const Real> /*keys*/,
                               std::span<const uint8_t> /*reachable*/, std::span<const float> /*draws*/) const {
     return {};
   }
 };
 
-/// The alignment of that name, with every option understood; nullptr when there is none of that name.
+/// The alignment of a spec; nullptr if there is none of that name. Throws heed::Error for unknown options.
 template <typename Real>
 std::unique_ptr<const Alignment<Real>> make_alignment(const PartSpec& spec);
 

@@ -1,7 +1,7 @@
-// One call, row by row:   scores -> scale -> soft cap -> biases -> mask -> align -> dropout -> read out.
+// One call, query by query:   scores -> scale -> soft cap -> biases -> mask -> align -> dropout -> read out.
 //
-// A pair that is not kept is skipped, never multiplied by zero: NaN in a masked key or value, or in a query that may
-// attend nothing, is not read. A row without a key is dead: weights, context, entropy and log-probability 0, lse -inf.
+// A masked pair is skipped, never multiplied by zero: NaN in a masked key or value, or in a query that may attend
+// nothing, is not read. A query without keys has weights, context, entropy and log-probability 0, and lse -inf.
 
 #include <algorithm>
 #include <cmath>
@@ -50,13 +50,13 @@ Array<Real> zeros(std::vector<int64_t> shape) {
   return {std::move(shape), std::vector<Real>(static_cast<size_t>(size), Real(0))};
 }
 
-/// The n numbers of entry `index` of an array that ends in n: one feature vector, one row.
+/// The n numbers of entry `index` of an array whose last axes have size n: one feature vector, one row.
 template <typename Real>
 std::span<const Real> entry(const Array<Real>& array, int64_t index, int64_t n) {
   return std::span<const Real>(array.data).subspan(static_cast<size_t>(index * n), static_cast<size_t>(n));
 }
 
-/// One call: what every row shares.
+/// One call: the data that all queries share.
 template <typename Real>
 class Call {
  public:
@@ -65,7 +65,7 @@ class Call {
   Answer<Real> run(const ParallelFor& parallel_for);
 
  private:
-  /// One head of one batch row: parameters, and what the policy chose.
+  /// One head of one batch element: its parameters, and the keys that the policy selected.
   struct Head {
     int64_t b, h, key_head;  // key_head: index of this head's keys among all B * Hk
     HeadParameters<Real> score, align;
@@ -109,8 +109,8 @@ Call<Real>::Call(const Problem<Real>& problem) : p_(problem) {
   sizes_ = {p_.query.shape[3], p_.keys.shape[3], Dv_, Lq_, form};
   W_ = sizes_.width();
   score_->check_sizes(sizes_);
-  HeadParameters<Real>("score", score_->parameters(sizes_), p_.parameters, H_,
-                       0);  // refuses now what no head could use
+  // Checks the parameters now, even if there is no head to use them.
+  HeadParameters<Real>("score", score_->parameters(sizes_), p_.parameters, H_, 0);
   HeadParameters<Real>("align", align_->parameters(sizes_), p_.parameters, H_, 0);
   const Mask mask(p_);
   for (int64_t b = 0; b < B_; ++b) true_length_.push_back(mask.true_length(b));
@@ -162,7 +162,7 @@ void Call<Real>::attend_head(int64_t b, int64_t h, Answer<Real>& answer) const {
   }
 }
 
-/// The policy looks at the keys once, before any query: its numbers are those of query 0, of any first_query.
+/// The policy reads the keys once for all queries. Its random numbers are those of query 0, for any first_query.
 template <typename Real>
 Chosen<Real> Call<Real>::choose(const Head& head) const {
   std::vector<float> draws(p_.sample ? static_cast<size_t>(Lk_) : 0);
@@ -171,7 +171,7 @@ Chosen<Real> Call<Real>::choose(const Head& head) const {
   return align_->choose(head.align, keys, Mask(p_).reachable(head.b, head.h), draws);
 }
 
-/// [Lk, W]: for a kept key its scores, else an empty list.
+/// [Lk, W]: the scores of a kept key; an empty list for a masked one.
 template <typename Real>
 std::vector<std::vector<Real>> Call<Real>::scores_of(const Head& head, int64_t i) const {
   const Mask mask(p_);
@@ -191,7 +191,7 @@ std::vector<std::vector<Real>> Call<Real>::scores_of(const Head& head, int64_t i
   return scores;
 }
 
-/// Everything that is added to the score of a pair, whatever the channel.
+/// The sum of all biases of a pair, the same for every channel.
 template <typename Real>
 Real Call<Real>::biases(int64_t b, int64_t h, int64_t i, int64_t j) const {
   const int64_t ahead = j - Mask(p_).position(i);
@@ -209,7 +209,7 @@ Real Call<Real>::biases(int64_t b, int64_t h, int64_t i, int64_t j) const {
   return sum;
 }
 
-/// [Lk * W] numbers in (0, 1) for the alignment of query i, or none: decide.
+/// [Lk * W] random numbers in (0, 1) for the alignment of query i; empty: do not sample.
 template <typename Real>
 std::vector<double> Call<Real>::draws(const Head& head, int64_t i) const {
   if (!p_.sample || !align_->gives().draws) return {};
@@ -236,7 +236,7 @@ void Call<Real>::attend_query(const Head& head, int64_t i, Answer<Real>& answer)
       row.scores.push_back(e[static_cast<size_t>(c)]);
       if (!all_draws.empty()) row.draws.push_back(all_draws[static_cast<size_t>(j * W_ + c)]);
     }
-    if (row.keys.empty()) continue;  // dead: the answer already says so
+    if (row.keys.empty()) continue;  // no keys: the answer is initialized for that
     row.query = entry(p_.query, at, sizes_.query);
     row.position = Mask(p_).position(i);
     row.key_count = true_length_[static_cast<size_t>(head.b)];
@@ -256,8 +256,8 @@ void Call<Real>::attend_query(const Head& head, int64_t i, Answer<Real>& answer)
   }
 }
 
-/// c = sum_j a_j v_j, channel by channel. A weight of exactly 0 reads no value. Dropout acts here, not on what is
-/// reported: an element is kept when u >= rate, and then counts 1 / (1 - rate) times.
+/// c = sum_j a_j v_j, channel by channel. Values of weight exactly 0 are not read. Dropout applies here, not to the
+/// reported weights: an element is kept if u >= rate, and then multiplied by 1 / (1 - rate).
 template <typename Real>
 void Call<Real>::read_out(const Head& head, int64_t i, Answer<Real>& answer) const {
   std::vector<float> drawn(p_.dropout > 0 ? static_cast<size_t>(Lk_ * W_) : 0);

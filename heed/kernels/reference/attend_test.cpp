@@ -1,4 +1,5 @@
-// What stands around score and alignment: masks, positions, biases, heads, dropout. Numbers to check in the head.
+// The steps around score and alignment: masks, positions, biases, heads, dropout. Expected numbers are simple enough to
+// check by hand.
 
 #include <algorithm>
 #include <cmath>
@@ -11,14 +12,14 @@
 namespace heed::kernels::reference {
 namespace {
 
-/// Scores that are all 0 over Lq x Lk: uniform weights over what is kept.
+/// Scores that are all 0: uniform weights over the kept keys.
 Problem<double> flat(int64_t queries, int64_t keys, const std::string& align = "softmax") {
   auto problem = problem_of("dot + " + align, {1, 1, 1, queries, keys, {1, 1, 1, 1}});
   std::fill(problem.query.data.begin(), problem.query.data.end(), 0);
   return problem;
 }
 
-/// "1100 1110": which keys have a weight, query by query.
+/// "1100 1110": which keys have a weight above 0, query by query.
 std::string kept(const Problem<double>& problem) {
   const auto answer = attend(problem);
   const auto keys = static_cast<size_t>(problem.keys.shape[2]);
@@ -40,7 +41,7 @@ TEST(Mask, CausalCornersDifferWhenThereAreMoreKeys) {
 
 TEST(Mask, CausalCornersDifferWhenThereAreMoreQueries) {
   auto problem = flat(3, 2);
-  problem.causal = Causal::bottom_right;  // the first query stands at position -1 and is dead
+  problem.causal = Causal::bottom_right;  // the first query has position -1 and may attend nothing
   EXPECT_EQ(kept(problem), "00 10 11");
 }
 
@@ -69,7 +70,7 @@ TEST(Mask, AllConditionsCompose) {
   EXPECT_EQ(kept(problem), "11110 01110 01010");
 }
 
-TEST(Mask, AnAxisOfSizeOneStandsForEveryIndex) {
+TEST(Mask, BroadcastsAxesOfSizeOne) {
   auto problem = flat(2, 3);
   problem.keep = {{1, 1, 2, 1}, {1, 0}};
   EXPECT_EQ(kept(problem), "111 000");
@@ -91,7 +92,7 @@ TEST(Bias, EachKindIsAddedToTheScores) {
   problem.per_key = {{1, 1, 4}, {1, 2, 3, 4}};
   EXPECT_EQ(attend(problem).scores.data, (std::vector<double>{1, 2, 3, 4}));
   problem.per_key = {};
-  problem.relative = {{1, 3}, {10, 20, 30}};  // R = 1: what is farther is clipped
+  problem.relative = {{1, 3}, {10, 20, 30}};  // R = 1: larger distances are clipped
   EXPECT_EQ(attend(problem).scores.data, (std::vector<double>{10, 20, 30, 30}));
   problem.relative = {};
   problem.alibi = {{1}, {.25}};
@@ -107,7 +108,7 @@ TEST(Scores, AreScaledThenCappedThenBiased) {
   EXPECT_DOUBLE_EQ(attend(problem).scores.data[0], 2 * std::tanh(3.) + 7);
 }
 
-// Four heads over two heads of keys are the same as over four, each repeated.
+// Four heads on two key heads give the same as on four key heads, each repeated.
 TEST(Heads, ShareKeysInGroups) {
   for (const std::string spec : {"scaled_dot + softmax", "additive + reinforced"}) {
     auto shared = problem_of(spec, {.heads = 4, .key_heads = 2});
@@ -140,8 +141,8 @@ TEST(Heads, HaveParametersOfTheirOwnOrShareThem) {
   }
 }
 
-// A slice of the batch with first_row answers as it does inside the whole batch, draws and dropout included.
-TEST(Draws, BelongToTheGlobalRow) {
+// A slice of the batch with first_row gives the same as inside the whole batch, samples and dropout included.
+TEST(RandomNumbers, DependOnTheIndexInTheGlobalBatch) {
   for (const std::string spec : {"dot + hard", "dot + reinforced", "additive + gumbel_softmax, multi"}) {
     auto whole = problem_of(spec);
     whole.sample = true, whole.dropout = .4, whole.first_row = 5, whole.stream = 3;
@@ -158,8 +159,8 @@ TEST(Draws, BelongToTheGlobalRow) {
   }
 }
 
-// A later query alone, with first_query, draws what it draws among the others.
-TEST(Draws, BelongToTheCountedQuery) {
+// A later query alone, with first_query, has the same samples as among the others.
+TEST(RandomNumbers, DependOnTheGlobalIndexOfTheQuery) {
   for (const std::string spec : {"dot + hard", "dot + softmax"}) {
     auto whole = problem_of(spec, {1, 1, 1, 3, 20, {4, 4, 2, 3}});
     whole.sample = true, whole.dropout = .4;
@@ -171,7 +172,7 @@ TEST(Draws, BelongToTheCountedQuery) {
   }
 }
 
-// Element = key * W + channel, kept when u >= rate and then 1 / (1 - rate) times as heavy.
+// Element = key * W + channel; it is kept if u >= rate, and then multiplied by 1 / (1 - rate).
 TEST(Dropout, ActsOnTheContextAndNotOnTheReportedWeights) {
   for (const std::string spec : {"dot + softmax", "additive + softmax, multi"}) {
     auto problem = problem_of(spec, {1, 1, 1, 1, 40, {2, 2, 2, 2}});
@@ -211,8 +212,8 @@ TEST(Reinforced, PolicyTakesTheMeanOfTheKeysThatMayBeAttended) {
   EXPECT_NEAR(answer.log_probability.data[0], -2 * std::log(1 + std::exp(-1.)), 1e-14);
 }
 
-// Wider values than scores: with one weight for all channels they are whole vectors that are summed.
-TEST(ReadOut, MultiWeighsEveryChannelByItself) {
+// One weight per channel: each channel of the context has its own weighted sum.
+TEST(ReadOut, MultiWeightsEveryChannelSeparately) {
   auto problem = problem_of("dot + softmax, multi(lift)", {1, 1, 1, 1, 2, {2, 2, 2, 1}});
   problem.query.data = {1, 1};
   problem.keys.data = {0, std::log(3.), 0, 0};  // channel 0: equal; channel 1: three to one

@@ -18,7 +18,7 @@ void check_whole(const std::string& name, const Array<Real>& array, size_t axes)
         " numbers, expected ", size, " for ", shown(array.shape));
 }
 
-/// Absent, or of the full shape; of the first `broadcast` axes each may instead have size 1 and stand for every index.
+/// The array is empty or has the full shape, in which each of the first `broadcast` axes may have size 1.
 template <typename Real>
 void check_optional(const std::string& name, const Array<Real>& array, const Shape& full, size_t broadcast) {
   if (array.empty()) return;

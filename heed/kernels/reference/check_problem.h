@@ -1,4 +1,4 @@
-// What the loops rely on, checked once before they run.
+// Checks the shapes and ranges that the loops rely on, once before they run.
 
 #pragma once
 
@@ -6,6 +6,7 @@
 
 namespace heed::kernels::reference {
 
+/// Throws heed::Error if the problem is inconsistent. score_width: W, scores per pair.
 template <typename Real>
 void check_problem(const Problem<Real>& problem, int64_t score_width);
 

@@ -1,4 +1,4 @@
-// Where sources disagree or can be misread: one test for each reading that was chosen, which fails under the other one.
+// Where papers disagree or are ambiguous: one test per interpretation that was chosen, which fails under the other one.
 
 #include <cmath>
 #include <numeric>
@@ -36,7 +36,7 @@ double gauss(double x, double sigma) {
   return std::exp(-x * x / (2 * sigma * sigma));
 }
 
-// p = 3.9 of 10 keys, D = 2: the window stands around floor(p) = 3 and is 1..5, not 2..6; the Gaussian around 3.9.
+// p = 3.9 of 10 keys, D = 2: the window is centered at floor(p) = 3 and is 1..5, not 2..6; the Gaussian at 3.9.
 TEST(LocalP, WindowIsAroundTheFloorAndGaussianAroundTheRealPosition) {
   const auto a = attend(local_p("2", 10, 3.9)).weights.data;
   for (int j = 0; j < 10; ++j) {
@@ -44,7 +44,7 @@ TEST(LocalP, WindowIsAroundTheFloorAndGaussianAroundTheRealPosition) {
   }
 }
 
-// p = .5: the window is 0..2, three keys share the softmax. Shifted it would have five, wrapped it would reach key 9.
+// p = .5: the window is 0..2, softmax is over three keys. Shifted it would have five, wrapped it would include key 9.
 TEST(LocalP, WindowIsClippedNotShifted) {
   const auto a = attend(local_p("2", 10, .5)).weights.data;
   for (int j = 0; j < 10; ++j) EXPECT_NEAR(a[static_cast<size_t>(j)], j <= 2 ? gauss(j - .5, 1) / 3 : 0, 1e-15) << j;
@@ -62,13 +62,13 @@ TEST(LocalP, SigmaIsHalfTheWindow) {
 }
 
 // The first key has position 0: p = .25 is nearer to it than to the second.
-TEST(LocalP, PlacesCountFromZero) {
+TEST(LocalP, PositionsCountFromZero) {
   const auto a = attend(local_p("2", 4, .25)).weights.data;
   EXPECT_NEAR(a[0] / a[1], gauss(.25, 1) / gauss(.75, 1), 1e-12);
 }
 
-// S is the number of true keys. Padding to 10 keys changes no weight, whether a count or the mask says so.
-TEST(LocalP, LengthIsThatOfTheTrueKeys) {
+// S is the number of keys without padding. Padding to 10 keys changes no weight, whether key_count or keep masks it.
+TEST(LocalP, LengthExcludesPadding) {
   const auto short_one = attend(local_p("2", 6, 3.9)).weights.data;
   auto padded = local_p("2", 6, 3.9);
   padded.keys = {{1, 1, 10, 1}, Numbers(10, 0)};
@@ -83,8 +83,8 @@ TEST(LocalP, LengthIsThatOfTheTrueKeys) {
   }
 }
 
-// The length is that of the batch row, the same for all heads: the last key that any of them may attend.
-TEST(LocalP, LengthLooksAtAllHeads) {
+// All heads of a batch element have the same length: up to the last key that any of them may attend.
+TEST(LocalP, LengthIsTheSameForAllHeads) {
   auto problem = problem_of("dot + local_p(2)", {1, 2, 2, 1, 6, {1, 1, 1, 1}});
   problem.query.data = {0, 0};  // p = S / 2
   problem.keep = {{1, 2, 1, 6}, {1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}};
@@ -102,7 +102,7 @@ TEST(LocalP, WindowOfZeroIsOneKeyWithoutAGaussianOrAGradient) {
 }
 
 // In double sigmoid(50) is 1 and p = S: the last key is the center.
-TEST(LocalP, PlaceAtTheVeryEndLooksFromTheLastKey) {
+TEST(LocalP, PositionAtTheEndIsCenteredAtTheLastKey) {
   auto problem = local_p("1", 5, 2.5);
   problem.parameters["align.to_position"].data[0] = 100;
   const auto a = attend(problem).weights.data;
@@ -111,14 +111,14 @@ TEST(LocalP, PlaceAtTheVeryEndLooksFromTheLastKey) {
   EXPECT_GT(a[4], a[3]);
 }
 
-// The monotonic one has no Gaussian: inside the window equal scores are equal.
+// local_m has no Gaussian: inside the window equal scores have equal weights.
 TEST(LocalM, IsASoftmaxWithoutAGaussian) {
   auto problem = over("local_m(1)", {0, 0, 0, 0, 0});
   problem.first_query = 2;
   EXPECT_EQ(attend(problem).weights.data, (Numbers{0, 1. / 3, 1. / 3, 1. / 3, 0}));
 }
 
-// Clamped it looks from the last true key, not from the last slot.
+// With clamp the window is centered at the last key without padding, not at the last key of the array.
 TEST(LocalM, ClampsToTheTrueLength) {
   auto problem = over("local_m(1, clamp)", {0, 0, 0, 0, 0});
   problem.first_query = 9;
@@ -126,7 +126,7 @@ TEST(LocalM, ClampsToTheTrueLength) {
   EXPECT_EQ(attend(problem).weights.data, (Numbers{0, .5, .5, 0, 0}));
 }
 
-// A filter of the soft weights is not hard attention: two survive, with the weights they had.
+// A filter of the softmax weights is not hard attention: two are kept, with the weights they had.
 TEST(Threshold, IsNotHard) {
   const Numbers e{0, std::log(2.), std::log(2.)};  // softmax (.2, .4, .4)
   const auto filtered = attend(over("threshold(.3)", e)).weights.data, hard = attend(over("hard", e)).weights.data;
@@ -136,18 +136,18 @@ TEST(Threshold, IsNotHard) {
   EXPECT_EQ(hard, (Numbers{0, 1, 0}));
 }
 
-TEST(Threshold, KeepsWhatIsExactlyAtIt) {
+TEST(Threshold, KeepsWeightsEqualToTheta) {
   EXPECT_EQ(attend(over("threshold(.5)", {0, 0})).weights.data, (Numbers{.5, .5}));
 }
 
-TEST(Threshold, MayLeaveNothingUnlessToldToKeepTheBest) {
+TEST(Threshold, MayKeepNothingWithoutKeepBest) {
   EXPECT_EQ(attend(over("threshold(.9, keep_best=false)", {0, 1, 0})).weights.data, (Numbers{0, 0, 0}));
   EXPECT_EQ(attend(over("threshold(.9, renorm)", {0, 1, 0})).weights.data, (Numbers{0, 1, 0}));
   const double a = std::exp(1.) / (2 + std::exp(1.));
   EXPECT_NEAR(attend(over("threshold(.9)", {0, 1, 0})).weights.data[1], a, 1e-15);
 }
 
-// The distance is negated: the key that is the query itself wins, though its dot product loses.
+// The distance is negated: the key equal to the query has the largest score, though its dot product is smaller.
 TEST(Euclidean, PrefersTheNearerKey) {
   for (const std::string score : {"euclidean", "euclidean(root)"}) {
     auto problem = problem_of(score + " + softmax", {1, 1, 1, 1, 2, {1, 1, 1, 1}});
@@ -176,7 +176,7 @@ TEST(Cosine, OfAZeroVectorIsZeroAndHasNoGradientThere) {
 }
 
 // w = 1, no weights on q and k, b = 2: inside the activation it is tanh(2), outside it would be 2.
-TEST(Additive, BiasStandsInsideTheActivation) {
+TEST(Additive, BiasIsInsideTheActivation) {
   auto problem = problem_of("additive + identity", {1, 1, 1, 1, 1, {1, 1, 1, 1}});
   problem.parameters = {{"score.from_query", {{1, 1}, {0}}},
                         {"score.from_keys", {{1, 1}, {0}}},
@@ -185,15 +185,15 @@ TEST(Additive, BiasStandsInsideTheActivation) {
   EXPECT_DOUBLE_EQ(attend(problem).scores.data[0], std::tanh(2.));
 }
 
-// The bias of activated general is a number under the activation; that of biased general a vector that meets the key.
-TEST(ActivatedGeneral, IsBoundedAndItsBiasIsANumber) {
+// The bias of activated_general is a scalar inside the activation; biased_general has a vector, multiplied by the key.
+TEST(ActivatedGeneral, IsBoundedAndItsBiasIsAScalar) {
   auto problem = problem_of("activated_general + identity", {1, 1, 1, 1, 1, {1, 1, 1, 1}});
   problem.query.data = {2}, problem.keys.data = {30};
   problem.parameters = {{"score.from_query", {{1, 1}, {.01}}}, {"score.bias", {{1}, {.4}}}};
   EXPECT_DOUBLE_EQ(attend(problem).scores.data[0], std::tanh(1.));
 }
 
-// The scale is that of the keys as they meet the query, not of an input before projection: Dk, or the width of a group.
+// The scale is that of the features that are summed, not of an input before projection: Dk, or the width of a group.
 TEST(ScaledDot, DividesByTheRootOfTheWidthThatIsSummed) {
   auto problem = problem_of("scaled_dot + identity", {1, 1, 1, 1, 1, {16, 16, 4, 1}});
   problem.query.data.assign(16, 1), problem.keys.data.assign(16, 1);
@@ -202,8 +202,8 @@ TEST(ScaledDot, DividesByTheRootOfTheWidthThatIsSummed) {
   EXPECT_EQ(attend(problem).scores.data, (Numbers(4, 4 / 2.)));
 }
 
-// Un-normalized sums only where the word says so.
-TEST(Identity, IsTheOnlyOneThatTakesTheScoresAsTheyAre) {
+// Weights are not normalized only if the spec says so.
+TEST(Identity, UsesTheScoresAsWeights) {
   const Numbers e{2, -1, 5};
   EXPECT_EQ(attend(over("identity", e)).weights.data, e);
   EXPECT_NEAR(attend(over("softmax", e)).context.data[0], 1, 1e-15);
@@ -219,7 +219,7 @@ TEST(SelfAttentive, NormalizesOverTheKeysOfEachLearnedQuery) {
   }
 }
 
-TEST(SelfAttentive, DoesNotLookAtTheGivenQuery) {
+TEST(SelfAttentive, DoesNotReadTheGivenQuery) {
   for (const std::string spec : {"self_attentive + softmax", "self_attentive(dot) + softmax, multi(lift)"}) {
     auto problem = problem_of(spec);
     const auto context = attend(problem).context;
@@ -236,7 +236,7 @@ TEST(Additive, ElementwiseIsBoundedByFive) {
   EXPECT_DOUBLE_EQ(attend(problem).scores.data[0], 5 * std::tanh(2.));
 }
 
-// Large scores keep their digits: everything is relative to the best.
+// Large scores lose no digits: the largest score is subtracted first.
 TEST(Offsets, DoNotMatter) {
   for (const std::string align : {"softmax", "sparsemax", "entmax(1.3)", "threshold(.1)", "top_k(2)"}) {
     const auto low = attend(over(align, {.25, .5, 0, -1})).weights.data,
@@ -245,7 +245,7 @@ TEST(Offsets, DoNotMatter) {
   }
 }
 
-// Between its two ends: alpha -> 1 is softmax, alpha = 2 is sparsemax, and the weights always sum to one.
+// alpha -> 1 is softmax, alpha = 2 is sparsemax, and the weights always sum to one.
 TEST(Entmax, GoesFromSoftmaxToSparsemax) {
   const Numbers e{.3, -.4, 1.1, .9, -2};
   const auto soft = attend(over("softmax", e)).weights.data, sparse = attend(over("sparsemax", e)).weights.data;

@@ -1,12 +1,12 @@
-// Golden cases: numbers that another program worked out, one table for the tests of every path.
+// Golden cases: numbers that another program computed, one table for the tests of every path.
 //
-// A case is a problem, what it must answer, and the gradients of  sum(upstream * context)  by its inputs. The numbers
-// have eight decimals: compare within 1e-7 in double. They come from a plain Python evaluation of the formulas,
-// confirmed by a second implementation with automatic differentiation. Shapes are those of Answer and Problem,
-// flattened.
+// A case is a problem, the expected answer, and the gradients of  sum(upstream * context)  with respect to its inputs.
+// Numbers have eight decimals: compare within 1e-7 in double. They come from a plain Python evaluation of the formulas,
+// confirmed by a second implementation with automatic differentiation. Arrays are flattened from the shapes of Answer
+// and Problem.
 //
-// Many cases are about an alignment of given scores z. They take the dot score with one feature, q = 1 and k_j = z_j.
-// A zero bias is passed where the gradient by the scores is wanted: it is the gradient by the bias.
+// Many cases test an alignment of given scores z. They use the dot score with one feature, q = 1 and k_j = z_j. Where
+// the gradient with respect to the scores is tested, a zero bias is passed: its gradient is the same.
 
 #pragma once
 
@@ -27,7 +27,7 @@ struct Golden {
   Problem<double> problem;
   std::map<std::string, std::vector<double>>
       expected;                       // scores, weights, context, lse, entropy, log_probability, selected
-  std::vector<double> upstream = {};  // gradient of a loss by the context; empty: no gradients are given
+  std::vector<double> upstream = {};  // gradient of a loss with respect to the context; empty: no gradients
   std::map<std::string, std::vector<double>> grads = {};  // query, keys, values, bias, or a parameter's name
 };
 
@@ -40,7 +40,7 @@ inline int64_t size_of(const Numbers& numbers) {
   return static_cast<int64_t>(numbers.size());
 }
 
-/// q = (1, .5); k = (1, 0), (0, 1), (1, 1); v = (1, 2), (3, -1), (0, 4): small enough for a pencil.
+/// q = (1, .5); k = (1, 0), (0, 1), (1, 1); v = (1, 2), (3, -1), (0, 4): small enough to check by hand.
 inline Problem<double> fixture(const std::string& spec, std::map<std::string, Array<double>> parameters = {}) {
   Problem<double> problem;
   problem.mechanism = parse_mechanism(spec);
@@ -131,8 +131,8 @@ inline void add_multi(Cases& cases) {
                     {"context", {.88840601, 1.61634827}}}});
 }
 
-/// The alignments of the literature on z = (1, .5, 1.5, -1), values (1, -1, 2, 5): so the gradient by the weights is
-/// that.
+/// The alignments of the literature on z = (1, .5, 1.5, -1), values (1, -1, 2, 5), which are then also the gradient
+/// with respect to the weights.
 inline void add_filters(Cases& cases) {
   const Numbers z{1, .5, 1.5, -1}, values{1, -1, 2, 5};
   const auto add = [&](const std::string& name, const std::string& align, Numbers weights, Numbers by_scores = {}) {
@@ -167,7 +167,7 @@ inline void add_filters(Cases& cases) {
                    {{"weights", {0, .03333333, 0, .53333333, 0, .43333333, 0}}}});
 }
 
-/// Soft, sigmoid, uniform and the draws, on the dot scores (1, .5, 1.5) of the fixture with upstream (1, -1).
+/// Softmax, sigmoid, uniform and the stochastic ones, on the dot scores (1, .5, 1.5) of the fixture, upstream (1, -1).
 inline void add_alignments(Cases& cases) {
   const Numbers soft{.30719589, .18632372, .50648039}, upstream{1, -1};
   const Numbers drawn_gradients{-.13160290, 2.07058220, -1.93897929};
@@ -192,13 +192,13 @@ inline void add_alignments(Cases& cases) {
                    upstream,
                    {{"bias", {-.19661193, .94001485, -.59658581}}}});
   cases.push_back(
-      {"hard",  // the draw: no gradient to the scores, the chosen value gets it all
+      {"hard",  // a sample: the scores have no gradient, the chosen value gets it all
        drawn("dot + hard"),
        {{"weights", {0, 1, 0}}, {"context", {3, -1}}, {"log_probability", {-1.68026967}}, {"entropy", {1.02019134}}},
        upstream,
        {{"bias", {0, 0, 0}}, {"values", {0, 0, 1, -1, 0, 0}}}});
   cases.push_back(
-      {"hard/argmax",  // the decision: 1.5 is best, and its log-probability is 1.5 - 2.18026967
+      {"hard/argmax",  // the argmax: 1.5 is largest, and its log-probability is 1.5 - 2.18026967
        fixture("dot + hard"),
        {{"weights", {0, 0, 1}}, {"context", {0, 4}}, {"log_probability", {-.68026967}}, {"entropy", {1.02019134}}}});
   cases.push_back({"hard/gumbel_softmax",
@@ -239,7 +239,7 @@ inline Golden local_p(const std::string& form, Numbers weights, double context, 
   one.expected = {{"scores", kLocalScores}, {"weights", std::move(weights)}, {"context", {context}}};
   one.upstream = {1};
 
-  // dp/dx = p (1 - p/S), x = w_p . h, h = tanh(W_p q) = tanh(.1, .25); the scores reach q through its first feature.
+  // dp/dx = p (1 - p/S), x = w_p . h, h = tanh(W_p q) = tanh(.1, .25); the scores depend on the first feature of q.
   const double position = 2.93592234, by_x = by_position * position * (1 - position / 6);
   const double h[] = {std::tanh(.1), std::tanh(.25)};
   const double inner[] = {by_x * .8 * (1 - h[0] * h[0]), by_x * -.5 * (1 - h[1] * h[1])};
@@ -267,7 +267,7 @@ inline void add_local(Cases& cases) {
   local_m("local_m_t9/clamped", "local_m(2, clamp)", 9, {0, 0, 0, .26831547, .48890266, .24278187});
 }
 
-/// The policy reads its logit from the second feature of a key; the query looks at the first.
+/// The logit of the policy is the second feature of a key; the score uses the first.
 inline void add_reinforced(Cases& cases) {
   Golden one{"reinforced", over_scores("reinforced(identity)", kLocalScores, kLocalValues), {}};
   const double pi[] = {.9, .2, .6, .3, .7, .5};
@@ -275,7 +275,7 @@ inline void add_reinforced(Cases& cases) {
   one.problem.keys = {{1, 1, 6, 2}, {}};
   for (size_t j = 0; j < 6; ++j) {
     one.problem.keys.data.push_back(kLocalScores[j]);
-    one.problem.keys.data.push_back(std::log(pi[j] / (1 - pi[j])));  // .5 is exactly 0, so key 5 stays out
+    one.problem.keys.data.push_back(std::log(pi[j] / (1 - pi[j])));  // .5 has logit exactly 0, so key 5 is not selected
   }
   one.problem.parameters = {{"align.from_keys", {{1, 6}, {0, 1, 0, 0, 0, 0}}},
                             {"align.bias", {{1}, {0}}},

@@ -1,4 +1,4 @@
-// The reference against numbers that another program worked out: values, and gradients by the complex step.
+// The reference against numbers that another program computed: values, and gradients by the complex step.
 
 #include <cctype>
 
@@ -10,7 +10,7 @@
 namespace heed::kernels::reference {
 namespace {
 
-constexpr double kTolerance = 1e-7;  // eight decimals were written down
+constexpr double kTolerance = 1e-7;  // golden numbers have eight decimals
 
 void expect_near(const std::vector<double>& got, const std::vector<double>& expected, const std::string& what) {
   ASSERT_EQ(got.size(), expected.size()) << what;
@@ -27,13 +27,13 @@ const Problem<double>& problem_named(const std::string& name) {
 
 class EveryGolden : public testing::TestWithParam<Golden> {};
 
-TEST_P(EveryGolden, IsAnswered) {
+TEST_P(EveryGolden, GivesTheGoldenAnswer) {
   const auto answer = attend(GetParam().problem);
   const auto got = outputs(answer);
   for (const auto& [name, expected] : GetParam().expected) expect_near(got.at(name)->data, expected, name);
 }
 
-/// Those of the table for which gradients were written down.
+/// The cases of the table that have gradients.
 std::vector<Golden> golden_with_gradients() {
   std::vector<Golden> some;
   for (auto& one : golden()) {
@@ -46,7 +46,7 @@ class EveryGoldenGradient : public testing::TestWithParam<Golden> {};
 
 TEST_P(EveryGoldenGradient, IsThatOfTheContext) {
   for (const auto& [name, expected] : GetParam().grads) {
-    expect_near(gradients(GetParam().problem, name, upstream_of(GetParam().upstream)), expected, "gradient by " + name);
+    expect_near(gradients(GetParam().problem, name, upstream_of(GetParam().upstream)), expected, "gradient of " + name);
   }
 }
 
@@ -94,8 +94,8 @@ TEST(Reinforced, LogProbabilityHasTheGoldenGradients) {
   }
 }
 
-// dq by the position alone is (-.03801977, .09631643); the scores of the case do not look at the second feature.
-TEST(LocalP, QueryIsPulledThroughThePosition) {
+// dq through the position alone is (-.03801977, .09631643); the scores of the case do not depend on the second feature.
+TEST(LocalP, QueryHasAGradientThroughThePosition) {
   EXPECT_NEAR(gradients(problem_named("local_p/plain"), "query", upstream_of({1}))[1], .09631643, kTolerance);
 }
 

@@ -1,6 +1,6 @@
-// Which key each query may attend, and where a query stands. A key is kept when every condition keeps it.
+// Which keys each query may attend, and the positions of queries. A key is kept if every condition keeps it.
 //
-//   position(i) = i + first_query,   or i + Lk - Lq where the causal corner is bottom right (the last query sees all)
+//   position(i) = i + first_query,   or i + Lk - Lq for Causal::bottom_right (the last query attends all keys)
 //   keep[b, h, i, j],   j < key_count[b],   causal: j <= position(i),   position(i) - left <= j <= position(i) + right
 
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace heed::kernels::reference {
 
-/// The entry of a four-axis array, where an axis of size 1 stands for every index.
+/// The entry of a four-axis array, in which axes of size 1 are broadcast.
 template <typename Real>
 const Real& spread(const Array<Real>& array, int64_t b, int64_t h, int64_t i, int64_t j) {
   const auto& n = array.shape;

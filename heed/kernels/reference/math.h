@@ -1,8 +1,8 @@
 // Functions for Real = double and std::complex<double>, holomorphic to first order.
 //
 // The complex step reads a gradient from an imaginary part of about 1e-30, so only the first power of that part
-// matters: where the standard library has no complex version of f, f(x) + i f'(x) imag(x) is as exact. Absolute values
-// and maxima are taken of real parts; std::abs, std::norm and std::conj are not holomorphic and have no place here.
+// matters: if the standard library has no complex version of f, f(x) + i f'(x) imag(x) is as exact. Absolute values and
+// maxima are taken of real parts; std::abs, std::norm and std::conj are not holomorphic and must not be used.
 
 #pragma once
 
@@ -20,7 +20,7 @@ using Complex = std::complex<double>;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// What comparisons look at.
+/// The real part, which comparisons use.
 inline double re(double x) {
   return x;
 }
@@ -28,7 +28,7 @@ inline double re(const Complex& x) {
   return x.real();
 }
 
-/// `value`, with the gradient that x has times `gradient`.
+/// `value`, with the gradient of x times `derivative`.
 inline double first_order(double, double value, double) {
   return value;
 }
@@ -36,7 +36,7 @@ inline Complex first_order(const Complex& x, double value, double derivative) {
   return {value, derivative * x.imag()};
 }
 
-/// The real part alone: a decision, or what carries no gradient.
+/// x without its gradient.
 template <typename Real>
 Real constant(const Real& x) {
   return Real(re(x));

@@ -8,7 +8,7 @@
 namespace heed::kernels::reference {
 namespace {
 
-/// Reads the hidden width off `given` where it is not known yet. False when the shapes differ.
+/// Whether the shapes agree. Sets the hidden width from `given` if it is not known yet.
 bool agrees(const std::vector<int64_t>& declared, std::span<const int64_t> given, int64_t& hidden) {
   if (declared.size() != given.size()) return false;
   for (size_t axis = 0; axis < given.size(); ++axis) {

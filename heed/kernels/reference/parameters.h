@@ -1,7 +1,7 @@
-// The parameters of one part as one head sees them.
+// The parameters of one part for one head.
 //
-// A part declares names and shapes. What is given has that shape, or that shape with a leading axis H, one set for each
-// head. The hidden width Dh is declared as kHidden and read from what is given: the same wherever it stands.
+// A part declares names and shapes. A given array has that shape, or that shape with a leading axis H, one set per
+// head. The hidden width Dh is declared as kHidden; its value is taken from the given arrays, which must agree on it.
 
 #pragma once
 
@@ -17,8 +17,8 @@ namespace heed::kernels::reference {
 
 inline constexpr int64_t kHidden = -1;
 
-/// How many scores a pair gets, and how: one; or one for each channel of the values, by a hidden layer, by the
-/// hidden layer alone, or by the score once for each channel.
+/// The scores of a pair: one; or one per channel of the values, by a hidden layer and a matrix, by the hidden layer
+/// alone, or by applying the score per channel.
 enum class Form { single, hidden, elementwise, lift };
 
 struct Sizes {
@@ -39,11 +39,12 @@ std::string shown(const std::vector<int64_t>& shape);
 template <typename Real>
 class HeadParameters {
  public:
-  /// part: "score" or "align"; takes the parameters called part.*, and refuses missing, unknown and misshapen ones.
+  /// part: "score" or "align". Selects the parameters named part.*; throws heed::Error for missing or unknown ones and
+  /// for wrong shapes.
   HeadParameters(const std::string& part, const std::vector<Declared>& declared,
                  const std::map<std::string, Array<Real>>& given, int64_t heads, int64_t head);
 
-  /// All numbers of one parameter, row-major.
+  /// The data of one parameter, row-major.
   std::span<const Real> operator[](const std::string& name) const { return by_name_.at(name); }
 
  private:

@@ -15,7 +15,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 const std::vector<std::string> kDimensionalities{"single", "multi", "multi(elementwise)", "multi(lift)"};
 
-/// Every score as named, and the variants that take another way through the code.
+/// Every score by name, and the variants that use other code.
 std::vector<std::string> scores() {
   auto all = score_names();
   all.insert(all.end(), {"additive(relu, bias=false)", "concat(gelu)", "activated_general(elu)", "additive(silu)",
@@ -54,7 +54,7 @@ bool draws(const std::string& spec) {
   return names(spec, "hard") || names(spec, "gumbel") || names(spec, "straight") || names(spec, "reinforced");
 }
 
-/// Runs the body for every mechanism: deciding, and drawing if it draws.
+/// Runs the body for every mechanism: without sampling, and with sampling if it is stochastic.
 void for_every_mechanism(const Lengths& lengths,
                          const std::function<void(const std::string&, Problem<double>&)>& body) {
   for (const auto& spec : mechanisms()) {
@@ -72,7 +72,7 @@ int64_t width_of(const Answer<double>& answer) {
   return answer.weights.shape.back();
 }
 
-/// The numbers of one query: n of them.
+/// The n numbers of one query.
 template <typename Real>
 std::vector<Real> row_of(const Array<Real>& array, int64_t row, int64_t n) {
   const auto from = array.data.begin() + row * n;
@@ -83,7 +83,7 @@ void expect_all(const std::vector<double>& got, double expected, const char* wha
   for (const double x : got) EXPECT_EQ(x, expected) << what;
 }
 
-/// A query that may attend nothing: row 1 of batch row 0, head 1 (of 3 queries, 2 heads).
+/// A query that may attend nothing: query 1 of batch element 0, head 1 (of 3 queries, 2 heads).
 constexpr int64_t kDeadRow = 4;
 
 void kill_row(Problem<double>& problem) {
@@ -92,12 +92,12 @@ void kill_row(Problem<double>& problem) {
 }
 
 /// So that the loops below are not empty: every score with every alignment, and some of both in more than one form.
-TEST(EveryMechanism, IsOneOfMany) {
+TEST(EveryMechanism, CoversAllScoresAndAlignments) {
   ASSERT_FALSE(score_names().empty() || align_names().empty());
   EXPECT_GT(mechanisms().size(), scores().size() * alignments().size());
 }
 
-// D1: zeros, an lse of -inf, and the NaN in the query of that row is not read.
+// D1: zeros, an lse of -inf, and NaN in that query is not read.
 TEST(EveryMechanism, LeavesARowWithoutKeysAtZero) {
   for_every_mechanism({}, [](const std::string&, Problem<double>& problem) {
     kill_row(problem);
@@ -116,7 +116,7 @@ TEST(EveryMechanism, LeavesARowWithoutKeysAtZero) {
   });
 }
 
-// D1: whatever moves, a dead row does not.
+// D1: the context of a query without keys depends on no input.
 TEST(EveryMechanism, LetsNoGradientThroughARowWithoutKeys) {
   for_every_mechanism({}, [](const std::string&, Problem<double>& problem) {
     kill_row(problem);
@@ -143,11 +143,11 @@ TEST(EveryMechanism, KeepsShapesWhereSomethingIsEmpty) {
   }
 }
 
-// D2: one key, all the weight; its score then has no gradient. The exceptions are named.
+// D2: a single key has all the weight, and its score then has no gradient. The exceptions are listed.
 TEST(EveryMechanism, GivesAllWeightToAnOnlyKey) {
   for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
     for (const char* other : {"sigmoid", "identity", "reinforced", "local_m(1)", "local_m(1, clamp)", "local_p"}) {
-      if (names(spec, other)) return;  // their own value; not selected; outside the window
+      if (names(spec, other)) return;  // not normalized; not selected; outside the window
     }
     problem.keep = {{1, 1, 1, 5}, {0, 0, 1, 0, 0}};
     problem.bias = {{1, 1, 1, 5}, {0, 0, 0, 0, 0}};
@@ -165,7 +165,7 @@ TEST(EveryMechanism, GivesAllWeightToAnOnlyKey) {
   });
 }
 
-// D2 for the unnormalized local alignment: the Gaussian is what is left. p = 3 sigmoid(0) = 1.5, sigma = 1, j = 1.
+// D2 for the unnormalized local alignment: the weight is the Gaussian. p = 3 sigmoid(0) = 1.5, sigma = 1, j = 1.
 TEST(LocalP, GivesAnOnlyKeyItsGaussian) {
   auto problem = problem_of("dot + local_p(2)", {1, 1, 1, 1, 3, {2, 2, 1, 1}});
   problem.parameters["align.to_position"] = {{1, 1}, {0}};
@@ -174,7 +174,7 @@ TEST(LocalP, GivesAnOnlyKeyItsGaussian) {
   EXPECT_NEAR(attend(problem).weights.data[1], std::exp(-.5 * .5 / 2), 1e-15);
 }
 
-// D3: keys and values that nobody may attend are not read: NaN and infinity there change no bit.
+// D3: keys and values that no query may attend are not read: NaN and infinity there change no bit.
 TEST(EveryMechanism, DoesNotReadMaskedKeysAndValues) {
   for_every_mechanism({}, [](const std::string&, Problem<double>& problem) {
     problem.key_count = {{2}, {3, 5}};
@@ -199,8 +199,8 @@ TEST(EveryMechanism, DoesNotReadMaskedKeysAndValues) {
   });
 }
 
-// D3: a key that one query may attend and another may not does not reach the other. Reinforced pools it into the mean.
-TEST(EveryMechanism, DoesNotReadWhatOnlyAnotherQueryMayAttend) {
+// D3: a key that only one query may attend does not affect another. Exception: reinforced includes it in the mean.
+TEST(EveryMechanism, DoesNotReadKeysThatOnlyAnotherQueryMayAttend) {
   for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
     if (names(spec, "reinforced")) return;
     problem.causal = Causal::top_left;
@@ -217,7 +217,7 @@ TEST(EveryMechanism, DoesNotReadWhatOnlyAnotherQueryMayAttend) {
   });
 }
 
-// D4: NaN in a kept score is seen in the context, unless the alignment does not look there.
+// D4: NaN in a kept score makes the context NaN, unless the alignment does not read that score.
 TEST(EveryMechanism, DoesNotHideANanInAKeptScore) {
   for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
     if (names(spec, "uniform") || names(spec, "local") || names(spec, "reinforced")) return;
@@ -230,7 +230,7 @@ TEST(EveryMechanism, DoesNotHideANanInAKeptScore) {
   });
 }
 
-// D4: what compares or normalizes turns a kept score of +inf into NaN.
+// D4: alignments that compare or normalize turn a kept score of +inf into NaN.
 TEST(EveryMechanism, DoesNotHideAnInfinityInAKeptScore) {
   for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
     for (const char* other : {"uniform", "local", "reinforced", "sigmoid", "identity"}) {
@@ -241,7 +241,7 @@ TEST(EveryMechanism, DoesNotHideAnInfinityInAKeptScore) {
   });
 }
 
-// D4: a kept score of -inf counts as masked. The policy of reinforced looks at keys, not at scores.
+// D4: a kept score of -inf counts as masked. The policy of reinforced reads keys, not scores.
 TEST(EveryMechanism, TreatsAScoreOfMinusInfinityAsMasked) {
   for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
     if (names(spec, "reinforced")) return;
@@ -255,7 +255,7 @@ TEST(EveryMechanism, TreatsAScoreOfMinusInfinityAsMasked) {
   });
 }
 
-// D6: of equals the first.
+// D6: of equal scores the first wins.
 TEST(Ties, GoToTheLowestIndex) {
   for (const std::string alignment :
        {"hard", "gumbel_softmax", "straight_through", "top_k(1, renorm)", "threshold(.9, renorm)"}) {
@@ -266,8 +266,8 @@ TEST(Ties, GoToTheLowestIndex) {
   }
 }
 
-// D7, and every other shape the loops rely on.
-TEST(Shapes, AreRefusedWithWhatCameAndWhatWasExpected) {
+// D7, and every other shape that the loops rely on.
+TEST(Shapes, AreRefusedWithTheGotAndTheExpectedShape) {
   const auto message = [](const Problem<double>& problem) {
     try {
       attend(problem);
@@ -304,7 +304,7 @@ TEST(Shapes, AreRefusedWithWhatCameAndWhatWasExpected) {
   EXPECT_EQ(message(problem), "kernels/reference: a key_count is 6, expected 0 to 5");
 }
 
-/// Tasks in turn on so many threads.
+/// Distributes tasks over `threads` threads in turn.
 ParallelFor on_threads(int64_t threads) {
   return [threads](int64_t tasks, const std::function<void(int64_t)>& body) {
     std::vector<std::thread> workers;
@@ -319,7 +319,7 @@ ParallelFor on_threads(int64_t threads) {
 
 TEST(EveryMechanism, GivesTheSameBitsOnAnyNumberOfThreads) {
   for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
-    if (spec.find('(') < spec.find(',')) return;  // the plain parts stand for their variants: threads cost time
+    if (spec.find('(') < spec.find(',')) return;  // skips variants of parts: threads cost time
     problem.dropout = .3;
     const auto one = attend(problem);
     const auto expected = outputs(one);
@@ -331,7 +331,7 @@ TEST(EveryMechanism, GivesTheSameBitsOnAnyNumberOfThreads) {
   });
 }
 
-/// Everything an answer says as one number.
+/// A weighted sum of all finite numbers of an answer.
 template <typename Real>
 Real summary(const Answer<Real>& answer) {
   Real sum(0);
@@ -344,7 +344,7 @@ Real summary(const Answer<Real>& answer) {
   return sum;
 }
 
-/// All inputs, moved along one random direction by so much.
+/// The problem with all inputs moved by `by` along one random direction.
 template <typename Real>
 Problem<Real> moved(Problem<Real> problem, const Real& by) {
   uint64_t seed = 900;
@@ -355,9 +355,9 @@ Problem<Real> moved(Problem<Real> problem, const Real& by) {
   return problem;
 }
 
-// Central differences err by h^2 times the third derivative (large where a weight is nearly 0: entropy bends like
-// 1 / a^2) and by epsilon / h; at h = 2e-7 both stay under 1e-7 here. The gradients of straight_through are not those
-// of its values, by design: it has a test of its own.
+// The error of central differences is h^2 times the third derivative (large where a weight is nearly 0: that of entropy
+// grows like 1 / a^2) plus epsilon / h; at h = 2e-7 both stay under 1e-7 here. The gradients of straight_through are by
+// design not those of its values: it has a test of its own.
 TEST(EveryMechanism, HasGradientsThatAgreeWithCentralDifferences) {
   for_every_mechanism({}, [](const std::string& spec, Problem<double>& problem) {
     if (names(spec, "straight_through")) return;
@@ -374,8 +374,8 @@ TEST(EveryMechanism, HasGradientsThatAgreeWithCentralDifferences) {
   });
 }
 
-// The value is that of the one-hot weights, the gradient by the scores that of gumbel_softmax at the same temperature.
-TEST(StraightThrough, BorrowsTheGradientsOfGumbelSoftmax) {
+// The value is that of one-hot weights; the gradients are those of gumbel_softmax at the same temperature.
+TEST(StraightThrough, HasTheGradientsOfGumbelSoftmax) {
   auto through = problem_of("additive + straight_through(.7)"), soft = problem_of("additive + gumbel_softmax(.7)");
   through.sample = soft.sample = true;
   const auto upstream = upstream_of(numbers({24}, 5).data);
@@ -404,7 +404,7 @@ TEST(Missing, SaysWhy) {
   EXPECT_THROW(why("dot + entmax(1)"), Error);
 }
 
-// Options remember that they were read; the reference reads them afresh.
+// Options record that they were read; the reference parses them again.
 TEST(Options, MayHaveBeenReadBefore) {
   auto problem = problem_of("dot + top_k(2, renorm)");
   EXPECT_EQ(problem.mechanism.align.options.integer("k", 8), 2);

@@ -1,9 +1,9 @@
-// Draws have the distribution they claim, by chi-square statistics of d degrees. The bound is the quantile at 1 - 1e-6
-// by the cube-root approximation of Wilson and Hilferty (1931):
+// Samples have the documented distribution, by chi-square tests with d degrees of freedom. The bound is the quantile at
+// 1 - 1e-6 by the cube-root approximation of Wilson and Hilferty (1931):
 //
 //   chi2 = d (1 - 2 / (9 d) + z sqrt(2 / (9 d)))^3,   z = 4.7534 the normal quantile at 1 - 1e-6
 //
-// Seeds are fixed, so a test passes always or never.
+// Seeds are fixed, so the tests are deterministic.
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,7 @@ Problem<double> five_keys(const std::string& align) {
   return problem;
 }
 
-/// The first key with u < a_0 + ... + a_j, else the last: the textbook draw.
+/// The first key j with u < a_0 + ... + a_j, else the last: inverse transform sampling.
 size_t inverse_cdf(const std::vector<double>& weights, double u) {
   double sum = 0;
   for (size_t j = 0; j < weights.size(); ++j) {
@@ -48,14 +48,14 @@ size_t inverse_cdf(const std::vector<double>& weights, double u) {
   return weights.size() - 1;
 }
 
-// Of 4 degrees the chance to exceed x is exp(-x / 2) (1 + x / 2): the approximation errs to the rare side, by little.
+// With 4 degrees of freedom, P(chi2 > x) = exp(-x / 2) (1 + x / 2): the approximation is slightly conservative.
 TEST(ChiSquare, BoundIsExceededAboutOnceInAMillion) {
   const double x = chi_square_bound(4), chance = std::exp(-x / 2) * (1 + x / 2);
   EXPECT_GT(chance, 1e-7);
   EXPECT_LT(chance, 1e-6);
 }
 
-TEST(Hard, DrawsKeysAsOftenAsTheirSoftmaxWeightsSay) {
+TEST(Hard, SamplesKeysWithTheirSoftmaxWeights) {
   const auto weights = attend(five_keys("softmax")).weights.data;
   auto problem = five_keys("hard");
   problem.sample = true;
@@ -67,11 +67,11 @@ TEST(Hard, DrawsKeysAsOftenAsTheirSoftmaxWeightsSay) {
   }
   EXPECT_LT(chi_square(counts, weights), chi_square_bound(4));
   EXPECT_GT(chi_square(counts, std::vector<double>(5, .2)), chi_square_bound(4))
-      << "the test could not tell them from even draws";
+      << "the test cannot tell them from uniform samples";
 }
 
-// The same through the queries of one call, and channel by channel: each has numbers of its own.
-TEST(Hard, DrawsEveryQueryAndChannelByItself) {
+// Samples of the queries and channels of one call are independent: each has random numbers of its own.
+TEST(Hard, SamplesQueriesAndChannelsIndependently) {
   auto problem = problem_of("dot + hard, multi(lift)", {1, 1, 1, kDraws, 2, {2, 2, 2, 1}});
   std::fill(problem.query.data.begin(), problem.query.data.end(), 0);  // even chances
   problem.sample = true;
@@ -84,7 +84,7 @@ TEST(Hard, DrawsEveryQueryAndChannelByItself) {
   EXPECT_LT(chi_square(counts, std::vector<double>(4, .25)), chi_square_bound(3));
 }
 
-// Gumbel-max and the inverse of the cumulated weights are two ways to draw from one distribution.
+// Gumbel-max and the inverse CDF are two ways to sample one distribution.
 TEST(InverseCdf, HasTheGoldenDrawsAndTheDistributionOfHard) {
   const std::vector<double> golden{.30719589, .18632372, .50648039};
   EXPECT_EQ(inverse_cdf(golden, .1), 0U);
@@ -98,8 +98,8 @@ TEST(InverseCdf, HasTheGoldenDrawsAndTheDistributionOfHard) {
   EXPECT_LT(chi_square(counts, weights), chi_square_bound(4));
 }
 
-// The best key of the soft draw is the key of the hard draw.
-TEST(GumbelSoftmax, PeaksWhereHardDraws) {
+// The argmax of the soft sample is the key of the hard sample.
+TEST(GumbelSoftmax, HasTheArgmaxThatHardSamples) {
   auto soft = five_keys("gumbel_softmax(.1)"), hard = five_keys("hard");
   soft.sample = hard.sample = true;
   for (uint64_t seed = 0; seed < 100; ++seed) {
@@ -110,7 +110,7 @@ TEST(GumbelSoftmax, PeaksWhereHardDraws) {
 }
 
 // Every key is in the subset with its own probability: sigmoid of its logit, here the key itself.
-TEST(Reinforced, SelectsKeysAsOftenAsThePolicySays) {
+TEST(Reinforced, SelectsKeysWithTheProbabilitiesOfThePolicy) {
   auto problem = five_keys("reinforced(identity)");
   problem.sample = true;
   problem.parameters = {{"align.from_keys", {{1, 3}, {1, 0, 0}}},
@@ -129,7 +129,7 @@ TEST(Reinforced, SelectsKeysAsOftenAsThePolicySays) {
   }
 }
 
-// The log-probability of what was drawn, against the frequencies' own formula.
+// One log-probability per batch element and head: below 0, and 0 if there are no keys to select from.
 TEST(Reinforced, LogProbabilityIsThatOfTheSubset) {
   auto problem = problem_of("dot + reinforced", {});
   problem.sample = true;

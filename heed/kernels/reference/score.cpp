@@ -19,14 +19,14 @@ Real dot(Features<Real> x, Features<Real> y) {
   return sum;
 }
 
-/// Part c of `count` equal parts: the c-th group of features, row of a matrix, or matrix of a stack.
+/// Part c of `count` equal parts: a group of features, a row of a matrix, or a matrix of a stack.
 template <typename Real>
 Features<Real> part(Features<Real> x, int64_t c, int64_t count) {
   const size_t size = x.size() / static_cast<size_t>(count);
   return x.subspan(static_cast<size_t>(c) * size, size);
 }
 
-/// W x, W by rows.
+/// W x, W row-major.
 template <typename Real>
 std::vector<Real> product(Features<Real> matrix, Features<Real> x) {
   std::vector<Real> y(matrix.size() / x.size());
@@ -34,7 +34,7 @@ std::vector<Real> product(Features<Real> matrix, Features<Real> x) {
   return y;
 }
 
-/// One number for each channel.
+/// The scores of all channels.
 template <typename Real, typename Formula>
 std::vector<Real> for_each_channel(const Sizes& sizes, const Formula& formula) {
   std::vector<Real> e;
@@ -49,7 +49,7 @@ void check_groups(const std::string& name, const Sizes& s) {
         s.width(), " channels of the values");
 }
 
-/// Hidden layers end in one of two ways.
+/// Base of scores with a hidden layer x, which ends in one of two ways.
 ///   single, hidden:  e = w_c . act(x)         w [W, Dh]
 ///   elementwise:     e_c = 5 act(x_c / 5)     Shen et al., 2018: linear near 0, bounded by 5
 template <typename Real>
@@ -80,7 +80,7 @@ class HiddenLayer : public Score<Real> {
   Form form_;
 };
 
-/// Additive (Bahdanau et al., 2015):   e = w . act(W_q q + W_k k + b)      the bias stands inside the activation
+/// Additive (Bahdanau et al., 2015):   e = w . act(W_q q + W_k k + b)      the bias is inside the activation
 template <typename Real>
 class Additive final : public HiddenLayer<Real> {
  public:
@@ -124,7 +124,7 @@ class Concat final : public HiddenLayer<Real> {
   }
 };
 
-/// Scores without a matrix: a formula of one group of features, channel by channel.
+/// Scores without a matrix: a formula on one group of features per channel.
 template <typename Real>
 class Grouped : public Score<Real> {
  public:
@@ -167,7 +167,7 @@ class ScaledDot final : public Grouped<Real> {
 };
 
 /// Cosine (Graves et al., 2014):   e = sharpness q . k / (max(|q|, 1e-8) max(|k|, 1e-8))
-/// |x| = sqrt(sum x^2). A vector shorter than 1e-8 is a constant: it gets no gradient, the formula's own would be 1e8.
+/// |x| = sqrt(sum x^2). A vector shorter than 1e-8 counts as constant: it gets no gradient; the formula's would be 1e8.
 template <typename Real>
 class Cosine final : public Grouped<Real> {
  public:
@@ -197,7 +197,7 @@ class Cosine final : public Grouped<Real> {
   bool learned_;
 };
 
-/// Euclidean:   e = -|q - k|^2,   root: e = -|q - k|      near is good, so the distance is negated
+/// Euclidean:   e = -|q - k|^2,   root: e = -|q - k|      negated, so that a near key has a large score
 template <typename Real>
 class Euclidean final : public Grouped<Real> {
  public:
@@ -214,7 +214,7 @@ class Euclidean final : public Grouped<Real> {
   bool root_;
 };
 
-/// Scores with a matrix: lifted, they have a stack of matrices, one for each channel.
+/// Scores with a matrix. Lifted: a stack of matrices, one per channel.
 template <typename Real>
 class Bilinear : public Score<Real> {
  public:
@@ -267,7 +267,7 @@ class BiasedGeneral final : public Bilinear<Real> {
   }
 };
 
-/// Activated general (Ma et al., 2017):   e = act(k . (W q) + b),   b a number      bounded under tanh
+/// Activated general (Ma et al., 2017):   e = act(k . (W q) + b),   b a scalar      bounded under tanh
 template <typename Real>
 class ActivatedGeneral final : public Bilinear<Real> {
  public:
@@ -288,7 +288,7 @@ class ActivatedGeneral final : public Bilinear<Real> {
   Activation<Real> activate_;
 };
 
-/// Location (Luong et al., 2015):   e_j = (W q)_j      the key itself is not looked at; keys from `most` on are masked
+/// Location (Luong et al., 2015):   e_j = (W q)_j      keys are not read; keys from index `most` on are masked
 template <typename Real>
 class Location final : public Score<Real> {
  public:
@@ -312,10 +312,10 @@ class Location final : public Score<Real> {
   int64_t max_;
 };
 
-/// Self-attentive (Lin et al., 2017; Yang et al., 2016): the query is learned, the given one is not looked at.
-///   hidden:  e_i = query_i . act(W k + b)        multi: one query for each channel
+/// Self-attentive (Lin et al., 2017; Yang et al., 2016): the query is learned, the given one is not read.
+///   hidden:  e_i = query_i . act(W k + b)        multi: one query per channel
 ///   dot:     e_i = query_i . k                   lifted: by groups
-/// Row i uses learned query i, or the only one.
+/// Query i is learned query i, or the only one.
 template <typename Real>
 class SelfAttentive final : public Score<Real> {
  public:
@@ -390,8 +390,8 @@ template <typename Real>
 std::unique_ptr<const Score<Real>> make_score(const PartSpec& spec, Form form) {
   const auto found = score_makers<Real>().find(spec.name);
   if (found == score_makers<Real>().end()) return nullptr;
-  const auto fresh =
-      parse_part(spec.to_string(), "score");  // options remember what was read: those given here may have been
+  // Parsed again: options record which of them were read, and those of `spec` may have been read already.
+  const auto fresh = parse_part(spec.to_string(), "score");
   auto score = found->second(fresh.options, form);
   fresh.options.refuse_unread();
   return score;

@@ -1,8 +1,8 @@
-// e = score(q, k): how well a query and a key belong together, one pair at a time, from unprojected inputs.
+// e = score(q, k): how well a key matches a query, one pair at a time, from unprojected inputs.
 //
-// A score gives W numbers: one, or one for each channel of the values. The lifts (Form::lift) are of two kinds: a score
-// without a matrix cuts the features into W groups and looks at one group for each channel; a score with a matrix has
-// one matrix for each channel. With W = 1 both are the plain score, so most scores need no second formula.
+// A score gives W numbers: one, or one per channel of the values. Form::lift extends a score to channels in one of two
+// ways: a score without a matrix splits the features into W groups and scores one group per channel; a score with a
+// matrix has one matrix per channel. With W = 1 both are the plain score, so most scores need no second formula.
 
 #pragma once
 
@@ -26,16 +26,16 @@ template <typename Real>
 class Score {
  public:
   virtual ~Score() = default;
-  virtual std::vector<Form> forms() const = 0;  // those that have a definition
+  virtual std::vector<Form> forms() const = 0;  // the forms that are defined
   virtual std::vector<Declared> parameters(const Sizes&) const { return {}; }
   virtual void check_sizes(const Sizes&) const {}
-  /// Keys beyond this index have no score and count as masked.
+  /// Keys from this index on have no score and count as masked.
   virtual int64_t max_keys() const { return INT64_MAX; }
-  /// [W]
+  /// The W scores of a pair.
   virtual std::vector<Real> score(const HeadParameters<Real>&, const Pair<Real>&, const Sizes&) const = 0;
 };
 
-/// The score of that name, with every option understood; nullptr when there is none of that name.
+/// The score of a spec; nullptr if there is none of that name. Throws heed::Error for unknown options.
 template <typename Real>
 std::unique_ptr<const Score<Real>> make_score(const PartSpec& spec, Form form);
 

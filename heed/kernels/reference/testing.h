@@ -1,4 +1,4 @@
-// For tests: problems made from words, and gradients by the complex step.
+// For tests: problems made from specs, and gradients by the complex step.
 
 #pragma once
 
@@ -31,7 +31,7 @@ inline Array<double> numbers(const std::vector<int64_t>& shape, uint64_t seed) {
   return array;
 }
 
-/// Inputs and parameters of any mechanism; every second parameter has one set for each head.
+/// Random inputs and parameters for any mechanism; every second parameter has one set per head.
 inline Problem<double> problem_of(const std::string& spec, const Lengths& n = {}, uint64_t seed = 1) {
   Problem<double> problem;
   problem.mechanism = parse_mechanism(spec);
@@ -46,7 +46,7 @@ inline Problem<double> problem_of(const std::string& spec, const Lengths& n = {}
   return problem;
 }
 
-/// Every array of numbers in a problem by its name; absent ones too.
+/// Every differentiable array of a problem by its name; empty ones too.
 template <typename Real>
 std::map<std::string, Array<Real>*> inputs(Problem<Real>& p) {
   std::map<std::string, Array<Real>*> all{{"query", &p.query}, {"keys", &p.keys},       {"values", &p.values},
@@ -83,10 +83,10 @@ inline Problem<Complex> to_complex(const Problem<double>& p) {
   return c;
 }
 
-/// A number made from an answer, whose gradients are wanted.
+/// A scalar loss of an answer.
 using Loss = std::function<Complex(const Answer<Complex>&)>;
 
-/// The gradients of a loss by every number of one input.
+/// The gradients of a loss with respect to every number of one input.
 inline std::vector<double> gradients(const Problem<double>& problem, const std::string& input, const Loss& loss) {
   Problem<Complex> moved = to_complex(problem);
   std::vector<double> all;
@@ -107,7 +107,7 @@ inline Loss upstream_of(const std::vector<double>& upstream) {
   };
 }
 
-/// The very same bits, NaN included.
+/// Whether the bits are the same, NaN included.
 template <typename Real>
 bool same_bits(const Array<Real>& x, const Array<Real>& y) {
   if (x.shape != y.shape || x.data.size() != y.data.size()) return false;
