@@ -1,4 +1,4 @@
-// Attention problems of the fused kernels on torch's tensors, each with its twin in double for the error.
+// Problems for the fused kernels on torch tensors, each with a copy in double to measure the error.
 
 #pragma once
 
@@ -19,7 +19,7 @@ using at::Tensor;
 using fused::AlignKind;
 using fused::ScoreKind;
 
-/// Over all tensors together, each weighed by its own size.
+/// The largest error over all tensors, each relative to its own size.
 inline Error error_of(const std::vector<Tensor>& got, const std::vector<Tensor>& expected) {
   Error worst{0, 0};
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -39,7 +39,7 @@ struct Sizes {
 struct Inputs {
   Tensor query, keys, values;  // [B, H, L, D]
   Tensor to_scores;            // [D]; multi-dimensional: [W, D]
-  Tensor upstream;             // the gradient of the context, [B, H, Lq, Dv]
+  Tensor upstream;             // the gradient with respect to the context, [B, H, Lq, Dv]
 
   /// Query and keys N(0, sigma^2), values and gradients N(0, 1), to_scores N(0, 1 / D).
   static Inputs normal(const Sizes& n, double sigma = 1, bool matrix = false) {
@@ -59,13 +59,13 @@ struct Inputs {
     const auto twin = [](const Tensor& x) { return x.defined() ? x.to(at::kDouble).contiguous() : x; };
     return {twin(query), twin(keys), twin(values), twin(to_scores), twin(upstream)};
   }
-  /// Without the head axis, one batch row for each head, as the formulas in plain libtorch take them.
+  /// Heads merged into the batch axis, as the formulas in plain libtorch expect.
   std::vector<Tensor> flat() const {
     std::vector<Tensor> all{query.flatten(0, 1), keys.flatten(0, 1), values.flatten(0, 1)};
     if (to_scores.defined()) all.push_back(to_scores);
     return all;
   }
-  /// For scores without parameters.
+  /// Without to_scores, for scores without parameters.
   Inputs bare() const { return {query, keys, values, {}, upstream}; }
 };
 
@@ -74,7 +74,7 @@ struct Setting {
   AlignKind align = AlignKind::softmax;
   double alpha = 1.5;  // entmax
   bool causal = false, sample = false, with_lse = true;
-  bool exp_keys = false;  // additive: given, as a prepared memory has them
+  bool exp_keys = false;  // additive: pass exp(2 keys), as a prepared memory does
 };
 
 template <typename Real>
@@ -82,7 +82,7 @@ fused::Rows<const Real> rows_of(const Tensor& x) {
   return {x.template data_ptr<Real>(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
-/// The kernels' view of the inputs, and buffers for results and gradients.
+/// The inputs as a Problem, with buffers for results and gradients.
 template <typename Real>
 class Bound {
  public:
@@ -137,7 +137,7 @@ class Bound {
   fused::Gradients<Real> g_;
 };
 
-/// A problem in float, and what it should have given.
+/// A problem in float, and its errors relative to double.
 class Case {
  public:
   Case(Inputs inputs, const Setting& s) : in(std::move(inputs)), setting(s), single(in, s) {}
@@ -154,8 +154,8 @@ class Case {
       single.backward();
     };
   }
-  /// Of the context, by its first queries; a row of which another key was drawn, in a draw too close for float, is
-  /// left out and counted.
+  /// Error of the context of the first queries. Hard: queries for which float and double sampled different keys,
+  /// because the two were too close, are left out and counted.
   std::function<Error()> context_error() {
     return [this] {
       const int64_t count = std::min<int64_t>(512, in.query.size(2));

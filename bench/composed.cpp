@@ -1,13 +1,13 @@
-// bench_composed [--full] [--json <file>]: what the composed path costs in memory and time. The bar is asked of --full,
-// which takes minutes; without it, lengths are halved.
+// bench_composed [--full] [--json <file>]: memory and time of the composed path. The bar applies to --full, which takes
+// minutes; without it, lengths are halved.
 //
-// Memory: each row runs in a process of its own, since a peak is never forgotten. Counted is the peak of resident
-// memory during the call, less what was resident just before it and less the outputs and gradients themselves. It
-// depends on malloc: glibc keeps freed blocks below a threshold that it raises by itself, so each row is measured with
-// malloc as it comes and with the threshold held at 64 KiB (mallopt). The bar is 512 MiB.
+// Memory: each row runs in a process of its own, since earlier peaks would distort it. The measure is the peak of
+// resident memory during the call, minus what was resident just before it, minus the outputs and gradients themselves.
+// It depends on malloc: glibc keeps freed blocks below a threshold that it adapts itself, so each row is measured with
+// the default malloc and with the threshold fixed at 64 KiB (mallopt). The bar is 512 MiB.
 //
-// Time: forward and backward, composed against stored against the same formula written in plain libtorch, taken in
-// turns so that a slow minute hits all of them. Beside it the error, against plain libtorch in double.
+// Time: forward and backward of the composed path, the stored path and the same formula in plain libtorch, interleaved
+// so that a slow minute affects all of them; and the error relative to plain libtorch in double.
 
 #include <algorithm>
 #include <chrono>
@@ -62,7 +62,7 @@ Inputs random_inputs(const Mechanism& mechanism, int64_t B, int64_t L) {
   return in;
 }
 
-/// Context, gradients of its squared sum, and at order 2 the gradients of theirs.
+/// Context, gradients of its sum of squares, and for order 2 the gradients of the sum of squares of those.
 std::vector<Tensor> run(const std::function<Tensor(const Inputs&)>& context_of, const Inputs& in, int order = 1) {
   const auto context = context_of(in);
   auto results = torch::autograd::grad({context.square().sum()}, in.all(), {}, c10::nullopt, /*create_graph=*/order > 1,
@@ -116,19 +116,19 @@ double resident(const std::string& field) {
   fail("bench: /proc/self/status has no ", field, "; this needs Linux");
 }
 
-/// Makes VmHWM what VmRSS is now.
+/// Resets VmHWM to the current VmRSS.
 void forget_peak() {
   std::ofstream file("/proc/self/clear_refs");
   file << 5 << std::flush;
-  check(file.good(), "bench: cannot write to /proc/self/clear_refs, so peaks cannot be told apart");
+  check(file.good(), "bench: cannot write to /proc/self/clear_refs, which resets the peak of memory");
 }
 
-/// In a process of its own: prints the MiB that one call needs.
+/// Runs in a child process: prints the MiB that one call needs.
 void measure_memory(const MemoryRow& row) {
   if (row.malloc == "threshold") mallopt(M_MMAP_THRESHOLD, kThreshold);
   const auto mechanism = Mechanism::parse(row.mechanism);
   const auto context_of = on_path(mechanism, row.path == "stored" ? Path::stored : Path::composed);
-  run(context_of, random_inputs(mechanism, 1, 8), row.order);  // what torch sets up at the first call
+  run(context_of, random_inputs(mechanism, 1, 8), row.order);  // torch initializes itself in the first call
   const auto in = random_inputs(mechanism, 1, row.length);
   forget_peak();
   const double before = resident("VmRSS");
@@ -150,7 +150,7 @@ double memory_in_child(const MemoryRow& row) {
   check(child != nullptr, "bench: cannot start ", command.str());
   double mib = 0;
   const int read = std::fscanf(child, "%lf", &mib);
-  check(pclose(child) == 0 && read == 1, "bench: this failed: ", command.str());
+  check(pclose(child) == 0 && read == 1, "bench: command failed: ", command.str());
   return mib;
 }
 
@@ -169,8 +169,8 @@ std::vector<MemoryRow> memory_rows(bool full) {
 
 std::vector<MemoryRow> measure_memory_rows(bool full) {
   std::printf(
-      "\nMemory beside inputs, outputs and gradients; B = 1, Lq = Lk = L, D = Dh = %d, float; bar %.0f MiB (stored: "
-      "for scale)\n",
+      "\nMemory in addition to inputs, outputs and gradients; B = 1, Lq = Lk = L, D = Dh = %d, float; bar %.0f MiB "
+      "(stored: for comparison)\n",
       static_cast<int>(kWidth), kBar);
   std::printf("  %-22s %-9s %5s %6s  %-10s %9s\n", "mechanism", "path", "order", "L", "malloc", "MiB");
   auto rows = memory_rows(full);
@@ -205,7 +205,7 @@ struct TimeRow {
   std::string mechanism, path;  // path: "composed", "stored", "libtorch"
   int64_t batch, length;
   Timing time;
-  double error;  // largest, of context and gradients, over the largest number there
+  double error;  // largest difference of context and gradients, relative to the largest number of each
 };
 
 double error_of(const std::vector<Tensor>& got, const std::vector<Tensor>& expected) {
@@ -278,13 +278,13 @@ std::vector<TimeRow> measure_time_rows(bool full, bool ratios) {
 
 struct Machine {
   Blas blas = blas_in_use();
-  double load = 0;                // average of the last minute: other programs distort every time
+  double load = 0;                // load average of the last minute: other programs distort all times
   double gflops = 0, gbytes = 0;  // measured: product of 1024 x 1024 matrices, copy of 64 MiB
 };
 
 Machine measure_machine() {
   Machine machine;
-  check(getloadavg(&machine.load, 1) == 1, "bench: the system does not tell its load");
+  check(getloadavg(&machine.load, 1) == 1, "bench: cannot read the load average");
   const auto a = at::randn({1024, 1024}), b = at::randn({1024, 1024});
   const auto from = at::randn({16 << 20});
   auto to = at::empty_like(from);

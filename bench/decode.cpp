@@ -1,7 +1,7 @@
-// bench_decode [--full] [--json <file>]: what one more target costs a Transformer's decoder whose cache already holds
-// many. A step reads all weights and what the cache holds; if anything of the past were computed again, a step after
-// 1024 targets would cost a multiple of one after 64. Everything runs on one thread, pinned to one processor. The
-// report is left as JSON in the build folder, unless a file is named.
+// bench_decode [--full] [--json <file>]: the time of one decoding step of a Transformer whose cache already holds many
+// positions. A step reads all weights and the cache; if anything of the past were recomputed, a step after 1024
+// positions would cost a multiple of one after 64. Everything runs on one thread, pinned to one processor. The report
+// is written as JSON to the given file, by default to the build folder.
 
 #include <iostream>
 
@@ -17,14 +17,14 @@ namespace {
 constexpr int64_t kWidth = 512, kHeads = 8, kLayers = 6, kSource = 64, kSteps = 8;
 constexpr double kBar = 1.5;
 
-/// A decoder and a cache of so many targets, from which every round starts.
+/// A decoder and a cache of `length` positions, from which every round starts.
 class Stepping {
  public:
   Stepping(TransformerDecoder decoder, const Features& source, int64_t length)
       : decoder_(std::move(decoder)), past_(decoder_->start(source)) {
     decoder_->step(at::randn({1, length - 1, kWidth}), past_);
   }
-  /// A cache of its own, with capacity for more: a cache doubles its capacity now and then, which is no part of a step.
+  /// Copies the cache and makes it grow, untimed: doubling its capacity would distort the time of a step.
   void prepare() {
     cache_ = past_.select(at::zeros({1}, at::kLong));
     decoder_->step(next_, cache_);
@@ -81,7 +81,7 @@ int main_of(const std::vector<std::string>& arguments) {
   const at::NoGradGuard no_grad;
   torch::manual_seed(1);
   const auto cores = one_of_each_core();
-  check(!cores.empty() && pin(cores[0]), "bench: cannot stay on one processor");
+  check(!cores.empty() && pin(cores[0]), "bench: cannot pin the thread to a processor");
   use_threads(1);
   const auto machine = Machine::measure(cores);
   machine.print();

@@ -1,10 +1,10 @@
 // bench_fused [--full] [--only <row>,...] [--json <file>]: the fused kernels on the CPU against the limits of the core
-// and against the same formulas in plain libtorch. Everything runs on one thread, pinned to one processor, but for the
-// rows about threads. --full takes minutes and adds the grid; without it there are fewer rounds. The report is left as
-// JSON in the build folder, unless a file is named.
+// and against the same formulas in plain libtorch. Everything runs on one thread, pinned to one processor, except for
+// the row "threads". --full takes minutes and adds the grid; without it there are fewer rounds. The report is written
+// as JSON to the given file, by default to the build folder.
 //
-// A bar is what the case was asked to reach, on a core with AVX-512 unless the row says otherwise. One that is missed
-// is said, and is no error: the program fails when something could not be run.
+// A bar is the target of a figure, on a core with AVX-512 unless the row says otherwise. A missed bar is reported but
+// is no error: the program fails only if something could not be run.
 
 #include <iostream>
 #include <malloc.h>
@@ -23,7 +23,7 @@ namespace {
 
 // ---- memory --------------------------------------------------------------------------------------------------------
 
-/// In a process of its own: prints the MiB that forward and backward take beside context and gradients, and the plan.
+/// Runs in a child process: prints the plan and the MiB that a call needs in addition to context and gradients.
 void measure_memory(int64_t length, const std::string& setting) {
   constexpr int64_t D = 128;
   if (setting == "threshold") mallopt(M_MMAP_THRESHOLD, kMallocThreshold);
@@ -42,7 +42,7 @@ void measure_memory(int64_t length, const std::string& setting) {
       return results;
     };
   };
-  call_on(64)();  // what torch sets up at the first call
+  call_on(64)();  // torch initializes itself in the first call
   const double mib = memory_of(call_on(length));
   std::cout << mib << '\n' << plan << '\n';
 }
@@ -51,7 +51,7 @@ void memory(Bench& bench) {
   constexpr double kBar = 96;  // MiB
   std::printf(
       "\nMemory of attend(), additive + softmax, forward + backward, Lq = Lk = L, Dh = D = 128, float, one thread,"
-      " beside inputs, context and gradients\n  %6s  %-38s %9s %9s\n",
+      " in addition to inputs, context and gradients\n  %6s  %-38s %9s %9s\n",
       "L", "malloc", "MiB", "bar");
   for (const std::string setting : {"default", "threshold"}) {
     if (setting == "threshold" && !bench.full) break;
@@ -68,7 +68,7 @@ void memory(Bench& bench) {
   }
 }
 
-// ---- all of it -----------------------------------------------------------------------------------------------------
+// ---- all rows ------------------------------------------------------------------------------------------------------
 
 struct Part {
   std::string name;
@@ -128,11 +128,11 @@ int main_of(const std::vector<std::string>& arguments) {
       fail("bench: got '", arguments[i], "', expected --full, --only <row>,... or --json <file>");
   }
   for (const auto& name : only)
-    check(std::find(names.begin(), names.end(), name) != names.end(), "bench: there is no row ", name,
-          "; there are: ", joined(names));
+    check(std::find(names.begin(), names.end(), name) != names.end(), "bench: got row '", name, "', expected one of ",
+          joined(names));
 
   const auto cores = one_of_each_core();
-  check(!cores.empty() && pin(cores[0]), "bench: cannot stay on one processor");
+  check(!cores.empty() && pin(cores[0]), "bench: cannot pin the thread to a processor");
   use_threads(1);
   bench.machine = Machine::measure(cores);
   bench.machine.print();
@@ -145,7 +145,7 @@ int main_of(const std::vector<std::string>& arguments) {
       took += seconds([&] { part.run(bench); });
     } catch (const std::exception& error) {
       const std::string reason = error.what();
-      failed.push_back(part.name + ": " + reason.substr(0, reason.find('\n')));  // torch adds where it was
+      failed.push_back(part.name + ": " + reason.substr(0, reason.find('\n')));  // without torch's stack trace
       std::cout << std::flush;
       std::cerr << "bench_fused: " << failed.back() << '\n';
     }

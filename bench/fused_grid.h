@@ -1,4 +1,4 @@
-// The whole grid, so that losses are seen too: ours against the formula in plain libtorch, sizes from small to large.
+// The grid: our kernels against the formula in plain libtorch on all sizes, including those where ours are slower.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace heed::bench {
 
-/// Geometric mean of a figure over races, with the best and the worst.
+/// Prints the geometric mean of a figure over races, the best and the worst.
 inline void print_summary(const std::vector<Race>& races, size_t which) {
   double logs = 0;
   const Race *best = &races[0], *worst = &races[0];
@@ -24,7 +24,7 @@ inline void print_summary(const std::vector<Race>& races, size_t which) {
               worst->figures[which].value, worst->title.c_str());
 }
 
-/// Forward and forward + backward of one case, as a line.
+/// Times forward and forward + backward of one case and prints a line.
 inline Race grid_race(const std::string& name, const std::string& title, const Inputs& in, const Setting& setting,
                       const Formula& formula) {
   Race race(name, title);

@@ -1,4 +1,4 @@
-// The rows of the report: each a race of ours, the limit of the core, and plain libtorch.
+// The rows of the report: each compares our kernels with the limits of the core and with plain libtorch.
 
 #pragma once
 
@@ -27,7 +27,8 @@ struct Bench {
   Pace pace() const { return full ? Pace{} : Pace{.rounds = 9, .slow_rounds = 2}; }
   void finish(Race race, bool print = true) {
     race.running_on = fused::instruction_set();
-    for (auto& baseline : race.baselines) baseline.run = {}, baseline.error = {};  // what they use is gone soon
+    for (auto& baseline : race.baselines)
+      baseline.run = {}, baseline.error = {};  // they refer to local variables of the caller
     if (print) race.print();
     races.push_back(std::move(race));
   }
@@ -39,7 +40,7 @@ inline double product(std::initializer_list<int64_t> sizes) {
   return all;
 }
 
-/// Multiply-adds of the instruction set in use, for about 10 ms, as a baseline called "multiply-adds".
+/// Adds a baseline "multiply-adds": about 10 ms of FMA on the instruction set in use. Returns its number of operations.
 inline double add_ruler(Race& race) {
   const Fma fma(fused::instruction_set());
   const int64_t rounds = fma.rounds_for(0.01);
@@ -52,17 +53,17 @@ inline Figure of_peak(const std::string& who, double flops, double ruler_flops, 
   return {"% of peak, " + who, 100 * flops / ruler_flops, {"multiply-adds"}, {who}, "%", bar, true, needs};
 }
 
-inline Figure times(const std::string& who, const std::string& than, double bar = kAbsent) {  // how often faster
+inline Figure times(const std::string& who, const std::string& than, double bar = kAbsent) {  // speedup
   return {who + ", times " + than, 1, {than}, {who}, "x", bar, true, kAvx512};
 }
 
-inline Figure part(const std::string& who, const std::string& of, double bar = kAbsent) {  // of its time
+inline Figure part(const std::string& who, const std::string& of, double bar = kAbsent) {  // ratio of times
   return {who + " / " + of, 1, {who}, {of}, "of the time", bar, false, kAvx512};
 }
 
 // ---- dot -----------------------------------------------------------------------------------------------------------
 
-/// d = 64, N = 2048; 4 N^2 d operations forward, 10 N^2 d backward.
+/// d = 64, N = 2048; 4 N^2 d floating-point operations forward, 10 N^2 d backward.
 inline void dot(Bench& bench, const std::string& name, double forward_bar, double backward_bar,
                 const std::string& needs) {
   constexpr int64_t N = 2048, D = 64;
@@ -93,7 +94,7 @@ inline void dot(Bench& bench) {
 inline void dot_avx2(Bench& bench) {
   const auto sets = fused::instruction_sets();
   if (std::find(sets.begin(), sets.end(), "avx2") == sets.end()) {
-    std::printf("\ndot_avx2 is left out_dim: this machine has no AVX2\n");
+    std::printf("\ndot_avx2 is skipped: this machine has no AVX2\n");
     return;
   }
   struct Forced {
@@ -116,7 +117,7 @@ inline int64_t best_chunk(const std::vector<int64_t>& chunks, const std::functio
   return best;
 }
 
-/// Dh = Dv = 128, N = 1024. Query and keys are projected already, for every baseline.
+/// Dh = Dv = 128, N = 1024. Query and keys are already projected, for every baseline.
 inline void additive(Bench& bench) {
   constexpr int64_t N = 1024, D = 128;
   const auto in = Inputs::normal({1, 1, N, N, D, D});
@@ -170,8 +171,8 @@ inline void additive(Bench& bench) {
   bench.finish(std::move(race));
 }
 
-/// One decoder step on prepared keys. Bound by traffic with the cache beyond the core's own: keys and values are read
-/// forward and again backward, and their gradients are written; a loop that does nothing else is a baseline.
+/// One decoder step on prepared keys. Bound by the bandwidth of the shared cache: keys and values are read in forward
+/// and again in backward, and their gradients are written; a loop that does nothing else is a baseline.
 inline void step(Bench& bench) {
   constexpr int64_t B = 64, Lk = 20, Dh = 256, Dv = 512;
   const auto in = Inputs::normal({B, 1, 1, Lk, Dh, Dv});
@@ -262,7 +263,7 @@ inline void align(Bench& bench) {
   bench.finish(std::move(race));
 }
 
-/// Weights of 16 queries besides the context.
+/// The context and the weights of 16 queries.
 inline void weights(Bench& bench) {
   constexpr int64_t N = 4096, D = 64, kRows = 16;
   const auto in = Inputs::normal({1, 1, N, N, D, D});
@@ -288,7 +289,7 @@ inline void weights(Bench& bench) {
 
 // ---- decoding ------------------------------------------------------------------------------------------------------
 
-/// One query in each of 8 heads over 8192 keys, on 8 caches in turn, so that none is in a cache of the processor.
+/// One query in each of 8 heads over 8192 keys, on 8 key-value caches in turn, so that none is in the CPU's cache.
 inline void decode(Bench& bench) {
   constexpr int64_t H = 8, L = 8192, D = 64, kCaches = 8, kEach = H * L * D;
   HugeBuffer buffer(2 * kCaches * kEach);
@@ -321,10 +322,10 @@ inline void decode(Bench& bench) {
 
 // ---- threads -------------------------------------------------------------------------------------------------------
 
-/// What a second thread gains, over what it gains on multiply-adds alone.
+/// The speedup of a second thread, relative to its speedup on multiply-adds alone.
 inline void threads(Bench& bench) {
   if (bench.machine.cores.size() < 2) {
-    std::printf("\nthreads is left out_dim: there is one core to use\n");
+    std::printf("\nthreads is skipped: there is only one core to use\n");
     return;
   }
   Pool pool({bench.machine.cores[1]});
@@ -347,7 +348,7 @@ inline void threads(Bench& bench) {
     race.add(name + ", 2", [&run = work, &two] { run(two); });
   }
   auto pace = bench.pace();
-  pace.slow = 1;  // jobs are long here: none sits out
+  pace.slow = 1;  // baselines are long here: all run in every round
   race.run(pace);
   const std::string bare = works[0].first;
   race.add({"gain, " + bare, 1, {bare + ", 1"}, {bare + ", 2"}, "x"});

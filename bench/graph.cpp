@@ -1,10 +1,10 @@
 // bench_graph [--full] [--json <file>]: layers of graph attention over a random graph with a million edges, forward and
-// backward on two threads, against the same layers in plain libtorch. --full has more rounds. The report is left as
-// JSON in the build folder, unless a file is named.
+// backward on two threads, against the same layers in plain libtorch. --full has more rounds. The report is written as
+// JSON to the given file, by default to the build folder.
 //
-// Plain libtorch is written twice, since its ways to gather and to add rows differ much in speed: with index_select and
-// index_add, and with gather and scatter_add. The bar is asked against the faster of the two. Beside the times stands
-// how long it takes to stream the bytes that our passes have to touch, once, on the same threads.
+// There are two versions in plain libtorch, since its ways to gather and to add rows differ much in speed: with
+// index_select and index_add, and with gather and scatter_add. The bar applies to the faster of the two. For
+// comparison, the report has the time to stream once the bytes that our passes touch, on the same threads.
 
 #include <iostream>
 
@@ -27,7 +27,7 @@ constexpr int kThreads = 2;
 
 // ---- plain libtorch ------------------------------------------------------------------------------------------------
 
-/// Rows of x by index, and sums of rows that have the same index.
+/// One way to gather rows of x by index, and to sum rows with the same index.
 struct Rows {
   std::string name;
   std::function<Tensor(const Tensor& x, const Tensor& index)> of;
@@ -53,7 +53,7 @@ const std::vector<Rows> kRows{
     {"gather, scatter_add", [](const Tensor& x, const Tensor& index) { return x.gather(0, wide(index, x)); },
      [](const Tensor& x, const Tensor& index) { return buffer_for_sums(x).scatter_add(0, wide(index, x), x); }}};
 
-/// The parameters of a layer, as leaves, and its nodes.
+/// The features of the nodes and the parameters of a layer, as leaves of autograd.
 struct Leaves {
   Tensor nodes, values, receiver, self, neighbor, to_scores;
 
@@ -116,7 +116,7 @@ struct Setup {
   }
 };
 
-/// What the passes over the edges touch, in bytes: rows of neighbors, numbers of edges, and each node once.
+/// Bytes that the passes over the edges touch: features of senders, numbers per edge, and each node once.
 double bytes_touched(GatVersion version) {
   constexpr double kRow = 4.0 * kHeads * kOut, kHead = 4.0 * kHeads, kIndex = 4;
   const bool v2 = version == GatVersion::v2;
@@ -128,7 +128,7 @@ double bytes_touched(GatVersion version) {
   return kEdges * (forward + receivers + senders) + kNodes * nodes;
 }
 
-/// Streams so many bytes through the threads, of a buffer larger than the cache.
+/// Reads `bytes` bytes on all threads, from a buffer larger than the cache.
 void stream(HugeBuffer& buffer, double bytes) {
   const auto floats = static_cast<size_t>(bytes / 4 / kThreads) / 64 * 64;
   at::parallel_for(0, kThreads, 1, [&](int64_t, int64_t) {
@@ -172,7 +172,7 @@ Race run_race(GatVersion version, bool full) {
 
 // ---- memory --------------------------------------------------------------------------------------------------------
 
-/// In a process of its own: prints the MiB that forward and backward take beside context and gradients.
+/// Runs in a child process: prints the MiB that forward and backward need in addition to context and gradients.
 void measure_memory(const std::string& who, const std::string& version) {
   Setup setup(version == "gat" ? GatVersion::v1 : GatVersion::v2);
   std::cout << memory_of([&] { return who == "heed" ? setup.ours() : setup.plain(kRows[0], setup.leaves); }) << '\n';
@@ -180,7 +180,7 @@ void measure_memory(const std::string& who, const std::string& version) {
 
 std::vector<MemoryRow> memory() {
   std::vector<MemoryRow> rows;
-  std::printf("\nMemory, forward + backward, beside inputs, context and gradients\n");
+  std::printf("\nMemory, forward + backward, in addition to inputs, context and gradients\n");
   for (const std::string version : {"gat", "gatv2"})
     for (const std::string who : {"heed", "plain"}) {
       const double mib = std::stod(output_of("--memory " + who + " " + version));
@@ -190,7 +190,7 @@ std::vector<MemoryRow> memory() {
   return rows;
 }
 
-/// Every thread of torch on a processor of its own.
+/// Pins every thread of torch to a processor of its own.
 void pin_threads(const std::vector<int>& cores) {
   use_threads(kThreads);
   at::parallel_for(0, kThreads, 1,
@@ -200,7 +200,7 @@ void pin_threads(const std::vector<int>& cores) {
 int main_of(const std::vector<std::string>& arguments) {
   torch::manual_seed(1);
   const auto cores = one_of_each_core();
-  check(!cores.empty(), "bench: cannot tell the processors");
+  check(!cores.empty(), "bench: cannot read the CPU affinity");
   pin_threads(cores);
   if (arguments.size() == 3 && arguments[0] == "--memory") {
     measure_memory(arguments[1], arguments[2]);

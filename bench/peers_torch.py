@@ -1,8 +1,8 @@
-"""peers_torch.py [--ours <file>] [--json <file>] [--full]: what PyTorch 2.x offers for the rows of bench_fused.
+"""peers_torch.py [--ours <file>] [--json <file>] [--full]: the rows of bench_fused in PyTorch 2.x.
 
 SDPA, FlexAttention, and the formulas eager and compiled, in float32 on one thread, on the processor that bench_fused
-ran on. The rows stand beside those of the report --ours; they come from another process, so they are not interleaved
-with them. What cannot run here is a row with the reason.
+ran on. The rows are compared with those of the report --ours, which come from another process, so the timing is not
+interleaved. A row that cannot run here shows the reason.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def flex(length, causal=False):
 
 
 def measure(run):
-    """Least and median seconds, after two runs without a clock."""
+    """Minimum and median seconds, after two untimed runs."""
     start = time.perf_counter()
     run()
     slow = time.perf_counter() - start > 1
@@ -87,7 +87,7 @@ def measure(run):
 
 
 def error_of(got, expected):
-    """|x - r| / |r|, the worst of all tensors."""
+    """|x - r| / |r|, the largest of all tensors."""
     return max(((x.double() - r).norm() / r.norm()).item() for x, r in zip(got, expected))
 
 
@@ -120,14 +120,14 @@ class Report:
                 self.ours[race["name"], title + baseline["name"]] = baseline["least_ms"]
 
     def add(self, race, baseline, peer, make, expected=None):
-        """make() gives what to time; expected() what it should have returned."""
+        """make() returns the function to time; expected() the result it should have."""
         row = {"race": race, "baseline": baseline, "peer": peer, "ours_ms": self.ours.get((race, baseline))}
         try:
             run = make()
             if expected is not None:
                 row["error"] = error_of(run(), expected())
             row["least_ms"], row["median_ms"] = (1e3 * t for t in measure(run))
-        except Exception as reason:  # no compiler, no such backend: a row of its own
+        except Exception as reason:  # no compiler, no such backend: reported in the row
             row["failed"] = (str(reason).strip() or type(reason).__name__).splitlines()[0][:160]
         self.rows.append(row)
         self.print_row(row)
@@ -206,7 +206,7 @@ def decode_rows(report):
 
 
 def grid_rows(report):
-    """The grid of bench_fused --full, on the best that PyTorch has for it."""
+    """The grid of bench_fused --full, on SDPA."""
     for causal in (False, True):
         for width in (64, 128):
             for heads in (1, 8):

@@ -1,12 +1,12 @@
 """peers_train_step.py [--ours <file>] [--json <file>] [--full] [--threads <n>] [--only <words>]: the training step of
 bench_train_step in PyTorch 2.x eager.
 
-The same model, sizes, batches and optimizer: forward, cross entropy summed over words / words, backward, clip, Adam. What
-does not depend on the state of the decoder is computed for all steps at once: keys, the part of the cell's input that
-comes from embedded targets, readout and output layer. Where PyTorch offers several ways, each is a row: the encoder over
-packed or padded batches, the cell by hand or nn.GRUCell, Adam fused or not. The figures stand beside those of the report
---ours; they come from another process, so they are not interleaved with them: run the two by turns, and look at the load.
-bench_train_step keeps freed memory (heed/bridge/freed_memory.h); what that gives PyTorch is seen with
+The same model, sizes, batches and optimizer: forward, mean cross entropy over tokens, backward, gradient clipping, Adam.
+Whatever does not depend on the state of the decoder is computed for all steps at once: keys, the part of the cell's input
+that comes from embedded targets, readout and output layer. Alternatives in PyTorch are separate rows: the encoder over
+packed or padded batches, the cell by hand or nn.GRUCell, Adam fused or not. The figures are compared with those of the
+report --ours, which come from another process, so the timing is not interleaved: run the two alternately and check the
+load. bench_train_step keeps freed memory (heed/bridge/freed_memory.h); to give PyTorch the same, set
 MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=1073741824 in the environment.
 """
 
@@ -29,7 +29,7 @@ PAD = 0
 
 
 class Draws:
-    """The generator of bench_train_step: the same lengths and words there and here."""
+    """The random generator of bench_train_step: both have the same lengths and tokens."""
 
     def __init__(self):
         self.state = 1
@@ -40,7 +40,7 @@ class Draws:
 
 
 def batches():
-    """Sentences of 4 to 24 words, sorted by length and cut into batches, as buckets would have them."""
+    """Sentences of 4 to 24 tokens, sorted by length and split into batches, as bucketing does."""
     draws = Draws()
     pairs = []
     for _ in range(BATCH * BATCHES):
@@ -55,7 +55,7 @@ def batches():
 
 
 def words_of(draws, lengths):
-    """int64 [B, L], PAD after the last word."""
+    """int64 [B, L], PAD after the last token."""
     rows = [[1 + draws.below(WORDS - 1) for _ in range(n)] + [PAD] * (max(lengths) - n) for n in lengths]
     return torch.tensor(rows)
 
@@ -64,7 +64,7 @@ def words_of(draws, lengths):
 
 
 class Encoder(nn.Module):
-    """A GRU in both directions. Packed, or padded: then the backward one reads each sentence turned round."""
+    """A bidirectional GRU, packed or padded. Padded: the backward GRU reads each sentence reversed."""
 
     def __init__(self, packed):
         super().__init__()
@@ -76,7 +76,7 @@ class Encoder(nn.Module):
             self.back = nn.GRU(EMBEDDING, SOURCE // 2)
 
     def forward(self, rows, lengths):
-        """[B, L, EMBEDDING] -> [B, L, SOURCE], and the backward state at the first word."""
+        """[B, L, EMBEDDING] -> [B, L, SOURCE], and the backward state at the first token."""
         if self.packed:
             passed, last = self.gru(pack_padded_sequence(rows, lengths, batch_first=True, enforce_sorted=False))
             return pad_packed_sequence(passed, batch_first=True)[0], last[1]
@@ -115,7 +115,7 @@ class Decoder(nn.Module):
         if self.by_hand:
             from_targets = F.linear(by_step, cell.weight_ih[:, :EMBEDDING], cell.bias_ih)  # [T, B, 3 STATE]
             by_context = cell.weight_ih[:, EMBEDDING:].t()
-            steps = from_targets.unbind(0)  # slices one by one would each have a gradient of the size of all
+            steps = from_targets.unbind(0)  # indexing each step instead would give gradients of the full size
         else:
             steps = by_step.unbind(0)
         states, contexts = [], []
@@ -146,7 +146,7 @@ class Translator(nn.Module):
         self.output = nn.Linear(OUT, WORDS)
 
     def forward(self, source, before, target):
-        """The mean loss of the real words."""
+        """The mean loss over the tokens that are not padding."""
         lengths = (source != PAD).sum(1)
         masked = torch.zeros(source.shape).masked_fill(source == PAD, -torch.inf)
         encoded, first = self.encoder(self.from_source(source), lengths)
@@ -174,7 +174,7 @@ class Training:
         return loss
 
 
-# ---- the race ------------------------------------------------------------------------------------------------------
+# ---- timing --------------------------------------------------------------------------------------------------------
 
 
 def main():
@@ -183,7 +183,7 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--only", default="", help="ways whose names have these words")
+    parser.add_argument("--only", default="", help="rows whose names contain this text")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     some = batches()[1::4]

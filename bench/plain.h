@@ -1,5 +1,5 @@
-// The same attention in plain libtorch, as a user would write it: on the whole, and in chunks of queries, which fit a
-// cache. Tensors are [B, L, D]; query and keys are projected already, as for the kernels.
+// The same attention in plain libtorch, as a user would write it: all queries at once, and in chunks of queries that
+// fit the cache. Tensors are [B, L, D]; query and keys are already projected, as for the kernels.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace heed::bench {
 
 using at::Tensor;
-using Formula = std::function<Tensor(const std::vector<Tensor>&)>;  // of query, keys, values (, to_scores): the context
+using Formula = std::function<Tensor(const std::vector<Tensor>&)>;  // query, keys, values (, to_scores) -> context
 
 /// softmax(w . tanh(q + k)) v
 inline Tensor plain_additive(const std::vector<Tensor>& x) {
@@ -23,7 +23,7 @@ inline Tensor plain_additive(const std::vector<Tensor>& x) {
   return at::bmm(at::softmax(scores, -1), x[2]);
 }
 
-/// The same with tanh in its place, which writes one tensor less.
+/// The same with in-place tanh, which writes one tensor less.
 inline Tensor frugal_additive(const std::vector<Tensor>& x) {
   const auto hidden = (x[0].unsqueeze(2) + x[1].unsqueeze(1)).tanh_();
   const auto scores = at::linear(hidden, x[3].unsqueeze(0)).squeeze(-1);
@@ -39,7 +39,7 @@ inline Formula plain_dot(bool causal) {
   };
 }
 
-/// One score for each channel: Wd tanh(q + k), or elementwise 5 tanh((q + k) / 5).
+/// One score per channel: Wd tanh(q + k), or elementwise 5 tanh((q + k) / 5).
 inline Tensor plain_multi(const std::vector<Tensor>& x) {
   const auto both = x[0].unsqueeze(2) + x[1].unsqueeze(1);  // [B, Lq, Lk, Dh]
   const auto scores = x.size() > 3 ? at::linear(at::tanh(both), x[3]) : 5 * at::tanh(both / 5);
@@ -51,7 +51,7 @@ inline std::vector<Tensor> with_queries(std::vector<Tensor> x, int64_t from, int
   return x;
 }
 
-/// Forward alone; chunk: queries at once.
+/// Forward only; chunk: number of queries at a time.
 inline Tensor run_plain(const Formula& formula, const std::vector<Tensor>& x, int64_t chunk) {
   const at::NoGradGuard no_grad;
   const int64_t queries = x[0].size(1);
@@ -62,8 +62,8 @@ inline Tensor run_plain(const Formula& formula, const std::vector<Tensor>& x, in
   return at::cat(parts, 1);
 }
 
-/// Forward and backward through autograd, each chunk at once, so that only its own graph is alive: gradients of query,
-/// keys, values (, to_scores) for that of the context.
+/// Forward and backward through autograd, chunk by chunk, so that only one chunk's graph is in memory. Returns the
+/// gradients of query, keys, values (, to_scores).
 inline std::vector<Tensor> plain_gradients(const Formula& formula, const std::vector<Tensor>& x, const Tensor& upstream,
                                            int64_t chunk) {
   const int64_t queries = x[0].size(1);

@@ -1,9 +1,9 @@
-// A race: baselines take turns in every round, so that a slow second hits all of them.
+// A race: interleaved timing of baselines. Every round runs each of them, so that a slow second affects all.
 //
-// A time is given as the least of all rounds, which other programs disturb least, and as the median. A figure is made
-// of times, factor * over / under, from the least times of each; beside it stand the median of the same figure round by
-// round, and its noise: how far the figure from the even rounds is from that of the odd ones. A bar that is nearer to
-// the figure than the noise is not decided.
+// A time is reported as the minimum over all rounds, which other programs disturb least, and as the median. A figure is
+// computed from times, factor * over / under, from the minimum of each. Its median is that of the same figure per
+// round; its noise is the difference between the figures of the even and of the odd rounds. A bar is a target for a
+// figure; it is undecided if it is nearer to the figure than the noise.
 
 #pragma once
 
@@ -34,7 +34,7 @@ inline double median(std::vector<double> x) {
   return x.empty() ? kAbsent : x[x.size() / 2];
 }
 
-/// Against double: |x - r| / |r|, and the largest difference over the largest |r|.
+/// Error relative to the result r in double: |x - r| / |r|, and the largest difference divided by the largest |r|.
 struct Error {
   double norm = kAbsent, max = kAbsent;
 };
@@ -42,11 +42,11 @@ struct Error {
 struct Baseline {
   std::string name;
   std::function<void()> run;
-  std::function<Error()> error{};  // after a run; absent: not asked
-  std::vector<double> times{};     // of each round, in seconds; kAbsent where it sat out
+  std::function<Error()> error{};  // called after a run; empty: not measured
+  std::vector<double> times{};     // of each round, in seconds; kAbsent if it did not run in it
   Error found{};
 
-  /// Of the rounds in which it ran; parity 0 or 1: the even or the odd ones.
+  /// Minimum over the rounds in which it ran; parity 0 or 1: over the even or the odd ones.
   double min(int parity = -1) const {
     double best = std::numeric_limits<double>::infinity();
     for (size_t i = 0; i < times.size(); ++i)
@@ -64,17 +64,17 @@ struct Baseline {
 struct Figure {
   std::string name;
   double factor = 1;
-  std::vector<std::string> over{}, under{};  // names of baselines, whose times are multiplied
+  std::vector<std::string> over{}, under{};  // names of baselines: times in the numerator and in the denominator
   std::string unit{};
   double bar = kAbsent;
   bool at_least = true;  // else at most
-  std::string needs{};   // the instruction set that the bar is asked of; "": any
+  std::string needs{};   // the instruction set that the bar applies to; empty: any
   std::string note{};
   double value = kAbsent, middle = kAbsent, noise = kAbsent;  // the results
 
   bool has_bar() const { return !std::isnan(bar); }
   bool passed() const { return at_least ? value >= bar : value <= bar; }
-  /// "pass", "miss", with what there is to say about it.
+  /// "pass" or "miss", with remarks; empty without a bar.
   std::string verdict(const std::string& running_on) const {
     if (!has_bar()) return "";
     std::string text = passed() ? "pass" : "miss";
@@ -86,8 +86,8 @@ struct Figure {
 
 /// How long to measure.
 struct Pace {
-  int rounds = 15;    // at least
-  double enough = 1;  // seconds: quick baselines run more rounds, up to max_rounds
+  int rounds = 15;    // minimum
+  double enough = 1;  // seconds: fast baselines run more rounds, up to max_rounds
   int max_rounds = 400;
   double slow = 0.3;  // a baseline that takes more seconds than this runs slow_rounds times
   int slow_rounds = 15;
@@ -111,15 +111,16 @@ class Race {
     fail("bench: the race ", name, " has no baseline ", who);
   }
 
-  /// Every baseline once without a clock, errors, then the rounds.
+  /// Runs every baseline untimed, measures its error, then runs the timed rounds.
   void run(const Pace& pace) {
     std::vector<int> every;
     double round_time = 0;
     for (auto& c : baselines) {
       double first = seconds(c.run);
-      if (first < pace.slow) first = seconds(c.run);  // the first fills caches and finds memory
+      if (first < pace.slow) first = seconds(c.run);  // the first run fills caches and allocates memory
       round_time += std::min(first, pace.slow);
-      every.push_back(first > pace.slow ? pace.rounds / pace.slow_rounds | 1 : 1);  // odd: even and odd rounds
+      every.push_back(first > pace.slow ? pace.rounds / pace.slow_rounds | 1
+                                        : 1);  // odd, so that it runs in even and in odd rounds
       if (c.error) c.found = c.error();
     }
     const int rounds = std::clamp(static_cast<int>(pace.enough / round_time), pace.rounds, pace.max_rounds);

@@ -1,4 +1,4 @@
-// The preamble of a report and the report as JSON.
+// The header of a report (the machine) and the report as JSON.
 
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace heed::bench {
 
-/// The machine and what it was measured to do, on the processor that this thread is pinned to.
+/// The machine and its measured limits, on the processor that this thread is pinned to.
 struct Machine {
   std::vector<int> cores;  // one processor of each core; the thread runs on the first
   std::vector<std::string> sets = kernels::fused::instruction_sets();
@@ -34,9 +34,9 @@ struct Machine {
   double load = 0;                                    // average of the last minute
   double clock = 0;                                   // Hz
   std::vector<std::pair<std::string, double>> peaks;  // FLOP/s of each instruction set
-  double product = 0;                                 // FLOP/s of torch's own product of 1024 x 1024 matrices
-  double read = 0;                                    // bytes/s, 256 MiB
-  double huge = 0;                                    // MiB of those on huge pages
+  double product = 0;                                 // FLOP/s of at::matmul of 1024 x 1024 matrices
+  double read = 0;                                    // bytes/s of reading 256 MiB
+  double huge = 0;                                    // how many of these MiB are on huge pages
 
   static Machine measure(std::vector<int> cores) {
     Machine m;
@@ -106,7 +106,7 @@ inline std::string number(double x) {
   return text.str();
 }
 
-/// {"key": value, ...}; values are JSON already.
+/// {"key": value, ...}; each value is already JSON.
 inline std::string object(const std::vector<std::pair<std::string, std::string>>& fields) {
   std::string text;
   for (const auto& [key, value] : fields) text += (text.empty() ? "{" : ", ") + quoted(key) + ": " + value;

@@ -1,8 +1,8 @@
-// Memory that a call takes beside its outputs: a peak is never forgotten, so each row runs in a process of its own.
+// Memory that a call needs in addition to its outputs. Each row runs in a process of its own, without earlier peaks.
 //
-// Counted is the peak of resident memory during the call, less what was resident just before it and less the outputs
-// and gradients themselves. It depends on malloc: glibc keeps freed blocks below a threshold that it raises by itself,
-// so it is measured with malloc as it comes and with the threshold held at 64 KiB.
+// The measure is the peak of resident memory during the call, minus what was resident just before it, minus the outputs
+// and gradients themselves. It depends on malloc: glibc keeps freed blocks below a threshold that it adapts itself, so
+// it is measured with the default malloc and with the threshold fixed at 64 KiB.
 
 #pragma once
 
@@ -29,14 +29,14 @@ inline double resident(const std::string& field) {
   fail("bench: /proc/self/status has no ", field, "; this needs Linux");
 }
 
-/// Makes VmHWM what VmRSS is now.
+/// Resets VmHWM to the current VmRSS.
 inline void forget_peak() {
   std::ofstream file("/proc/self/clear_refs");
   file << 5 << std::flush;
-  check(file.good(), "bench: cannot write to /proc/self/clear_refs, so peaks cannot be told apart");
+  check(file.good(), "bench: cannot write to /proc/self/clear_refs, which resets the peak of memory");
 }
 
-/// MiB that a call takes beside the tensors it returns.
+/// MiB that a call needs in addition to the tensors it returns.
 template <typename Work>
 double memory_of(const Work& work) {
   forget_peak();
@@ -54,7 +54,7 @@ inline std::string own_program() {
   return path;
 }
 
-/// What a fresh process of this program prints.
+/// The output of a new process of this program.
 inline std::string output_of(const std::string& options) {
   const std::string command = "'" + own_program() + "' " + options;
   FILE* child = popen(command.c_str(), "r");
@@ -62,7 +62,7 @@ inline std::string output_of(const std::string& options) {
   std::string text;
   char some[256];
   while (std::fgets(some, sizeof(some), child) != nullptr) text += some;
-  check(pclose(child) == 0, "bench: this failed: ", command);
+  check(pclose(child) == 0, "bench: command failed: ", command);
   return text;
 }
 

@@ -1,5 +1,5 @@
-// What the machine itself can do, measured in the same run: multiply-adds, clock, bytes read and copied. And the
-// threads that two-thread rows run on.
+// The limits of the machine, measured in the same run: multiply-adds, clock, bytes read and copied. And a thread pool
+// for the rows on two threads.
 
 #pragma once
 
@@ -26,8 +26,7 @@ namespace heed::bench {
 
 // ---- multiply-adds -------------------------------------------------------------------------------------------------
 
-// Independent chains, as many as registers allow and more than latency x throughput; each asm keeps one in its
-// register.
+// Independent chains, as many as registers allow and more than latency x throughput; asm keeps each in its register.
 #if defined(__x86_64__)
 __attribute__((target("avx512f"))) inline void fma_avx512(int64_t rounds) {
   __m512 x[24];
@@ -42,7 +41,7 @@ __attribute__((target("avx512f"))) inline void fma_avx512(int64_t rounds) {
     }
 }
 
-__attribute__((target("avx2,fma"))) inline void fma_avx2(int64_t rounds) {  // 12: there are 16 registers
+__attribute__((target("avx2,fma"))) inline void fma_avx2(int64_t rounds) {  // 12 chains of 16 registers
   __m256 x[12];
 #pragma GCC unroll 12
   for (int i = 0; i < 12; ++i) x[i] = _mm256_set1_ps(static_cast<float>(i));
@@ -56,7 +55,7 @@ __attribute__((target("avx2,fma"))) inline void fma_avx2(int64_t rounds) {  // 1
 }
 #endif
 
-inline void fma_portable(int64_t rounds) {  // four lanes, multiplied and added as the compiler can
+inline void fma_portable(int64_t rounds) {  // four lanes, with the multiply-add that the compiler chooses
   using Four = float __attribute__((vector_size(16)));
   Four x[12];
 #pragma GCC unroll 12
@@ -67,7 +66,7 @@ inline void fma_portable(int64_t rounds) {  // four lanes, multiplied and added 
   asm volatile("" : : "r"(x) : "memory");
 }
 
-/// Multiply-adds of one instruction set, which bear the name that the kernels have for it.
+/// Multiply-adds of one instruction set, named as in kernels/fused.
 struct Fma {
   std::string set;
   double flops = 0;  // of one round
@@ -79,7 +78,7 @@ struct Fma {
     if (name == "avx512") flops = 2.0 * 24 * 16, loop = fma_avx512;
 #endif
   }
-  /// So many rounds as take about this long.
+  /// Number of rounds that take about `time` seconds.
   int64_t rounds_for(double time) const {
     int64_t rounds = 1 << 16;
     loop(rounds);
@@ -95,7 +94,7 @@ struct Fma {
   }
 };
 
-/// Cycles per second: an addition that waits for the one before it takes one.
+/// Cycles per second, from a chain of dependent additions: each takes one cycle.
 inline double clock_rate() {
   constexpr int kRounds = 1 << 16, kEach = 64;
   double best = 1;
@@ -115,13 +114,13 @@ inline double clock_rate() {
 
 // ---- bytes ---------------------------------------------------------------------------------------------------------
 
-/// Memory on huge pages where the system gives them: streams through small ones are slower.
+/// Memory on huge pages if the system provides them: streaming over small pages is slower.
 class HugeBuffer {
  public:
   explicit HugeBuffer(size_t floats) : size_(floats) {
     const size_t bytes = (floats * sizeof(float) + kPage - 1) / kPage * kPage;
     data_ = static_cast<float*>(std::aligned_alloc(kPage, bytes));
-    check(data_ != nullptr, "bench: there is no memory for ", bytes, " bytes");
+    check(data_ != nullptr, "bench: cannot allocate ", bytes, " bytes");
     madvise(data_, bytes, MADV_HUGEPAGE);
     std::memset(data_, 0, bytes);
   }
@@ -137,7 +136,7 @@ class HugeBuffer {
   size_t size_;
 };
 
-/// MiB of this process on huge pages, or 0 where the system does not say.
+/// MiB of this process on huge pages, or 0 if the system does not report it.
 inline double on_huge_pages() {
   std::ifstream file("/proc/self/smaps_rollup");
   for (std::string line; std::getline(file, line);)
@@ -145,7 +144,7 @@ inline double on_huge_pages() {
   return 0;
 }
 
-// A multiple of 64 numbers; loads and stores of 32 bytes, two of which fill the ports of any core.
+// n is a multiple of 64. Loads and stores have 32 bytes; two of them saturate the ports of any core.
 #if defined(__x86_64__)
 __attribute__((target("avx2"))) inline void read_avx2(const float* from, size_t n) {
   __m256i x[8] = {};
@@ -195,7 +194,7 @@ inline void copy_all(const float* from, size_t n, float* to) {
 
 // ---- processors and threads ----------------------------------------------------------------------------------------
 
-/// Processors this process may use, one of each core (two of one core would share its multipliers), last first: the
+/// Processors that this process may use, one per core (two of one core would share its FMA units), the last first: the
 /// first ones serve interrupts.
 inline std::vector<int> one_of_each_core() {
   cpu_set_t allowed;
@@ -215,7 +214,7 @@ inline std::vector<int> one_of_each_core() {
   return found;
 }
 
-/// The calling thread, from here on.
+/// Pins the calling thread to a processor; returns whether it succeeded.
 inline bool pin(int cpu) {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -223,8 +222,8 @@ inline bool pin(int cpu) {
   return sched_setaffinity(0, sizeof(one), &one) == 0;
 }
 
-/// Threads that stay: the caller and one more on each of the processors given. They look for work for a while before
-/// they sleep, since waking takes longer than many a task.
+/// A thread pool: the caller and one more thread on each of the given processors. Threads spin for a while before they
+/// sleep, since waking up takes longer than many tasks.
 class Pool {
  public:
   explicit Pool(const std::vector<int>& others) {

@@ -1,16 +1,16 @@
-// bench_train_step [--full] [--json <file>]: one training step of a recurrent translator (Bahdanau et al., 2015) on two
-// threads: forward, cross entropy, backward, clip, Adam. With fused attention, and with composed. The report is left as
-// JSON in the build folder, unless a file is named; peers_train_step.py has the same step in PyTorch.
+// bench_train_step [--full] [--json <file>]: one training step of a recurrent translation model (Bahdanau et al., 2015)
+// on two threads: forward, cross entropy, backward, gradient clipping, Adam; with fused and with composed attention.
+// The report is written as JSON to the given file, by default to the build folder. peers_train_step.py has the same
+// step in PyTorch.
 //
-// Sentences are as long as captions are, sorted by length and cut into batches of 64; words are drawn. A round is a
-// step on each of four batches, from short to long. Words per second are words of the target.
+// Sentences have the lengths of image captions, are sorted by length and split into batches of 64; tokens are random. A
+// round is a step on each of four batches, from short to long. Words per second are target tokens per second.
 //
-// The share of attention is that of its calls alone, as the decoder makes them: the keys of the same batches are
-// prepared once and asked by as many queries as there are targets, one call each, and gradients go back through all of
-// them to queries, source and parameters. That has two parts: products with W_q and W_k, forward and backward, which
-// are timed once more by themselves ("its products"); and the rest, which is scores, weights and contexts with their
-// gradients, and all that stands around them. The bar is asked of the rest: the products are those of any model of
-// these sizes.
+// The share of attention is that of its calls alone, as the decoder makes them: the keys of a batch are prepared once
+// and attended by one query per target position, one call each, with gradients of queries, source and parameters. That
+// has two parts: products with W_q and W_k, forward and backward, which are also timed separately ("its products"); and
+// the rest: scores, weights and contexts with their gradients, and all overhead. The bar applies to the rest, since any
+// model of these sizes has the products.
 
 #include <iostream>
 
@@ -35,7 +35,7 @@ constexpr int kThreads = 2;
 
 // ---- batches -------------------------------------------------------------------------------------------------------
 
-/// The same numbers as in peers_train_step.py.
+/// A random generator, the same as in peers_train_step.py.
 class Draws {
  public:
   int64_t below(int64_t n) {
@@ -51,7 +51,7 @@ struct Batch {
   Tensor source, target;  // int64 [B, L], [B, T]
 
   int64_t tokens() const { return target.ne(kPad).sum().item<int64_t>(); }
-  /// The word before each target; word 1 before the first.
+  /// The token before each target; token 1 before the first.
   Tensor before() const {
     const auto first = at::ones({target.size(0), 1}, target.options());
     return at::cat({first, target.narrow(1, 0, target.size(1) - 1)}, 1).masked_fill(target.eq(kPad), kPad);
@@ -109,12 +109,12 @@ struct TranslatorImpl : torch::nn::Module {
   BahdanauDecoder decoder{register_module("decoder", BahdanauDecoder(decoder_options()))};
   torch::nn::Linear output{register_module("output", torch::nn::Linear(kOut, kVocabulary))};
 
-  /// The mean loss of the real words.
+  /// The mean loss over the tokens that are not padding.
   Tensor loss(const Batch& batch, const Call& call) {
     const Features source{from_source(batch.source), batch.source.ne(kPad)};
     const Features targets{from_target(batch.before()), batch.target.ne(kPad)};
     const auto encoded = encoder->encode(source);
-    const auto first = encoded.last.narrow(1, kSource / 2, kSource / 2);  // the backward state at the first word
+    const auto first = encoded.last.narrow(1, kSource / 2, kSource / 2);  // the backward state at the first token
     const auto decoded = decoder->forward(targets, encoded.features, call, first);
     const auto real = targets.keep.flatten().nonzero().squeeze(1);
     const auto scores = output(decoded.features.rows.flatten(0, 1).index_select(0, real));
@@ -149,7 +149,7 @@ class Training {
 
 // ---- attention alone -----------------------------------------------------------------------------------------------
 
-/// Its calls of one batch, forward and backward.
+/// The attention calls of one batch, forward and backward.
 class Looking {
  public:
   Looking(const Batch& batch, Path path) {
@@ -205,10 +205,10 @@ class Looking {
   std::vector<Tensor> queries_, upstreams_;
 };
 
-// ---- the race ------------------------------------------------------------------------------------------------------
+// ---- timing --------------------------------------------------------------------------------------------------------
 
-/// (attention - its products) / a step. Each time is taken by itself, the least of its own rounds, and only then
-/// subtracted: the least of differences would be that of the round in which the products were disturbed most.
+/// (attention - its products) / a step. Each time is the minimum of its own rounds, and only then subtracted: the
+/// minimum of the differences would be that of the round in which the products were disturbed most.
 Figure share_of_rest(const Race& race) {
   const auto of = [&](const auto& time) {
     return 100 * (time(race.at("attention of heed")) - time(race.at("its products"))) / time(race.at("heed"));
@@ -269,7 +269,7 @@ Race run_race(bool full) {
 
 int main_of(const std::vector<std::string>& tokens) {
   const auto cores = one_of_each_core();
-  check(!cores.empty(), "bench: cannot tell the processors");
+  check(!cores.empty(), "bench: cannot read the CPU affinity");
   use_threads(kThreads);
   keep_freed_memory();
   const auto program = own_program();
