@@ -83,6 +83,7 @@ class RowState {
                          Real* s, Real* dp) const = 0;
   /// Whether delta is dL/dcontext . second.
   virtual bool uses_second() const { return false; }
+  /// Gradient with respect to the position of local_p, from the last call of gradients().
   virtual Real grad_position() const { return 0; }
 
   RowStats<Real>* rows() { return rows_; }

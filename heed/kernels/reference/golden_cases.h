@@ -64,7 +64,7 @@ inline Problem<double> over_scores(const std::string& align, const Numbers& scor
   return problem;
 }
 
-// Parameters of the fixture. Matrices by rows, applied as W x.
+// Parameters of the fixture. Matrices are row-major, applied as W x.
 inline const Array<double> kFromQuery{{2, 2}, {.5, -.2, .1, .3}};
 inline const Array<double> kFromKeys{{2, 2}, {.4, .1, -.3, .6}};
 inline const Array<double> kHiddenBias{{2}, {.05, -.1}};
@@ -107,7 +107,7 @@ inline void add_scores(Cases& cases) {
       {.4, .05, .2}, {.39628776, .27925926, .32445298}, {1.23406555, 1.81112816});
 }
 
-/// One weight for each channel of the values; scores and weights are [Lk, W].
+/// One weight per channel of the values; scores and weights are [Lk, W].
 inline void add_multi(Cases& cases) {
   cases.push_back({"multidim",  // to_scores is W_d transposed: [W, Dh]
                    fixture("additive + softmax, multi", {{"score.from_query", kFromQuery},
@@ -147,8 +147,8 @@ inline void add_filters(Cases& cases) {
   add("threshold_filter", "threshold(.25)", {.29493416, 0, .48626423, 0},
       {-.07888386, -.22673209, .35620672, -.05059077});
   add("threshold_filter/renorm", "threshold(.25, renorm)", {.37754067, 0, .62245933, 0}, {-.23500371, 0, .23500371, 0});
-  add("top_k", "top_k(2)",
-      {.29493416, 0, .48626423, 0});  // the same two survive as at the threshold above, so the same gradients:
+  // Keeps the same two weights as the threshold above, so the gradients are the same.
+  add("top_k", "top_k(2)", {.29493416, 0, .48626423, 0});
   cases.back().upstream = {1}, cases.back().grads = {{"bias", {-.07888386, -.22673209, .35620672, -.05059077}}};
   add("top_k/renorm", "top_k(2, renorm)", {.37754067, 0, .62245933, 0}, {-.23500371, 0, .23500371, 0});
 
@@ -206,7 +206,7 @@ inline void add_alignments(Cases& cases) {
                    {{"weights", {.01747061, .83924959, .14327980}}, {"context", {2.53521939, -.23118919}}},
                    upstream,
                    {{"bias", drawn_gradients}}});
-  cases.push_back({"hard/straight_through",  // one-hot forward, the gradients of the soft weights backward
+  cases.push_back({"hard/straight_through",  // one-hot in forward, the gradients of the softmax weights in backward
                    drawn("dot + straight_through(.5)"),
                    {{"weights", {0, 1, 0}}, {"context", {3, -1}}},
                    upstream,
@@ -226,7 +226,7 @@ inline const Numbers kLocalScores{.2, -.1, .7, .4, 1, .3};
 inline const Numbers kLocalValues{1, -2, .5, 3, -1, 2};
 
 /// local_p with W_p = ((.3, -.4), (.2, .1)), w_p = (.8, -.5) and q = (1, .5): p = 2.93592234, center 2.
-/// The scores are those of the general score with W = (1, 0), keys of one feature. by_place is dc / dp.
+/// The scores are those of the general score with W = (1, 0), keys of one feature. by_position is dc / dp.
 inline Golden local_p(const std::string& form, Numbers weights, double context, double by_position, Numbers by_scores) {
   Golden one;
   one.name = "local_p/" + form;
@@ -289,7 +289,7 @@ inline void add_reinforced(Cases& cases) {
 
 /// Several queries, and masks.
 inline void add_sequences(Cases& cases) {
-  Golden self{"self_attention", {}, {}};  // X = (1, 0), (0, 1), (1, 1) by W_Q, W_K, W_V, multiplied out
+  Golden self{"self_attention", {}, {}};  // X = (1, 0), (0, 1), (1, 1), already projected by W_Q, W_K, W_V
   self.problem.mechanism = parse_mechanism("scaled_dot + softmax");
   self.problem.query = {{1, 1, 3, 2}, {1, 0, .5, 1, 1.5, 1}};
   self.problem.keys = {{1, 1, 3, 2}, {.5, -.5, 1, 0, 1.5, -.5}};
@@ -307,7 +307,8 @@ inline void add_sequences(Cases& cases) {
   cases.push_back(std::move(causal));
 
   const Numbers one_hot{1, 0, 0, 0, 1, 0, 0, 0, 1}, table{.6, .2, .2, .2, .7, .1, .3, .2, .5};
-  Golden tom{"tom_chase_jerry", {}, {{"weights", table}, {"context", table}}};  // the weights are given: C = sum a f
+  Golden tom{
+      "tom_chase_jerry", {}, {{"weights", table}, {"context", table}}};  // the query holds the weights: C = sum a f
   tom.problem.mechanism = parse_mechanism("dot + identity");
   tom.problem.query = {{1, 1, 3, 3}, table};
   tom.problem.keys = tom.problem.values = {{1, 1, 3, 3}, one_hot};
