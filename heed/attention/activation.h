@@ -1,4 +1,4 @@
-// The activations that scores and policies can choose from, by name.
+// Activation functions that scores and policies select by name.
 
 #pragma once
 
@@ -15,6 +15,7 @@ namespace heed {
 
 class Activation {
  public:
+  /// Reads the option `activation` (default: tanh).
   explicit Activation(const Options& options) : name_(options.choice("activation", names())) {}
 
   static std::vector<std::string> names() { return {"tanh", "relu", "sigmoid", "elu", "gelu", "silu", "identity"}; }
@@ -30,7 +31,7 @@ class Activation {
     return x;
   }
 
-  /// How a kernel calls it.
+  /// The same activation as the kernels' enum.
   kernels::fused::Activation in_kernels() const {
     using Kind = kernels::fused::Activation;
     if (name_ == "tanh") return Kind::tanh;

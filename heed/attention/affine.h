@@ -1,5 +1,5 @@
-// W x + b, also for a single row: a product of matrices copies W into panels first, which for one row (a step of a
-// decoder) takes longer than the product; a product with a vector reads W once.
+// W x + b, with a matrix-vector product where x is a single vector (one decoder step). A matrix product first packs W
+// into panels, which takes longer than the product itself; a matrix-vector product reads W once.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace heed {
 
-/// x [..., in], weight [out, in], bias [out] or undefined: [..., out].
+/// x [..., in], weight [out, in], bias [out] or undefined  ->  [..., out].
 inline at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
   if (x.numel() == 0 || x.numel() != x.size(-1)) return at::linear(x, weight, bias);
   auto shape = x.sizes().vec();

@@ -5,7 +5,7 @@
 namespace heed::testing {
 namespace {
 
-TEST(Affine, IsTorchsOwnForOneRowAndForMany) {
+TEST(Affine, AgreesWithTorchsLinearForOneVectorAndForMany) {
   const auto weight = at::randn({3, 4}, kDouble).requires_grad_(), bias = at::randn({3}, kDouble).requires_grad_();
   for (const auto& shape : std::vector<std::vector<int64_t>>{{4}, {1, 4}, {1, 1, 4}, {2, 4}, {2, 3, 4}, {2, 0, 4}})
     for (const bool biased : {true, false}) {

@@ -3,7 +3,7 @@
 namespace heed {
 
 TiledAlignment Alignment::tiled(const Parameters&, const Scored&) const {
-  fail("alignment: it names a kernel, but not what that needs");
+  fail("alignment: got a kernel name without arguments, expected an alignment that overrides tiled()");
 }
 
 Tensor Draw::uniform(const Tensor& scores) const {

@@ -1,9 +1,9 @@
 // a = align(e): weights from scores.
 //
-// An alignment sees a block of queries and all keys, and never how the call was cut. It is stateless,
-// as a score is, and knows nothing of values: every channel of a multi-dimensional score is a row of
-// its own. The caller writes the zeros where nothing is kept; what an alignment must do is give no
-// weight to such a key among the others, for which there is `absent`.
+// An alignment sees a block of queries and all keys, and does not know how the call was split into blocks. It is
+// stateless, like a score, and does not see the values: each channel of a multi-dimensional score is normalized
+// separately. The caller sets weights of masked keys to 0; the alignment must only exclude masked keys from the
+// normalization, for example with absent().
 
 #pragma once
 
@@ -18,58 +18,58 @@
 
 namespace heed {
 
-inline constexpr int64_t kKeyAxis = -2;
+inline constexpr int64_t kKeyAxis = -2;  // of scores and weights [B, H, Lq, Lk, W]
 
-/// Sample or decide, and the numbers to do it with.
+/// Whether an alignment samples, and its random numbers.
 struct Draw {
-  bool sample = false;  // false: decide (the best key, the likelier choice), draw nothing
+  bool sample = false;  // false: deterministic (the best key, the more likely choice)
   Draws draws;
-  Tensor given{};  // uniforms that the caller brought for the alignment, or undefined
+  Tensor given{};  // uniforms passed by the caller in place of `draws`, or undefined
 
   /// u in (0, 1), one for each score.
   Tensor uniform(const Tensor& scores) const;
-  /// Standard Gumbel noise, -log(-log u): scores plus it have their maximum at a draw from softmax.
+  /// Standard Gumbel noise, -log(-log u): the argmax of scores + noise is a sample from softmax(scores).
   Tensor gumbel(const Tensor& scores) const { return -at::log(-at::log(uniform(scores))); }
-  /// u in (0, 1), one for each key: for policies, which choose once per call. like [B, H, Lk, 1].
+  /// u in (0, 1), one for each key, for policies, which sample once per call. like: [B, H, Lk, 1].
   Tensor policy(const Tensor& like) const;
 };
 
-/// What an alignment sees.
+/// Input of an alignment.
 struct Scored {
-  Tensor scores;       // [B, H, Lq, Lk, W], finite (0) where not kept
-  Tensor keep;         // bool, broadcasts to scores
-  Tensor query, keys;  // what its own prepare_* made of them, or undefined
-  Tensor key_count;    // [B|1, 1, 1, 1, 1]: as given, else keys up to the last one that may be attended
+  Tensor scores;       // [B, H, Lq, Lk, W]; 0 where masked
+  Tensor keep;         // bool, broadcasts to scores; true = may be attended
+  Tensor query, keys;  // results of the alignment's own prepare_query and prepare_keys, or undefined
+  Tensor key_count;    // [B|1, 1, 1, 1, 1]: as given, else the number of keys up to the last one that may be attended
   Tensor query_index;  // [Lq, 1, 1]: position of each query
-  Tensor key_index;    // [Lk, 1]
+  Tensor key_index;    // [Lk, 1]: position of each key
   Draw draw;
 };
 
-/// Undefined = does not have it.
+/// Output of an alignment. Only weights is required.
 struct Aligned {
-  Tensor weights{};          // as scores
-  Tensor log_weights{};      // as scores; undefined: log(weights)
-  Tensor lse{};              // [B, H, Lq, W]: log of the sum that normalizes
-  Tensor entropy{};          // [B, H, Lq, W]; undefined: that of the weights
-  Tensor log_probability{};  // [B, H, Lq, W]: of what was drawn
+  Tensor weights{};          // shape of the scores
+  Tensor log_weights{};      // shape of the scores; undefined: the caller uses log(weights)
+  Tensor lse{};              // [B, H, Lq, W]: log of the normalizing sum; undefined: not available
+  Tensor entropy{};          // [B, H, Lq, W]; undefined: the caller computes it from the weights
+  Tensor log_probability{};  // [B, H, Lq, W]: of the sampled key; undefined: nothing is sampled
 };
 
-/// What can be asked of an alignment besides weights, known before it runs.
+/// Outputs and properties of an alignment, known before it runs.
 struct Offers {
-  bool lse = false;
-  bool entropy = true;           // weights (or what they are drawn from) are a distribution, or part of one
-  bool log_probability = false;  // it draws, and learns by reward
+  bool lse = false;              // Aligned::lse is defined
+  bool entropy = true;           // weights (or the distribution they are sampled from) sum to 1 or less
+  bool log_probability = false;  // samples, and is trained by REINFORCE
   bool log_weights = true;       // weights have a logarithm
-  bool draws = false;            // it draws keys with Draw::uniform, if it may
-  bool policy = false;           // it draws with Draw::policy, if it may
-  bool compares = true;          // a weight depends on the other scores of its row
+  bool draws = false;            // samples keys with Draw::uniform if Draw::sample
+  bool policy = false;           // samples with Draw::policy if Draw::sample
+  bool compares = true;          // a weight depends on the scores of the other keys
 };
 
-/// What a policy over keys decided, once per call.
+/// Keys that a policy selected, once per call.
 struct Policy {
   Tensor selected{};         // [B, H, Lk], 0 or 1
-  Tensor log_probability{};  // [B, H]
-  Tensor share{};            // [B, H]: how much of what could be selected was
+  Tensor log_probability{};  // [B, H]: of the selection
+  Tensor share{};            // [B, H]: selected keys over keys that could be selected
 };
 
 class Alignment {
@@ -77,47 +77,50 @@ class Alignment {
   static constexpr auto kKind = "alignment";
   virtual ~Alignment() = default;
 
+  /// Names, shapes and initial values of the parameters for these sizes.
   virtual std::vector<ParameterSpec> parameters(const Sizes&) const { return {}; }
 
-  /// For an alignment that looks at queries or keys itself. reachable [B|1, H|1, Lk, 1]: keys that some
-  /// query may attend; what stands at the others is 0 and means nothing.
+  /// For an alignment that reads queries or keys itself; the result arrives in Scored. reachable [B|1, H|1, Lk, 1]:
+  /// keys that some query may attend; the other keys are 0 and must not influence the result.
   virtual Tensor prepare_query(const Parameters&, const Tensor& /*query*/) const { return {}; }
   virtual Tensor prepare_keys(const Parameters&, const Tensor& /*keys*/, const Tensor& /*reachable*/) const {
     return {};
   }
 
+  /// Weights from scores.
   virtual Aligned align(const Parameters&, const Scored&) const = 0;
 
-  /// What a policy over keys chose; both undefined unless there is one.
+  /// The keys that a policy selects; all undefined if there is no policy.
   virtual Policy policy(const Parameters&, const Tensor& /*prepared_keys*/, const Tensor& /*reachable*/,
                         const Draw&) const {
     return {};
   }
 
-  /// The kernel that computes it, and what that needs besides scores: those of `in`, and its mask, are undefined.
-  /// Without one it is composed.
-  virtual Kernel kernel(Dimensionality) const { return {.missing = "none computes it"}; }
+  /// The kernel that computes this alignment, and its arguments. In tiled(), in.scores and in.keep are undefined.
+  /// An alignment without a kernel runs on the composed path.
+  virtual Kernel kernel(Dimensionality) const { return {.missing = "it has no kernel"}; }
   virtual TiledAlignment tiled(const Parameters&, const Scored& in) const;
 
   virtual Offers offers() const { return {}; }
-  /// Whether prepare_keys makes anything of them.
+  /// Whether prepare_keys returns a tensor.
   virtual bool looks_at_keys() const { return false; }
-  /// Whether the positions of queries and keys matter, not only the scores.
+  /// Whether weights depend on the positions of queries and keys, not only on the scores.
   virtual bool positional() const { return false; }
-  /// Whether keys can be prepared one by one, so that a memory can grow.
+  /// Whether keys can be prepared independently, so that Attention::append() is possible.
   virtual bool appendable() const { return true; }
 };
 
-/// x with -inf where not kept, and 0 in a row that keeps nothing, so that no NaN is born there.
+/// x with -inf where masked, and 0 for a query whose keys are all masked, which would otherwise give NaN.
 Tensor absent(const Tensor& x, const Tensor& keep);
 
-/// Softmax over the kept keys: weights, log-weights and lse of x.
+/// Softmax of x over the kept keys: weights, log_weights and lse.
 Aligned normalized(const Tensor& x, const Tensor& keep);
 
-/// weights, or NaN throughout a row of which `row` (computed from all its scores) is NaN: comparisons would lose it.
+/// weights, set to NaN for every query whose `row` (a reduction over its scores) is NaN. For weights that are computed
+/// by comparisons, which do not propagate NaN.
 Tensor passing_on(const Tensor& weights, const Tensor& row);
 
-/// 1 at the best kept key (the first of equals), 0 elsewhere; without a gradient.
+/// One-hot of the best kept key (the first on ties), without a gradient.
 Tensor best_key(const Tensor& x, const Tensor& keep);
 
 }  // namespace heed

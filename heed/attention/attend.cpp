@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-/// 0 for each tensor, through which a gradient of zeros flows: what an empty answer depends on.
+/// A scalar 0 that depends on all tensors, so that an empty result gives them gradients of zeros.
 Tensor nothing_of(const std::vector<Tensor>& tensors, const Tensor& like) {
   Tensor zero = at::zeros({}, like.options());
   for (const auto& x : tensors)
@@ -53,20 +53,20 @@ Attended empty_answer(const Checked& c, const Mechanism& mechanism) {
 
 namespace {
 
-/// What stands against the fused path in this call, or "".
+/// Why the fused path is rejected, or "". Throws Error if the call requests it.
 std::string against_fused(const Checked& c, const Mechanism& mechanism) {
   const bool hollow = c.keys.size(3) == 0 || c.values.size(3) == 0;
   const std::string missing = hollow ? "keys or values have no features" : no_kernel(mechanism, c.call, c.query);
   check(missing.empty() || c.call.path != Path::fused, "attend: no fused kernel for ", mechanism.to_string(), ": ",
         missing, "; use Path::fastest or Path::composed");
   if (!missing.empty()) return "no kernel for " + mechanism.to_string() + ": " + missing;
-  if (c.call.path != Path::fastest && c.call.path != Path::fused) return to_string(c.call.path) + " was asked for";
+  if (c.call.path != Path::fastest && c.call.path != Path::fused) return to_string(c.call.path) + " was requested";
   if (c.call.path == Path::fastest && c.query.scalar_type() != at::kFloat)
-    return "double runs on the portable kernels; only when asked for";
+    return "double runs on the portable kernels; only on request";
   return "";
 }
 
-/// One key of each head is enough to see how wide a prepared key is.
+/// One prepared key of each head, to find the width of a prepared key.
 Tensor one_prepared_key(const Checked& c, const Mechanism& mechanism) {
   const at::NoGradGuard no_grad;
   auto one = c.keys.slice(2, 0, 1).slice(0, 0, 1);
@@ -75,7 +75,7 @@ Tensor one_prepared_key(const Checked& c, const Mechanism& mechanism) {
 }
 
 Plan fused_plan(const Checked& c, const Mechanism& mechanism) {
-  constexpr int64_t kRowBytes = sizeof(kernels::fused::RowStats<float>);  // what forward leaves for backward
+  constexpr int64_t kRowBytes = sizeof(kernels::fused::RowStats<float>);  // saved for backward
   Plan plan;
   plan.path = Path::fused;
   plan.kernel = kernel_name(mechanism, c.query.scalar_type());
@@ -110,11 +110,11 @@ Plan plan_of(const Checked& c, const Mechanism& mechanism, const Tensor& prepare
   if (!against.empty()) plan.rejected.emplace_back(Path::fused, against);
   if (plan.path != Path::composed)
     plan.rejected.emplace_back(Path::composed, call.path == Path::fastest ? "slower than the kernel"
-                                                                          : to_string(plan.path) + " was asked for");
+                                                                          : to_string(plan.path) + " was requested");
   if (plan.path != Path::stored)
-    plan.rejected.emplace_back(Path::stored, "keeps every pair for backward; only when asked for");
+    plan.rejected.emplace_back(Path::stored, "keeps every pair for backward; only on request");
   if (plan.path != Path::reference)
-    plan.rejected.emplace_back(Path::reference, "slow, without a gradient; only when asked for");
+    plan.rejected.emplace_back(Path::reference, "slow, without gradients; only on request");
   const Offers offers = mechanism.align().offers();
   plan.sampled = call.noise.sample && (offers.draws || offers.policy);
   plan.seed = plan.sampled || call.noise.dropout > 0 ? call.noise.seed : 0;
@@ -166,7 +166,7 @@ Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, c
 
 Plan why(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
          const Parameters& parameters, const Call& call) {
-  Call quiet = call;  // to ask draws nothing
+  Call quiet = call;  // a plan must not advance torch's generator
   if (call.noise.seed == 0) quiet.noise.seed = 1;
   Plan plan = plan_of(check_call(query, keys, values, mechanism, parameters, quiet), mechanism);
   plan.seed = call.noise.seed;
@@ -210,7 +210,7 @@ std::string Plan::to_string() const {
   if (path == Path::fused)
     text << "kernel " << kernel;
   else
-    text << "blocks of batch rows x queries = " << block_rows << " x " << block_queries;
+    text << "blocks of batch elements x queries = " << block_rows << " x " << block_queries;
   text << ", about " << (bytes + (1 << 20) - 1) / (1 << 20) << " MiB at once";
   for (const auto& [other, reason] : rejected) text << "; not " << heed::to_string(other) << ": " << reason;
   return text.str();
@@ -243,7 +243,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   if (attn_mask.defined()) {
     auto mask = attn_mask;
     while (mask.dim() < query.dim()) mask = mask.unsqueeze(0);
-    if (query.dim() > 4) {  // leading axes are about to become one
+    if (query.dim() > 4) {  // the leading axes are flattened below
       auto shape = query.sizes().vec();
       for (size_t i = 0; i < shape.size(); ++i)
         if (i + 3 >= shape.size()) shape[i] = mask.size(static_cast<int64_t>(i));

@@ -1,4 +1,4 @@
-// The face as functions: parameters are explicit, by name.
+// Attention as functions, with parameters passed by name.
 
 #pragma once
 
@@ -7,18 +7,19 @@
 
 namespace heed {
 
-/// query [B, Lq, Dq], keys [B, Lk, Dk], values [B, Lk, Dv]; or with heads [B, H, Lq, Dq],
-/// [B, Hk, Lk, Dk], [B, Hk, Lk, Dv], Hk a divisor of H: each key head serves H / Hk heads in a row.
-/// An undefined query is for scores that learn their own. float or double, all of one type and device.
+/// query [B, Lq, Dq], keys [B, Lk, Dk], values [B, Lk, Dv]; or with heads [B, H, Lq, Dq], [B, Hk, Lk, Dk],
+/// [B, Hk, Lk, Dv] with Hk a divisor of H: each key head is shared by H / Hk consecutive query heads.
+/// query may be undefined for scores that learn their own queries. All tensors are float or double, of one type and on
+/// one device. Parameters are those of Mechanism::parameters(). Throws Error if an input does not fit.
 Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& = {},
                 const Parameters& = {}, const Call& = {});
 
-/// The plan of that call, without running it.
+/// The plan of the same call, without running it: path, kernel, and reasons why other paths are rejected.
 Plan why(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& = {}, const Parameters& = {},
          const Call& = {});
 
-/// torch's own signature and meaning, by our paths: attn_mask bool (true = may be attended) or added to
-/// the scores; [..., L, E] with any leading axes; is_causal is top-left.
+/// torch's function of that name on the paths of this library. Tensors are [..., L, E] with any leading axes;
+/// attn_mask is bool (true = may be attended) or is added to the scores; is_causal is top-left.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const Tensor& attn_mask = {}, double dropout_p = 0, bool is_causal = false,
                                     c10::optional<double> scale = c10::nullopt, bool enable_gqa = false);

@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-/// The tensors of one part. Cloneable: a plain Module as a child is silently left out by clone().
+/// The parameters of one part. Cloneable, because clone() silently skips a child that is a plain Module.
 struct PartTensorsImpl : torch::nn::Cloneable<PartTensorsImpl> {
   PartTensorsImpl(std::vector<ParameterSpec> given, int64_t heads_given)
       : torch::nn::Cloneable<PartTensorsImpl>("heed::PartTensors"), specs(std::move(given)), heads(heads_given) {
@@ -25,7 +25,7 @@ Tensor with_head_axis(const Tensor& keep) {
   return keep.defined() && keep.dim() == 3 ? keep.unsqueeze(1) : keep;
 }
 
-/// bool [B|1, H|1, Lk, 1]: what may be attended at all.
+/// bool [B|1, H|1, Lk, 1]: keys that are not masked by the memory.
 Tensor reachable(const Memory& memory) {
   if (memory.keep.defined()) return memory.keep.rows();
   return at::ones({1, 1, memory.length(), 1}, memory.values.rows().options().dtype(at::kBool));
@@ -44,36 +44,36 @@ struct AttentionImpl::KeySide {
 
 AttentionImpl::AttentionImpl(AttentionOptions options) : options_(std::move(options)) {
   auto& o = options_;
-  check(o.query_dim >= 0 && o.key_dim > 0 && o.value_dim > 0, "attention: widths of query, keys and values are ",
-        o.query_dim, ", ", o.key_dim, ", ", o.value_dim, "; expected more than 0");
+  check(o.query_dim >= 0 && o.key_dim > 0 && o.value_dim > 0, "attention: got query_dim ", o.query_dim, ", key_dim ",
+        o.key_dim, ", value_dim ", o.value_dim, ", expected more than 0");
   check(o.query_dim > 0 || o.mechanism.score().own_queries() > 0,
-        "attention: the query is 0 wide, which only a score that learns its query allows");
-  check(o.num_heads >= 1, "attention: heads is ", o.num_heads, ", expected at least 1");
+        "attention: got query_dim 0, expected more than 0; only a score that learns its query needs none");
+  check(o.num_heads >= 1, "attention: got num_heads ", o.num_heads, ", expected at least 1");
   if (o.num_kv_heads == 0) o.num_kv_heads = o.num_heads;
-  check(o.num_kv_heads >= 1 && o.num_heads % o.num_kv_heads == 0, "attention: ", o.num_kv_heads, " key heads for ",
-        o.num_heads, " heads; expected a number that divides it");
-  check(o.hidden_dim >= 0, "attention: hidden is ", o.hidden_dim, ", expected at least 0");
+  check(o.num_kv_heads >= 1 && o.num_heads % o.num_kv_heads == 0, "attention: got num_kv_heads ", o.num_kv_heads,
+        ", expected a divisor of num_heads ", o.num_heads);
+  check(o.hidden_dim >= 0, "attention: got hidden_dim ", o.hidden_dim, ", expected at least 0");
   check(o.dropout >= 0 && o.dropout < 1, "attention: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
-  check(o.head_dim >= 0, "attention: head_width is ", o.head_dim, ", expected at least 0");
-  check((o.head_dim == 0 || o.hidden_dim == 0 || o.hidden_dim == o.head_dim * o.num_heads), "attention: hidden is ",
-        o.hidden_dim, " and head_width ", o.head_dim, "; expected hidden = heads * head_width");
-  check(!o.bias || o.projects(), "attention: bias belongs to the projections of heads; give heads or head_width");
+  check(o.head_dim >= 0, "attention: got head_dim ", o.head_dim, ", expected at least 0");
+  check((o.head_dim == 0 || o.hidden_dim == 0 || o.hidden_dim == o.head_dim * o.num_heads),
+        "attention: got hidden_dim ", o.hidden_dim, " and head_dim ", o.head_dim,
+        ", expected hidden_dim = num_heads * head_dim");
+  check(!o.bias || o.projects(), "attention: got bias without projections, expected num_heads > 1 or a head_dim");
   check(o.context_dim >= 0 && (o.context_dim == 0 || o.context_dim == o.value_dim || o.projects()),
-        "attention: the context is ", o.context_dim, " wide and the values ", o.value_dim,
-        "; without projections of heads they are equally wide");
+        "attention: got context_dim ", o.context_dim, " without projections, expected value_dim ", o.value_dim,
+        "; set num_heads or head_dim");
   if (o.context_dim == 0) o.context_dim = o.value_dim;
   if (o.head_dim > 0) o.hidden_dim = o.head_dim * o.num_heads;
   if (o.hidden_dim == 0) o.hidden_dim = (o.key_dim + o.num_heads - 1) / o.num_heads * o.num_heads;
-  check(o.hidden_dim % o.num_heads == 0, "attention: hidden is ", o.hidden_dim, " and does not split into ",
-        o.num_heads, " heads; expected a multiple");
+  check(o.hidden_dim % o.num_heads == 0, "attention: got hidden_dim ", o.hidden_dim,
+        ", expected a multiple of num_heads ", o.num_heads);
   const int64_t width = o.hidden_dim / o.num_heads;
   head_ = o.projects() ? Sizes{o.query_dim == 0 ? 0 : width, width, width, width}
                        : Sizes{o.query_dim, o.key_dim, o.value_dim, o.hidden_dim};
   head_.dimensionality = o.mechanism.dimensionality();
-  check(o.rotary.base >= 0, "attention: the base of rotary is ", o.rotary.base,
-        ", expected more than 0, or 0 for none");
+  check(o.rotary.base >= 0, "attention: got rotary.base ", o.rotary.base, ", expected more than 0, or 0 for none");
   check(o.rotary.base == 0 || (head_.key_dim % 2 == 0 && (head_.query_dim == 0 || head_.query_dim % 2 == 0)),
-        "attention: rotary turns pairs of features, but a head is ", head_.key_dim, " wide; expected an even width");
+        "attention: got rotary with heads of ", head_.key_dim, " features, expected an even number");
   reset();
 }
 
@@ -106,7 +106,7 @@ Parameters AttentionImpl::named() const {
   return all;
 }
 
-/// Without heads.*: what the parts know.
+/// Parameters of score and alignment, without heads.*.
 Parameters AttentionImpl::own(const Sizes& sizes) const {
   Parameters some;
   for (const auto& [name, tensor] : named())
@@ -141,13 +141,13 @@ Tensor AttentionImpl::projected(const Tensor& x, const std::string& weight) cons
   return full(affine(x, tensors[weight], bias == nullptr ? Tensor() : *bias));
 }
 
-/// x [B, L, D] -> [B, heads, L, width of a head].
+/// Projects x [B, L, D] -> [B, heads, L, head_dim].
 Tensor AttentionImpl::split(const Tensor& x, const std::string& weight, int64_t heads) const {
   const auto all = projected(x, weight);
   return all.view({x.size(0), x.size(1), heads, all.size(-1) / heads}).transpose(1, 2);
 }
 
-/// Queries or keys [B, H, L, D] of which the first stands at position `first`.
+/// Rotary embedding of queries or keys [B, H, L, D], the first at position `first`.
 Tensor AttentionImpl::with_rotary(const Tensor& heads, int64_t first) const {
   const Rotary& r = options_.rotary;
   return r.base == 0 || !heads.defined() || heads.size(-1) == 0 ? heads : rotated(heads, first, r.layout, r.base);
@@ -174,7 +174,7 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
     return attend(with_rotary(query, query.defined() ? first_query(query.size(1)) : 0), with_rotary(keys, 0), values,
                   mechanism(), own(head_), call);
 
-  // Padding is zeroed before the heads' projections, so that a NaN there cannot reach their gradients.
+  // Padding is set to 0 before the projections, so that a NaN in it cannot reach their gradients.
   call.mask.keep = with_head_axis(call.mask.keep);
   Tensor q = query, k = keys, v = values;
   check(q.defined() || o.query_dim == 0, "attention: query is undefined, expected [B, Lq, ", o.query_dim, "]");
@@ -202,7 +202,7 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
                                                int64_t first_key) const {
   const auto& o = options_;
   check(given.causal == Causal::none && given.left < 0 && given.right < 0,
-        "attention: causal and window belong to a call, not to a memory");
+        "attention: got causal or a window in prepare(), expected them in forward()");
   check(keys.defined() && keys.dim() == 3 && keys.size(2) == o.key_dim, "attention: keys is ", shape_of(keys),
         ", expected [B, Lk, ", o.key_dim, "]");
   check(values.defined() && values.dim() == 3 && values.size(2) == o.value_dim && values.size(1) == keys.size(1) &&
@@ -215,7 +215,7 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
   call.mask = given;
   call = check_extras(call, o.mechanism, {keys.size(0), o.num_heads, 1, keys.size(1), head_.width()}, keys);
   KeySide side{keys.unsqueeze(1), values.unsqueeze(1), {}};
-  check(given.first_query == 0, "attention: first_query belongs to a call, not to a memory");
+  check(given.first_query == 0, "attention: got first_query in prepare(), expected it in forward()");
   const int64_t max = o.mechanism.score().max_keys();
   if (given.any() || max < keys.size(1)) {
     const Reach found = reach(call.mask, {0, 0, 1, keys.size(1), max}, keys.device());
@@ -235,7 +235,7 @@ Memory AttentionImpl::prepare(const Tensor& keys, const Tensor& values, const Ma
   return prepare_from(0, keys, values, mask);
 }
 
-/// The first of these keys stands at position first_key.
+/// first_key: position of the first key.
 Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, const Tensor& given_values,
                                    const Mask& mask) {
   const Tensor keys = full(given_keys), values = full(given_values);
@@ -243,7 +243,7 @@ Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, 
   const KeySide side = key_side(keys, values, mask, first_key);
   const auto parameters = own(head_);
   const auto& mechanism = options_.mechanism;
-  // A memory is a copy: what the caller does to its tensors afterwards must not reach it.
+  // A memory is a copy: later in-place changes of the caller's tensors must not affect it.
   const auto copied = [](const Tensor& x, const Tensor& given) { return x.is_alias_of(given) ? x.clone() : x; };
   const bool per_head = options_.num_heads > 1 && !mechanism.score().parameters(head_).empty();
   Memory memory;
@@ -268,7 +268,7 @@ Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, 
 Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Tensor& values, const Mask& mask) {
   const auto& mechanism = options_.mechanism;
   check(mechanism.align().appendable(), mechanism.align_name(),
-        ": it looks at all keys at once, so a memory cannot grow; prepare it anew");
+        ": got keys to append, expected prepare() with all keys, which it reads at once");
   if (memory.length() == 0 && !memory.values.defined()) return prepare(keys, values, mask);
   check(keys.defined() && keys.dim() > 0 && keys.size(0) == memory.batch(), "attention: keys to append is ",
         shape_of(keys), ", the memory has batch size ", memory.batch());
@@ -280,13 +280,13 @@ Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Ten
   if (memory.align_keys.defined()) grown.align_keys = memory.align_keys.with(more.align_keys.rows());
   if (memory.keep.defined() || more.keep.defined()) {
     const int64_t heads = options_.num_heads;
-    const auto flags = [&](const Memory& m) {  // with all axes, so that the two fit
+    const auto flags = [&](const Memory& m) {  // with all axes expanded, so that both can be concatenated
       return reachable(m).expand({m.batch(), heads, m.length(), 1});
     };
     const bool whole = memory.keep.defined() && memory.keep.rows().sizes() == flags(memory).sizes();
     grown.keep = (whole ? memory.keep : Growing(flags(memory))).with(flags(more));
   }
-  if (memory.key_count.defined() || more.key_count.defined()) {  // up to the last key that is no padding
+  if (memory.key_count.defined() || more.key_count.defined()) {  // keys up to the last one that is not padding
     const auto whole = at::full({more.batch()}, more.length(), keys.options().dtype(at::kLong));
     grown.key_count = memory.length() + (more.key_count.defined() ? more.key_count : whole);
   }
@@ -297,10 +297,10 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   const Tensor query = full(given_query);
   const FullPrecision precision;
   const auto& o = options_;
-  check(memory.values.defined(), "attention: the memory is empty; prepare() makes one");
+  check(memory.values.defined(), "attention: got an empty memory, expected one from prepare()");
   Call call = with_noise(given);
   check(call.path != Path::reference,
-        "attention: the reference path starts from unprojected keys; call forward(query, keys, values)");
+        "attention: got a memory on the reference path, expected unprojected keys; call forward(query, keys, values)");
   const auto& values = memory.values.rows();
   const int64_t B = values.size(0), Lk = memory.length();
   const int64_t Lq = query.defined() ? query.size(-2) : mechanism().score().own_queries();
@@ -316,7 +316,7 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   Prepared prepared;
   const BlockRange whole{0, 0, Lq, Lk, mechanism().score().max_keys()};
   prepared.reach = reach(call.mask, whole, q.device());
-  if (own_count.defined())  // S as it would be had the keys come with the call
+  if (own_count.defined())  // the same key count as in a call with unprepared keys
     prepared.reach.key_count =
         (call_count.defined() ? at::minimum(own_count, call_count) : own_count).view({-1, 1, 1, 1, 1});
   auto heads = q.unsqueeze(1);
@@ -328,14 +328,14 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   const auto parameters = own(head_);
   prepared.query = mechanism().score().prepare_query(parameters.of("score"), heads);
   prepared.align_query = mechanism().align().prepare_query(parameters.of("align"), heads);
-  // What only this call masks is zeroed here, after the projections: it cannot reach the answer. What the memory masks
-  // was zeroed before them.
+  // Keys that only this call masks are set to 0 here, after the projections, and cannot affect the result. Keys that
+  // the memory masks were set to 0 before the projections.
   const bool masked = given.mask.any() || whole.max_keys < Lk;
   prepared.keys = masked ? without_unreached(memory.keys.rows(), prepared.reach.keys) : memory.keys.rows();
   prepared.align_keys = memory.align_keys.rows();
   if (!masked) prepared.kernel_keys = memory.kernel_keys.rows();
   prepared.values = masked ? without_unreached(values, prepared.reach.values) : values;
-  prepared.reach.keys = reachable(memory);  // a policy chooses among the keys of the memory, once for all calls
+  prepared.reach.keys = reachable(memory);  // a policy selects among the keys of the memory, once for all calls
   const bool empty = B == 0 || Lq == 0 || Lk == 0;
   const Checked c{heads, prepared.keys, values, parameters, call, head_, o.projects()};
   const Plan plan = plan_of(c, mechanism(), prepared.keys);

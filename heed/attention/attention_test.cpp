@@ -1,4 +1,4 @@
-// The module: heads, memory, cache, copies.
+// The module Attention: heads, memory, key-value cache, clones.
 
 #include "heed/attention/attention.h"
 
@@ -80,7 +80,7 @@ TEST_P(EveryModule, GivesTheSameFromAMemory) {
   EXPECT_TRUE(close(found.weights, expected.weights, 1e-12));
 }
 
-TEST_P(EveryModule, KeepsWhatOnlyACallMasksOutOfTheAnswer) {
+TEST_P(EveryModule, IgnoresKeysThatOnlyTheCallMasks) {
   auto attention = make();
   if (attention->options().mechanism.align().looks_at_keys()) GTEST_SKIP() << "its policy is that of the memory";
   auto k = keys_.clone(), v = values_.clone();
@@ -105,7 +105,7 @@ TEST_P(EveryModule, KnowsTheTrueLengthOfAMemory) {
                     attention->forward(query_, keys_, values_, whole).context, 1e-12));
 }
 
-TEST_P(EveryModule, WorksWhereThereIsNothing) {
+TEST_P(EveryModule, WorksOnEmptyInputs) {
   auto attention = make();
   for (const auto& [lq, lk] : {std::pair{0, 5}, {3, 0}, {0, 0}}) {
     const auto q = query_.narrow(1, 0, lq), k = keys_.narrow(1, 0, lk), v = values_.narrow(1, 0, lk);
@@ -131,7 +131,7 @@ TEST_P(EveryModule, GrowsAMemoryKeyByKey) {
   }
 }
 
-TEST_P(EveryModule, CopiesWithItsNumbers) {
+TEST_P(EveryModule, IsClonedWithItsParameters) {
   auto attention = make();
   const auto expected = attention->forward(query_, keys_, values_).context;
   const auto copy = std::dynamic_pointer_cast<AttentionImpl>(attention->clone());
@@ -155,7 +155,7 @@ TEST(Attention, GivesEachHeadKeysOfItsOwnUnlessToldOtherwise) {
   EXPECT_EQ(projections(1), std::tuple(1, 2, 2));
 }
 
-// Two futures of one past: each must see its own.
+// Two memories that were appended to the same one must not see each other's keys.
 TEST(Memory, LetsBeamsShareAPast) {
   const at::NoGradGuard no_grad;
   Attention attention(
@@ -167,7 +167,7 @@ TEST(Memory, LetsBeamsShareAPast) {
   EXPECT_LT(attention->forward(row(1), right).context.min().item<float>(), -10);
 }
 
-// location(2) cannot score keys 2 and on: what stands there is as good as masked.
+// location(2) cannot score keys from index 2 on: they count as masked.
 TEST(Memory, DoesNotReadKeysThatCannotBeScored) {
   for (const int64_t heads : {1, 2}) {
     Attention attention(AttentionOptions{.query_dim = 4,
@@ -195,7 +195,7 @@ TEST(Memory, IsACopy) {
   EXPECT_TRUE(close(attention->forward(at::ones({1, 1, 2}), memory).context, at::ones({1, 1, 2})));
 }
 
-// Autograd keeps the rows that were there when a step attended; growing must not write beneath it.
+// Autograd saves the keys of earlier steps; append() must not write into the saved tensors.
 TEST(Memory, CanGrowWhileQueriesLearn) {
   Attention attention(
       AttentionOptions{.query_dim = 2, .key_dim = 2, .value_dim = 2, .mechanism = Mechanism::parse("dot + softmax")});
@@ -226,14 +226,14 @@ TEST(Memory, MayHavePaddingInTheMiddle) {
   EXPECT_TRUE(close(found, attention->forward(q, short_k, short_v).context[1], 1e-6));
 }
 
-TEST(Attention, DrawsInTrainingAndDecidesInEvaluation) {
+TEST(Attention, SamplesInTrainingButNotInEvaluation) {
   Attention attention(
       AttentionOptions{.query_dim = 2, .key_dim = 2, .value_dim = 1, .mechanism = Mechanism::parse("dot + hard")});
   const auto q = at::zeros({1, 200, 2}), k = at::zeros({1, 4, 2}), v = at::arange(4, at::kFloat).view({1, 4, 1});
   Call call;
   call.noise.seed = 9;
   attention->eval();
-  EXPECT_EQ(largest(attention->forward(q, k, v, call).context), 0.0);  // of equals, the first
+  EXPECT_EQ(largest(attention->forward(q, k, v, call).context), 0.0);  // the first key on ties
   attention->train();
   const auto first = attention->forward(q, k, v, call).context, second = attention->forward(q, k, v, call).context;
   EXPECT_GT(largest(first), 0.0);
@@ -249,7 +249,7 @@ TEST(Attention, DropsWeightsOnlyInTraining) {
   attention->train();
   const auto context = attention->forward(q, k, v).context;
   EXPECT_GT(context.std().item<float>(), 0.1);
-  EXPECT_NEAR(context.mean().item<float>(), 1, 0.08);  // 4000 coins of +-1: 5 sigma
+  EXPECT_NEAR(context.mean().item<float>(), 1, 0.08);  // 4000 samples of +-1: 5 sigma
 }
 
 TEST(SelfAttentive, NeedsNoQuery) {
@@ -264,7 +264,7 @@ TEST(SelfAttentive, NeedsNoQuery) {
       close(attention->forward({}, attention->prepare(k, v)).context, attention->forward({}, k, v).context, 1e-6));
 }
 
-TEST(ScaledDotProductAttention, MeansWhatTorchMeans) {
+TEST(ScaledDotProductAttention, AgreesWithTorch) {
   at::manual_seed(4);
   const auto q = at::randn({2, 3, 4, 8}, kDouble), k = at::randn({2, 3, 6, 8}, kDouble),
              v = at::randn({2, 3, 6, 5}, kDouble);
@@ -307,12 +307,12 @@ TEST(Attention, RefusesSoftWeightsForOtherAlignmentsThanHard) {
   Attention attention(
       AttentionOptions{.query_dim = 4, .key_dim = 4, .value_dim = 4, .mechanism = Mechanism::parse("dot + sparsemax")});
   EXPECT_THROW(attention->set_soft(true), Error);
-  attention->set_soft(false);  // nothing to undo
+  attention->set_soft(false);  // allowed: nothing changes
 }
 
-// 200 equal scores of 0.005 each, below the default theta: the first key stays, and its score has a gradient. Without
-// it the row is empty, and so is its gradient.
-TEST(Threshold, LearnsFromScoresThatAreAllAlike) {
+// 200 equal weights of 0.005, below the default theta: the first key stays, and its score has a gradient. With
+// keep_best=false all weights are 0, and so is the gradient.
+TEST(Threshold, LearnsFromEqualScores) {
   const auto query = at::zeros({1, 1, 4}, kDouble).requires_grad_();
   const auto keys = at::randn({1, 200, 4}, kDouble);
   const auto gradient = [&](const std::string& spec) {

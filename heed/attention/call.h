@@ -1,4 +1,4 @@
-// What a call of attention can ask for besides its three tensors, and what comes back.
+// Options of one attention call, and its result.
 
 #pragma once
 
@@ -12,26 +12,26 @@
 
 namespace heed {
 
-/// Added to the scores. Each gets its gradient.
+/// Terms added to the scores, all differentiable; undefined: none. i is the position of the query, j of the key.
 struct Bias {
   Tensor full{};      // [B|1, Lq|1, Lk|1] or [B|1, H|1, Lq|1, Lk|1]
   Tensor per_key{};   // [B|1, Lk] or [B|1, H|1, Lk]
-  Tensor relative{};  // [H|1, 2R + 1], read at clip(j - i, -R, R) + R, i the query's position
-  Tensor alibi{};     // [H]: minus slope |j - i|
+  Tensor relative{};  // [H|1, 2R + 1]: adds relative[h, clip(j - i, -R, R) + R]
+  Tensor alibi{};     // [H], the ALiBi slopes: subtracts alibi[h] |j - i|
 };
 
-/// Counter-based: the same numbers on any tiling, thread count and device.
+/// Random numbers of a call. They are counter-based: the same for any tiling, thread count and device.
 struct Noise {
-  bool sample = false;    // draw; else decide. A module in training draws
-  double dropout = 0;     // rate, on the weights that enter the context; those reported are whole
-  uint64_t seed = 0;      // 0: one from torch's generator, reported in the plan
-  uint64_t stream = 0;    // which use of that seed: layer, step; below 2^30
-  int64_t first_row = 0;  // batch row 0 is this one of the global batch
-  int64_t rows_each = 1;  // rows that each row of the global batch has become; first_row counts them, a scope does not
-  Tensor uniforms{};      // [B, Lq, Lk] or [B, H, Lq, Lk] (+ [W] if multi) in (0, 1), in place of ours
+  bool sample = false;    // alignments sample; false: they are deterministic. Set by a module in training mode
+  double dropout = 0;     // rate, 0 <= rate < 1, for the weights that enter the context; reported weights have none
+  uint64_t seed = 0;      // 0: a seed from torch's generator, reported in the plan
+  uint64_t stream = 0;    // separates the uses of a seed, such as layers and steps; below 2^30
+  int64_t first_row = 0;  // index of batch element 0 in the global batch
+  int64_t rows_each = 1;  // batch elements per element of the global batch, such as the beam size; counted in first_row
+  Tensor uniforms{};      // [B, Lq, Lk] or [B, H, Lq, Lk] (+ [W] if multi) in (0, 1), replaces the drawn numbers
 };
 
-/// In a NoiseScope, where neither seed nor stream is named: those of its next use, and its rows.
+/// Inside a NoiseScope, if neither seed nor stream is set: takes both, and first_row, from the scope.
 inline void follow_scope(Noise& noise) {
   NoiseScope* scope = NoiseScope::current();
   if (scope == nullptr || noise.seed != 0 || noise.stream != 0) return;
@@ -40,18 +40,22 @@ inline void follow_scope(Noise& noise) {
   noise.first_row += scope->first_row() * noise.rows_each;
 }
 
-/// What to bring besides the context. What an alignment does not have is refused, not invented.
+/// Outputs requested in addition to the context. An output that the alignment does not have is refused.
 struct Outputs {
   bool weights = false;
   std::vector<int64_t> rows{}, heads{};  // of the weights only: these queries, these heads; empty: all
-  bool lse = false, entropy = false;
-  bool column_mass = false;  // the weight each key got, summed over queries
-  int64_t top = 0;           // so many largest weights of each row
-  Tensor links{};            // int64 [n, 4] = batch row, head, query, key: the log-weight there
+  bool lse = false, entropy = false;     // of each query: log of the normalizing sum; entropy in nats
+  bool column_mass = false;              // weight of each key, summed over queries
+  int64_t top = 0;                       // number of largest weights to return for each query
+  Tensor links{};                        // int64 [n, 4] = batch element, head, query, key: returns their log-weights
 };
 
-/// fused: kernels, on the CPU; fastest takes them for float. composed: blocks, recomputed in backward, O(N) memory.
-/// stored: everything at once. reference: the definition, in double on the CPU, without a gradient.
+/// How a call is computed.
+///   fastest    fused for float where there is a kernel, else composed
+///   fused      kernels, on the CPU
+///   composed   torch operations on blocks, recomputed in backward; O(N) memory
+///   stored     torch operations on the whole call; autograd keeps everything
+///   reference  the definition, in double on the CPU, without gradients
 enum class Path { fastest, fused, composed, stored, reference };
 std::string to_string(Path path);
 
@@ -63,33 +67,33 @@ struct Call {
   double scale = 1;     // multiplies the scores
   double soft_cap = 0;  // c > 0: e <- c tanh(e / c), after scale, before bias and mask
   Path path = Path::fastest;
-  int64_t block_bytes = 16 << 20;  // composed: what one block may hold at once, about
+  int64_t block_bytes = 16 << 20;  // composed: approximate memory of one block
 };
 
-/// Which path is taken and why not another.
+/// The path of a call, and the reasons against the others.
 struct Plan {
   Path path = Path::composed;
   std::string kernel;                                  // fused: "avx2: additive x softmax"
-  std::vector<std::pair<Path, std::string>> rejected;  // with the reason
-  int64_t block_rows = 0, block_queries = 0;           // batch rows x queries of one block
-  int64_t bytes = 0;                                   // held at once beside inputs and outputs, about
-  bool sampled = false;                                // an alignment drew
-  uint64_t seed = 0;                                   // that was used; 0: nothing was drawn
+  std::vector<std::pair<Path, std::string>> rejected;  // paths and reasons
+  int64_t block_rows = 0, block_queries = 0;           // batch elements and queries of one block
+  int64_t bytes = 0;                                   // approximate workspace, without inputs and outputs
+  bool sampled = false;                                // whether the alignment samples
+  uint64_t seed = 0;                                   // seed in use; 0: no random numbers
   std::string to_string() const;
 };
 
-/// What was not wanted is undefined. Without a head axis in the query there is none here; W stands
-/// only where a mechanism is multi-dimensional.
+/// Result of a call. Outputs that were not requested are undefined. The axis H is absent if the query has none, and W
+/// unless the mechanism is multi-dimensional.
 struct Attended {
   Tensor context;                // [B, H, Lq, Dv]
-  Tensor weights;                // [B, H, Lq, Lk, W], or the chosen rows and heads
+  Tensor weights;                // [B, H, Lq, Lk, W], or only the requested queries and heads
   Tensor lse, entropy;           // [B, H, Lq, W]
   Tensor column_mass;            // [B, H, Lk, W]
-  Tensor top_weights, top_keys;  // [B, H, Lq, top, W], largest first; key -1 and weight 0 where there is none
-  Tensor link_log_weights;       // [n, W]; -inf where the weight is 0; of hard, that of softmax, which it draws from
-  Tensor log_probability;        // of what was drawn: hard [B, H, Lq, W], reinforced [B, H]
-  Tensor selected;               // reinforced: 1 where the policy took the key, [B, H, Lk]
-  Tensor selected_share;         // reinforced: taken keys over keys that could be taken, [B, H]
+  Tensor top_weights, top_keys;  // [B, H, Lq, top, W], largest first, padded with weight 0 and key -1
+  Tensor link_log_weights;       // [n, W]; -inf where the weight is 0; for hard, of the softmax that it samples from
+  Tensor log_probability;        // of the sample: hard [B, H, Lq, W], reinforced [B, H]
+  Tensor selected;               // reinforced: 1 where the policy selected the key, [B, H, Lk]
+  Tensor selected_share;         // reinforced: selected keys over keys that could be selected, [B, H]
   Plan plan;
 };
 

@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-/// keep, bias and uniforms may come without a head axis.
+/// Adds the head axis to keep, bias or uniforms if it is missing.
 Tensor with_heads(const std::string& what, const Tensor& x, int64_t axes) {
   if (!x.defined()) return x;
   check(x.dim() == axes || x.dim() == axes - 1, what, " is ", shape_of(x), ", expected ", axes - 1, " axes, or ", axes,
@@ -66,7 +66,7 @@ void check_bias(Bias& bias, const CallSizes& s, const Tensor& like) {
   }
   if (bias.alibi.defined())
     check(bias.alibi.dim() == 1 && bias.alibi.size(0) == s.heads, "bias: alibi is ", shape_of(bias.alibi),
-          ", expected [", s.heads, "], a gradient for each head");
+          ", expected [", s.heads, "], one ALiBi slope for each head");
 }
 
 void check_noise(Noise& noise, const Mechanism& mechanism, const CallSizes& s, const Tensor& like) {
@@ -79,7 +79,7 @@ void check_noise(Noise& noise, const Mechanism& mechanism, const CallSizes& s, c
   if (noise.uniforms.defined()) {
     check_like("noise: uniforms", noise.uniforms, like);
     check(offers.draws && noise.sample, "noise: got uniforms, but ",
-          offers.draws ? "nothing is to be sampled; set sample" : mechanism.align_name() + " draws no keys");
+          offers.draws ? "sample is false; set noise.sample" : mechanism.align_name() + " does not sample keys");
     if (s.width == 1 && noise.uniforms.dim() < 5)
       noise.uniforms = with_heads("noise: uniforms", noise.uniforms, 4).unsqueeze(-1);
     else
@@ -90,8 +90,8 @@ void check_noise(Noise& noise, const Mechanism& mechanism, const CallSizes& s, c
   }
   if (noise.uniforms.defined() && noise.uniforms.numel() > 0)
     check(noise.uniforms.min().item<double>() > 0 && noise.uniforms.max().item<double>() < 1,
-          "noise: uniforms reach from ", noise.uniforms.min().item<double>(), " to ",
-          noise.uniforms.max().item<double>(), ", expected numbers between 0 and 1, neither included");
+          "noise: uniforms are from ", noise.uniforms.min().item<double>(), " to ", noise.uniforms.max().item<double>(),
+          ", expected 0 < u < 1");
   const bool drawn = (noise.sample && (offers.draws || offers.policy)) || noise.dropout > 0;
   if (noise.seed == 0 && drawn)
     while (noise.seed == 0)
@@ -102,31 +102,31 @@ void check_noise(Noise& noise, const Mechanism& mechanism, const CallSizes& s, c
 void check_outputs(const Outputs& outputs, const Mechanism& mechanism, const CallSizes& s, const Tensor& like) {
   const Offers offers = mechanism.align().offers();
   check(!outputs.lse || offers.lse, mechanism.align_name(),
-        ": lse is wanted, but it has none: its weights are not exp(e - lse)");
+        ": got a request for lse, expected none: its weights are not exp(e - lse)");
   check(!outputs.entropy || offers.entropy, mechanism.align_name(),
-        ": entropy is wanted, but its weights are not a distribution");
-  check(outputs.top >= 0, "want: top is ", outputs.top, ", expected at least 0");
+        ": got a request for entropy, expected none: its weights are not a distribution");
+  check(outputs.top >= 0, "outputs: top is ", outputs.top, ", expected at least 0");
   for (const int64_t row : outputs.rows)
-    check(row >= 0 && row < s.queries, "want: rows has ", row, ", expected 0 to ", s.queries - 1, " (", s.queries,
+    check(row >= 0 && row < s.queries, "outputs: rows has ", row, ", expected 0 to ", s.queries - 1, " (", s.queries,
           " queries)");
   for (const int64_t head : outputs.heads)
-    check(head >= 0 && head < s.heads, "want: heads has ", head, ", expected 0 to ", s.heads - 1, " (", s.heads,
+    check(head >= 0 && head < s.heads, "outputs: heads has ", head, ", expected 0 to ", s.heads - 1, " (", s.heads,
           " heads)");
   check(outputs.weights || (outputs.rows.empty() && outputs.heads.empty()),
-        "want: rows or heads are chosen, but weights is false");
+        "outputs: got rows or heads without weights, expected weights = true");
   if (!outputs.links.defined()) return;
   check(offers.log_weights, mechanism.align_name(),
-        ": links are wanted, but its weights may be negative and have no logarithm");
+        ": got a request for links, expected none: its weights may be negative and have no logarithm");
   const auto& links = outputs.links;
-  check(links.scalar_type() == at::kLong && links.dim() == 2 && links.size(1) == 4, "want: links is ",
-        links.scalar_type(), " ", shape_of(links), ", expected int64 [n, 4] = batch row, head, query, key");
-  check(links.device() == like.device(), "want: links is on ", links.device(), ", the query on ", like.device());
+  check(links.scalar_type() == at::kLong && links.dim() == 2 && links.size(1) == 4, "outputs: links is ",
+        links.scalar_type(), " ", shape_of(links), ", expected int64 [n, 4] = batch element, head, query, key");
+  check(links.device() == like.device(), "outputs: links is on ", links.device(), ", the query on ", like.device());
   const std::vector<int64_t> max{s.rows, s.heads, s.queries, s.keys};
-  const char* names[] = {"batch row", "head", "query", "key"};
+  const char* names[] = {"batch element", "head", "query", "key"};
   for (int64_t i = 0; i < 4 && links.size(0) > 0; ++i) {
     const auto column = links.select(1, i);
     const int64_t low = column.min().item<int64_t>(), high = column.max().item<int64_t>();
-    check(low >= 0 && high < max[static_cast<size_t>(i)], "want: links has ", names[i], " ", low < 0 ? low : high,
+    check(low >= 0 && high < max[static_cast<size_t>(i)], "outputs: links has ", names[i], " ", low < 0 ? low : high,
           ", expected 0 to ", max[static_cast<size_t>(i)] - 1);
   }
 }
@@ -145,8 +145,7 @@ void check_spread(const std::string& what, const Tensor& tensor, const std::vect
   bool fine = tensor.dim() == static_cast<int64_t>(shape.size());
   for (size_t i = 0; fine && i < shape.size(); ++i)
     fine = tensor.size(static_cast<int64_t>(i)) == shape[i] || tensor.size(static_cast<int64_t>(i)) == 1;
-  check(fine, what, " is ", shape_of(tensor), ", expected ", shown(shape),
-        ", or 1 on an axis that is the same throughout");
+  check(fine, what, " is ", shape_of(tensor), ", expected ", shown(shape), ", or size 1 on axes that broadcast");
 }
 
 Call check_extras(const Call& call, const Mechanism& mechanism, const CallSizes& sizes, const Tensor& like) {
@@ -170,9 +169,8 @@ Checked check_call(const Tensor& query, const Tensor& keys, const Tensor& values
   auto q = query;
   if (!q.defined()) {
     const int64_t own = mechanism.score().own_queries();
-    check(
-        own > 0, mechanism.score_name(),
-        ": query is undefined, expected [B, Lq, Dq]; only a score that learns its query (self_attentive) does without");
+    check(own > 0, mechanism.score_name(),
+          ": query is undefined, expected [B, Lq, Dq]; only a score that learns its query (self_attentive) needs none");
     auto shape = keys.sizes().vec();
     shape[shape.size() - 2] = own;
     shape.back() = 0;
@@ -196,7 +194,7 @@ Checked check_call(const Tensor& query, const Tensor& keys, const Tensor& values
   check(Hk == c.values.size(1), "attend: keys have ", Hk, " heads and values ", c.values.size(1),
         "; expected equally many");
   check(Hk > 0 && H % Hk == 0, "attend: the query has ", H, " heads and the keys ", Hk,
-        "; expected a number that divides it");
+        "; expected a number of key heads that divides the number of query heads");
 
   c.sizes = {c.query.size(-1), c.keys.size(-1), c.values.size(-1), Sizes::kAny, mechanism.dimensionality()};
   const auto hidden = check_parameters(mechanism.score_name(), mechanism.score().parameters(c.sizes),

@@ -1,4 +1,4 @@
-// Inside: what a caller gave, checked once and brought into one form, for every path.
+// Internal: the arguments of a call, validated once and normalized to one form for all paths.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace heed {
 
-/// Tensors have a head axis, keep is [B|1, H|1, Lq|1, Lk|1], sizes are known, the seed is drawn.
+/// A validated call: tensors have a head axis, keep is [B|1, H|1, Lq|1, Lk|1], sizes are known, the seed is chosen.
 struct Checked {
   Tensor query, keys, values;
   Parameters parameters;
@@ -20,34 +20,34 @@ struct Checked {
 Checked check_call(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
                    const Parameters& parameters, const Call& call);
 
-/// The parts of it that a module with a memory needs by themselves. B, H, Lq, Lk as tensors have them.
+/// B, H, Lq, Lk, W of a call.
 struct CallSizes {
   int64_t rows = 0, heads = 0, queries = 0, keys = 0, width = 1;
 };
+/// Validates mask, bias, noise and requested outputs alone, for a module that attends a memory.
 Call check_extras(const Call& call, const Mechanism& mechanism, const CallSizes& sizes, const Tensor& like);
 
-/// Zeroes what no one may attend, then projects: what the paths start from.
+/// Sets masked inputs to 0, then projects: the input of the composed and fused paths.
 Prepared prepare(const Checked& checked, const Mechanism& mechanism);
 
-/// The answer where there is no batch row, query or key. No part ever sees an axis of size 0: argmax
+/// The result of a call without batch elements, heads, queries or keys. Parts never see an axis of size 0, where argmax
 /// and gather would throw.
 Attended empty_answer(const Checked& checked, const Mechanism& mechanism);
 
-/// The path of a call, what was rejected and why, and what will be drawn. The one place where a path is chosen.
-/// prepared_keys: where there are any already.
+/// The plan of a call. Paths are chosen here and nowhere else. prepared_keys: those of a memory, or undefined.
 Plan plan_of(const Checked& checked, const Mechanism& mechanism, const Tensor& prepared_keys = {});
 
-/// Fused or in blocks. Outputs have all axes.
+/// Runs the fused, composed or stored path. Outputs have all axes.
 Attended run_plan(const Plan& plan, const Prepared& prepared, const Mechanism& mechanism, const Parameters& parameters,
                   const Call& call);
 
-/// Drops W where it is 1 by definition, and the head axis unless the caller had one.
+/// Removes the axis W of single-dimensional mechanisms, and the axis H unless `heads`.
 Attended without_axes(Attended result, const Mechanism& mechanism, bool heads);
 
-/// A tensor of floats on this device and type, like the query.
+/// Checks that a tensor, if defined, has the type and device of the query.
 void check_like(const std::string& what, const Tensor& tensor, const Tensor& query);
 
-/// "of this shape, where only axes of size 1 broadcast"
+/// Checks that a tensor has this shape, up to axes of size 1.
 void check_spread(const std::string& what, const Tensor& tensor, const std::vector<int64_t>& shape);
 
 }  // namespace heed

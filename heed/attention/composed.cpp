@@ -1,5 +1,5 @@
-// The composed path: score -> scale -> soft cap -> bias -> mask -> align -> dropout -> read out, block by
-// block. See decision 9 in ARCHITECTURE.md.
+// The composed path: score -> scale -> soft cap -> bias -> mask -> align -> dropout -> weighted sum, block by block.
+// See decision 9 in ARCHITECTURE.md.
 
 #include "heed/attention/composed.h"
 
@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-/// Where the batch and query axes of a slot are; -1: it has none and goes to every block whole.
+/// Batch and query axes of each slot; -1: it has no such axis and is not split.
 struct Axes {
   int batch, query;
 };
@@ -32,10 +32,10 @@ constexpr std::array<Axes, kSlots> kAxes{{{0, 2},
                                           {0, 2},
                                           {0, -1}}};
 
-/// What is special to one block.
+/// Arguments of one block.
 struct Block {
   BlockRange range;
-  std::vector<int64_t> rows;  // of the weights that are wanted, counted within the block
+  std::vector<int64_t> rows;  // queries whose weights are requested, counted within the block
   Tensor links;               // [n, 4], counted within the block
 };
 
@@ -71,14 +71,14 @@ Tensor dropped(const Tensor& weights, double rate, const Draws& draws) {
   return weights * (u >= rate).to(weights.scalar_type()) / (1 - rate);
 }
 
-/// log a; where there is no weight, `nothing`.
+/// log a; `nothing` where the weight is 0.
 Tensor log_weights(const Aligned& a, double nothing) {
   const auto none = (a.weights.detach() > 0).logical_not();
   if (a.log_weights.defined()) return a.log_weights.masked_fill(none, nothing);
   return at::log(a.weights.masked_fill(none, 1.0)).masked_fill(none, nothing);
 }
 
-/// The log-weights at links, of keys that are kept. A weight may underflow to 0 and still have a logarithm.
+/// The log-weights at links; -inf for masked keys. A weight may underflow to 0 and still have a finite logarithm.
 Tensor at_links(const Aligned& a, const Tensor& keep, const Tensor& links) {
   const auto logs =
       a.log_weights.defined() ? a.log_weights.masked_fill(keep.logical_not(), -INFINITY) : log_weights(a, -INFINITY);
@@ -86,7 +86,7 @@ Tensor at_links(const Aligned& a, const Tensor& keep, const Tensor& links) {
   return logs.index({column(0), column(1), column(2), column(3)});  // [n, W]
 }
 
-/// What a part returns is checked too: a wrong shape would broadcast, and be wrong silently.
+/// Checks the result of a part: a wrong shape could broadcast silently.
 void check_shape(const std::string& what, const Tensor& found, const std::vector<int64_t>& expected) {
   check(found.sizes() == at::IntArrayRef(expected), what, shape_of(found),
         ", expected [B, H, Lq, Lk, W] = ", at::IntArrayRef(expected));
@@ -107,7 +107,8 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
   // A kept score of -inf counts as masked.
   const auto keep = kept(mask, range, count, scores.device()).logical_and(scores.detach() != -INFINITY);
   const auto gone = keep.logical_not();
-  // Where weights depend on each other, an infinite score has no answer; NaN spreads over the row by itself.
+  // If weights depend on each other, a score of +inf has no defined result: it becomes NaN, which the alignment
+  // propagates to all keys of the query.
   const auto finite =
       mechanism.align().offers().compares ? scores.masked_fill(scores.detach() == INFINITY, NAN) : scores;
   const auto index = at::TensorOptions().dtype(scores.scalar_type()).device(scores.device());
@@ -149,17 +150,17 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
   return out;
 }
 
-/// x in parts along an axis; the same x for all where it has no such axis, or one of size 1. split has
-/// one node for all parts: its backward is one concatenation, where narrow's would fill zeros each time.
+/// x split along an axis; copies of x if it has no such axis, or one of size 1. split() makes one autograd node, whose
+/// backward is one concatenation; narrow() would make one node per part, each filling a tensor with zeros.
 std::vector<Tensor> cut(const Tensor& x, int axis, int64_t size, int64_t parts) {
   if (!x.defined() || axis < 0 || x.size(axis) == 1) return std::vector<Tensor>(static_cast<size_t>(parts), x);
   return x.split(size, axis);
 }
 
-/// The links of each block, counted within it, and their origin.
+/// The links of each block, with indices counted within it, and their order in the call.
 struct SortedLinks {
-  std::vector<Tensor> of_block;  // undefined where a block has none
-  std::vector<int64_t> order;    // order[i]: which of the caller's links comes i-th
+  std::vector<Tensor> of_block;  // undefined if a block has none
+  std::vector<int64_t> order;    // order[i]: index in the call of the i-th sorted link
 };
 SortedLinks sort_links(const Tensor& links, const Plan& plan, int64_t row_parts, int64_t query_parts) {
   SortedLinks sorted;
@@ -190,7 +191,7 @@ SortedLinks sort_links(const Tensor& links, const Plan& plan, int64_t row_parts,
   return sorted;
 }
 
-/// x with its pieces, which came in the order `order`, back where the caller wants them.
+/// Undoes the permutation `order` along an axis.
 Tensor in_callers_order(const Tensor& x, int64_t axis, const std::vector<int64_t>& order) {
   std::vector<int64_t> back(order.size());
   for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
@@ -211,7 +212,8 @@ Tensor repeat_heads(const Tensor& x, int64_t heads) {
 
 std::pair<Tensor, Tensor> top_of(const Tensor& weights, int64_t count) {
   const int64_t some = std::min(count, weights.size(kKeyAxis));
-  const auto found_first = weights.detach().masked_fill(weights.detach() == 0, -INFINITY);  // also of negative ones
+  const auto found_first =
+      weights.detach().masked_fill(weights.detach() == 0, -INFINITY);  // zeros sort after negative weights
   const auto order = std::get<1>(found_first.sort(/*stable=*/true, kKeyAxis, /*descending=*/true));
   auto keys = order.narrow(kKeyAxis, 0, some);
   const auto found = weights.gather(kKeyAxis, keys);
@@ -224,7 +226,7 @@ Plan plan_blocks(const Mechanism& mechanism, const Call& call, at::IntArrayRef q
   constexpr int64_t kAlignFloats = 8;  // scores, weights, their gradients and a few masks, per channel
   const int64_t B = query_shape[0], H = query_shape[1], Lq = query_shape[2];
   const int64_t per_pair = mechanism.score().floats_per_pair(prepared_keys) + kAlignFloats * sizes.width();
-  const int64_t per_query = std::max<int64_t>(1, H * keys * per_pair * element_size);  // of one batch row
+  const int64_t per_query = std::max<int64_t>(1, H * keys * per_pair * element_size);  // of one batch element
   Plan plan;
   plan.path = call.path == Path::stored ? Path::stored : Path::composed;
   const int64_t max = plan.path == Path::stored ? std::numeric_limits<int64_t>::max() : call.block_bytes;
@@ -243,7 +245,7 @@ Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const 
   const Tensors in = slots_of(prepared, parameters, call);
   const Tensors tensors(in.begin() + kSlots, in.end());
   Work work = without_tensors(mechanism, parameters, call);
-  work.call.outputs.links.reset();  // each block has its own
+  work.call.outputs.links.reset();  // passed to each block in Block::links
 
   const SortedLinks links = sort_links(call.outputs.links, plan, row_parts, query_parts);
   std::vector<int64_t> rows_in_order(call.outputs.rows.size());

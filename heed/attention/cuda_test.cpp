@@ -1,4 +1,4 @@
-// The same call on a GPU: every mechanism, with its gradients and the same draws.
+// The same call on a GPU: every mechanism, with gradients and the same random numbers.
 
 #include <ATen/Context.h>
 

@@ -54,7 +54,7 @@ Attended run_definition(const Checked& checked, const Mechanism& mechanism) {
   if (outputs.top > 0) std::tie(result.top_weights, result.top_keys) = top_of(weights, outputs.top);
   if (outputs.links.defined()) {
     check(!mechanism.align().offers().log_probability || mechanism.align().offers().policy, mechanism.align_name(),
-          ": the reference path has no log-weights of what a key is drawn from; use another path");
+          ": the reference path has no log-weights of the distribution that it samples from; use another path");
     const auto link = [&](int64_t i) { return outputs.links.select(1, i); };
     result.link_log_weights = at::log(weights.index({link(0), link(1), link(2), link(3)}));
   }

@@ -1,4 +1,4 @@
-// Inside: a checked call as a problem of the definition, and its answer as a call's.
+// Internal: runs a validated call on the reference implementation (heed/kernels/reference).
 
 #pragma once
 

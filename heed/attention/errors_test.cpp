@@ -1,4 +1,4 @@
-// The errors a user will make, and that each message names the part, what it got, and what it expected.
+// Errors of callers: each message names the part, what it got and what it expected.
 
 #include "heed/attention/attention.h"
 #include "heed/attention/testing.h"
@@ -7,7 +7,7 @@
 namespace heed::testing {
 namespace {
 
-/// The message must hold all of these.
+/// The action throws Error, and its message contains all pieces.
 template <typename Action>
 void expect_error(const Action& action, const std::vector<std::string>& pieces) {
   try {
@@ -25,7 +25,7 @@ void expect_parse_error(const std::string& spec, const std::vector<std::string>&
   expect_error([&] { Mechanism::parse(spec); }, pieces);
 }
 
-TEST(Errors, OfWordsNameTheNearestOne) {
+TEST(Errors, OfSpecsNameTheNearestPart) {
   expect_parse_error("aditive + softmax", {"score", "'aditive'", "did you mean 'additive'", "known:"});
   expect_parse_error("additive + sofmax", {"alignment", "did you mean 'softmax'"});
   expect_parse_error("additive + softmax, mutli", {"dimensionality", "did you mean 'multi'"});
@@ -108,7 +108,7 @@ TEST_F(Calls, WithWrongMasks) {
   expect_refused({"left is -2"});
 }
 
-TEST_F(Calls, WithWrongBiasesNoiseAndWants) {
+TEST_F(Calls, WithWrongBiasesNoiseAndOutputs) {
   call.bias.full = at::zeros({3, 4});
   expect_refused({"bias: full", "[3, 4]"});
   call.bias = Bias{};
@@ -133,10 +133,10 @@ TEST_F(Calls, WithWrongBiasesNoiseAndWants) {
   call.outputs = Outputs{};
 }
 
-TEST_F(Calls, WithAPathThatThereIsNot) {
+TEST_F(Calls, WithAPathThatIsNotAvailable) {
   call.path = Path::fused;
   expect_refused({"no fused kernel for dot + uniform", "alignment/uniform", "Path::composed"}, "dot + uniform");
-  expect_refused({"score/general", "every channel", "Path::fastest"}, "general + softmax, multi(lift)",
+  expect_refused({"score/general", "multi-dimensional", "Path::fastest"}, "general + softmax, multi(lift)",
                  {{"score.from_query", at::zeros({6, 4, 4})}});
   call.noise = {.sample = true, .uniforms = at::full({2, 3, 5}, 0.5)};
   expect_refused({"no fused kernel for dot + hard", "noise.uniforms"}, "dot + hard");
@@ -168,10 +168,10 @@ TEST_F(Calls, WithWrongParameters) {
 TEST(Errors, OfModulesNameTheNumbers) {
   const auto make = [](AttentionOptions options) { return [options] { Attention attention(options); }; };
   expect_error(make({.query_dim = 4, .key_dim = 4, .value_dim = 4, .hidden_dim = 10, .num_heads = 4}),
-               {"hidden is 10", "4 heads"});
+               {"hidden_dim 10", "num_heads 4"});
   expect_error(make({.query_dim = 4, .key_dim = 4, .value_dim = 4, .num_heads = 4, .num_kv_heads = 3}),
-               {"3 key heads", "4 heads"});
-  expect_error(make({.query_dim = 4, .key_dim = 0, .value_dim = 4}), {"widths"});
+               {"num_kv_heads 3", "num_heads 4"});
+  expect_error(make({.query_dim = 4, .key_dim = 0, .value_dim = 4}), {"key_dim 0"});
   expect_error(make({.query_dim = 4, .key_dim = 6, .value_dim = 4}), {"score/scaled_dot", "4 features", "6"});
   Attention attention(AttentionOptions{.query_dim = 4, .key_dim = 4, .value_dim = 4});
   expect_error(
@@ -204,7 +204,7 @@ TEST(Plans, TakeAKernelWhereThereIsOne) {
   EXPECT_EQ(attend(x, x, x).plan.kernel, plan.kernel);
 }
 
-TEST(Plans, TakeAKernelForDoublesOnlyWhenAsked) {
+TEST(Plans, TakeAKernelForDoublesOnlyOnRequest) {
   const auto x = at::randn({1, 6, 8}, kDouble);
   const Plan plan = why(x, x, x);
   EXPECT_EQ(plan.path, Path::composed);
@@ -217,10 +217,10 @@ TEST(Plans, TakeAKernelForDoublesOnlyWhenAsked) {
   const auto floats = x.to(at::kFloat);
   const Plan asked = attend(floats, floats, floats, {}, {}, call).plan;
   EXPECT_EQ(asked.path, Path::composed);
-  EXPECT_NE(asked.to_string().find("not fused: composed was asked for"), std::string::npos) << asked.to_string();
+  EXPECT_NE(asked.to_string().find("not fused: composed was requested"), std::string::npos) << asked.to_string();
 }
 
-// The meta device stands for any that is no CPU.
+// The meta device represents any device but the CPU.
 TEST(Plans, KeepKernelsToTheCpu) {
   const auto x = at::empty({1, 6, 8}, at::TensorOptions().device(at::kMeta));
   const Plan plan = why(x, x, x);
@@ -229,7 +229,7 @@ TEST(Plans, KeepKernelsToTheCpu) {
       << plan.to_string();
 }
 
-TEST(Mechanisms, SayTheirWordsAgain) {
+TEST(Mechanisms, RoundTripThroughTheirSpecs) {
   for (const auto& spec : every_mechanism())
     EXPECT_EQ(Mechanism::parse(Mechanism::parse(spec).to_string()).to_string(), Mechanism::parse(spec).to_string());
   EXPECT_EQ(Mechanism().to_string(), "scaled_dot + softmax");

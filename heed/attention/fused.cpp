@@ -1,5 +1,5 @@
-// The fused path. The parts say what a kernel computes from (tiled()), here it is handed over as pointers and strides;
-// gradients come back the same way and go on through the parts' own operations.
+// The fused path. The parts compute the arguments of a kernel (tiled()); this file passes them as pointers and strides.
+// The gradients that a kernel returns are propagated through the parts' operations by autograd.
 
 #include "heed/attention/fused.h"
 
@@ -18,9 +18,9 @@ namespace {
 
 namespace fused = kernels::fused;
 
-/// What the parts make of the slots.
+/// Kernel arguments of the parts, computed from the slots.
 struct Tiled {
-  TiledScore score;  // to_scores for every head
+  TiledScore score;  // to_scores expanded to [H, ...]
   TiledAlignment align;
   Tensor values, kernel_keys;
 };
@@ -49,7 +49,7 @@ Tiled tiled(const Work& work, const Tensors& in) {
   Tiled t;
   t.score = mechanism.score().tiled(p.of("score"), in[kQuery], in[kKeys]);
   t.align = mechanism.align().tiled(p.of("align"), rows);
-  // A kernel has as many heads of keys as of values.
+  // A kernel expects as many heads of keys as of values.
   const int64_t heads = std::max(t.score.keys.defined() ? t.score.keys.size(1) : 1, in[kValues].size(1));
   t.score.keys = repeat_heads(t.score.keys, heads);
   t.kernel_keys = repeat_heads(in[kKernelKeys], heads);
@@ -60,7 +60,7 @@ Tiled tiled(const Work& work, const Tensors& in) {
   return t;
 }
 
-/// The same as a kernel reads it: rows whose features stand side by side, small tensors dense.
+/// The same in the memory layout of kernels: features contiguous, small tensors contiguous as a whole.
 struct Read {
   Tensor query, keys, values, kernel_keys, to_scores, position, center, key_count;
   Tensor keep, full, per_key, relative, alibi;
@@ -74,7 +74,7 @@ Tensor in_rows(const Tensor& x) {
   return x.stride(-1) == 1 || x.size(-1) == 1 ? x.detach() : x.detach().contiguous();
 }
 
-/// int64 [B]: keys from there on are masked, or cannot be scored.
+/// int64 [B]: number of keys; the keys after them are masked or cannot be scored.
 Tensor key_count(const Work& work, const Tensors& in) {
   const int64_t max = work.mechanism.score().max_keys();
   const auto& given = in[kMaskCount];
@@ -113,7 +113,7 @@ template <typename T>
 fused::Rows<T> rows_of(const Tensor& x) {  // [B, H, L, D]
   return x.defined() ? fused::Rows<T>{pointer<T>(x), x.stride(0), x.stride(1), x.stride(2)} : fused::Rows<T>{};
 }
-/// x [B|1, H|1, Lq|1, Lk|1]: an axis of size 1 stands for every index.
+/// x [B|1, H|1, Lq|1, Lk|1]; axes of size 1 broadcast.
 template <typename T>
 fused::Grid<T> grid_of(const Tensor& x) {
   if (!x.defined()) return {};
@@ -121,7 +121,7 @@ fused::Grid<T> grid_of(const Tensor& x) {
   return {pointer<T>(x), stride(0), stride(1), stride(2), stride(3)};
 }
 
-/// What a problem with one score for each pair and one with a score for every channel have in common.
+/// Fills the fields that single-dimensional and multi-dimensional problems share.
 template <typename Real, class Problem>
 void hand_over(const Work& work, const Tiled& t, const Read& r, Problem& p) {
   const Call& call = work.call;
@@ -166,7 +166,7 @@ void hand_over(const Work& work, const Tiled& t, const Read& r, Problem& p) {
   p.first_query = call.mask.first_query;
 }
 
-/// Gradients of what a kernel reads; undefined: not wanted.
+/// Buffers for the gradients with respect to the inputs of a kernel; undefined: not requested.
 struct InputGradients {
   Tensor query, keys, values, to_scores, position;
   Tensor full, per_key, relative, alibi;
@@ -191,7 +191,7 @@ void hand_over(const Tensors& given, const InputGradients& s, Gradients& g) {
   g.alibi = pointer<Real>(s.alibi);
 }
 
-/// One score for each pair.
+/// Single-dimensional: one score for each pair.
 template <typename Real>
 class ForPairs {
  public:
@@ -248,7 +248,7 @@ class ForPairs {
     return p;
   }
 
-  /// What is wanted beside the context, with an axis of one channel.
+  /// Computes the requested outputs, with W = 1.
   static void report(const Work& work, const fused::Problem<Real>& p, Tensors& out) {
     const Outputs& outputs = work.call.outputs;
     const auto options = out[kContext].options();
@@ -292,7 +292,7 @@ class ForPairs {
   Tensor second_;
 };
 
-/// A score for every channel of the values.
+/// Multi-dimensional: a score for each channel of the values.
 template <typename Real>
 class ForChannels {
  public:
@@ -345,7 +345,7 @@ class Fused final : public OwnBackward {
     out[kContext] =
         at::empty({in[kQuery].size(0), in[kQuery].size(1), in[kQuery].size(2), t.values.size(3)}, t.values.options());
     kernels_.forward(work_, t, read_of(work_, t, in), learns_, out);
-    if (learns_) {  // an alias: the output itself would hold this node, which holds it
+    if (learns_) {  // an alias: the output itself would make a reference cycle with this node
       context_ = out[kContext].detach();
       version_ = context_._version();
     }
@@ -353,8 +353,8 @@ class Fused final : public OwnBackward {
   }
 
   Tensors backward(const Tensors& in, const Tensors& given, const std::vector<bool>& wanted) override {
-    const bool again = at::GradMode::is_enabled();         // a kernel would lose the second derivative
-    const bool changed = context_._version() != version_;  // in place, by whoever got it
+    const bool again = at::GradMode::is_enabled();         // a kernel has no second derivative
+    const bool changed = context_._version() != version_;  // in place, by the caller
     bool others = false;
     for (const Out out : {kWeights, kEntropy, kColumnMass, kTopWeights, kLinks})
       others = others || given[out].defined();
@@ -380,7 +380,7 @@ class Fused final : public OwnBackward {
   Tensors by_kernel(const Tensors& in, const Tensors& given, const std::vector<bool>& wanted) {
     Tensors own = in, gradients_in(given.size()), result(in.size());
     for (size_t i = 0; i < given.size(); ++i) gradients_in[i] = dense(given[i]);
-    for (size_t i = 0; i < in.size(); ++i)  // an alias for every slot, as in gradients_of()
+    for (size_t i = 0; i < in.size(); ++i)  // a separate alias for each slot, as in gradients_of()
       if (in[i].defined() && at::isFloatingType(in[i].scalar_type())) own[i] = in[i].detach().requires_grad_(wanted[i]);
     Tiled t;
     {
@@ -400,12 +400,12 @@ class Fused final : public OwnBackward {
     return result;
   }
 
-  /// Buffers for the gradients that somebody needs.
+  /// Buffers for the gradients that are needed.
   static InputGradients requested_gradients(const Tiled& t, const Tensors& own, bool by_scores) {
     const auto buffer = [](const Tensor& x) {
       return x.defined() && x.requires_grad() ? at::empty(x.sizes(), x.options()) : Tensor();
     };
-    const auto sum = [&](const Tensor& x) {  // what a kernel adds to
+    const auto sum = [&](const Tensor& x) {  // zeros, for a kernel that accumulates
       const Tensor found = buffer(x);
       return found.defined() ? found.zero_() : found;
     };
@@ -423,7 +423,7 @@ class Fused final : public OwnBackward {
     return s;
   }
 
-  /// From what a kernel read to the slots that it was made of.
+  /// Propagates gradients from the inputs of a kernel to the slots that they were computed from.
   static void carry_on(const Tensors& read, const Tensors& grads, const Tensors& own, const std::vector<bool>& wanted,
                        Tensors& result) {
     Tensors from, by, to;
@@ -436,7 +436,7 @@ class Fused final : public OwnBackward {
     for (size_t i = 0; i < read.size(); ++i) {
       if (!grads[i].defined()) continue;
       const auto slot = std::find_if(own.begin(), own.end(), [&](const Tensor& x) { return x.is_same(read[i]); });
-      if (slot != own.end()) {  // as it was
+      if (slot != own.end()) {  // the slot itself
         result[static_cast<size_t>(slot - own.begin())] = grads[i];
       } else {
         from.push_back(read[i]);
@@ -475,12 +475,13 @@ std::string no_kernel(const Mechanism& mechanism, const Call& call, const Tensor
   if (score.name.empty()) return mechanism.score_name() + ": " + score.missing;
   if (align.name.empty()) return mechanism.align_name() + ": " + align.missing;
   if (!like.device().is_cpu()) return "the kernels run on the CPU, the query is on " + like.device().str();
-  if (call.noise.uniforms.defined()) return "the kernels draw their own numbers, and the call has noise.uniforms";
+  if (call.noise.uniforms.defined())
+    return "the kernels draw their own random numbers, and the call has noise.uniforms";
   const Outputs& outputs = call.outputs;
   const bool more =
       outputs.weights || outputs.entropy || outputs.column_mass || outputs.top > 0 || outputs.links.defined();
   if (d != Dimensionality::single && more)
-    return "for every channel they bring context and lse, and something else is wanted";
+    return "multi-dimensional kernels return context and lse, and other outputs are requested";
   return "";
 }
 

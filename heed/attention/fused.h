@@ -1,4 +1,4 @@
-// Inside: a prepared call on the kernels of heed/kernels/fused, in one pass over pairs that are never stored.
+// Internal: runs a prepared call on the kernels of heed/kernels/fused, which never store the Lq x Lk scores.
 
 #pragma once
 
@@ -6,14 +6,14 @@
 
 namespace heed {
 
-/// Why no kernel can run such a call, or "". like: a tensor of its type, where it runs.
+/// Why no kernel can run such a call, or "". like: a tensor of its device.
 std::string no_kernel(const Mechanism& mechanism, const Call& call, const Tensor& like);
 
-/// "avx2: additive x softmax", of a mechanism that has one.
+/// "avx2: additive x softmax", for a mechanism that has a kernel.
 std::string kernel_name(const Mechanism& mechanism, at::ScalarType type);
 
-/// Outputs have all axes. Backward is a kernel too, where gradients come by context, lse and log_probability; by
-/// anything else, or where it is itself being differentiated, it takes the composed path.
+/// Outputs have all axes. Backward is a kernel for gradients of context, lse and log_probability. For gradients of
+/// other outputs, and for second derivatives, backward runs on the composed path.
 Attended run_fused(const Prepared& prepared, const Mechanism& mechanism, const Parameters& parameters,
                    const Call& call);
 

@@ -1,5 +1,4 @@
-// The fused path against the composed one: gradients, instruction sets, sizes beyond one tile, and what autograd may
-// do.
+// The fused path against the composed one: gradients, instruction sets, sizes beyond one tile, and uses of autograd.
 
 #include "heed/attention/fused.h"
 
@@ -27,7 +26,7 @@ struct Found {
   std::vector<Tensor> grads;
 };
 
-/// An answer and the gradients of what kernels have a backward for.
+/// A result, and the gradients of the outputs that kernels have a backward for.
 Found run(const Case& c, Path path) {
   Case mine = c;
   mine.call.path = path;
@@ -35,7 +34,7 @@ Found run(const Case& c, Path path) {
   return {a, gradients(loss_of(a, Path::fused), mine.tensors())};
 }
 
-/// Where one side has no gradient, the other must be 0.
+/// If one side has no gradient, the other must be 0.
 void expect_same_gradients(const Case& c, const Found& ours, const Found& expected, double tolerance) {
   const auto leaves = c.leaves();
   for (size_t i = 0; i < leaves.size(); ++i) {
@@ -67,7 +66,7 @@ TEST_P(EveryKernel, HasTheGradientsOfTheComposedPath) {
   }
 }
 
-/// More queries than a block and more keys than a tile has, with a mask of all kinds.
+/// More queries than a block and more keys than a tile, with all kinds of masks.
 Case long_case(const std::string& spec, const at::TensorOptions& options) {
   auto c = make_case(spec, "none", {2, 2, 1, 53, 150}, /*biased=*/true, options);
   at::manual_seed(5);
@@ -118,7 +117,7 @@ TEST(Fused, GivesTheSameBitsOnAnyNumberOfThreads) {
   at::set_num_threads(before);
 }
 
-TEST(Fused, SendsGradientsThroughWhateverIsWanted) {
+TEST(Fused, PropagatesGradientsOfAllRequestedOutputs) {
   for (const std::string spec : {"additive + softmax", "cosine(2, learned) + entmax(1.5)", "general + local_p(2)"}) {
     SCOPED_TRACE(spec);
     auto c = make_case(spec, "keep");
@@ -139,7 +138,7 @@ TEST(Fused, SendsGradientsThroughWhateverIsWanted) {
   }
 }
 
-TEST(Fused, AsksForNoMoreThanIsNeeded) {
+TEST(Fused, ComputesTheGradientOfASingleInput) {
   auto c = make_case("additive + local_p(2)");
   const auto all = run(c, Path::fused);
   const auto leaves = c.leaves();
@@ -152,7 +151,7 @@ TEST(Fused, AsksForNoMoreThanIsNeeded) {
   }
 }
 
-// x attends to itself: query, keys and values are one tensor, and its gradient is the sum of three.
+// Self-attention: query, keys and values are one tensor, and its gradient is the sum of three.
 TEST(Fused, DifferentiatesOneTensorInThreeRoles) {
   const auto x = at::randn({2, 3, 6, 4}, kDouble).requires_grad_();
   const auto grad = [&](Path path) {
@@ -164,8 +163,8 @@ TEST(Fused, DifferentiatesOneTensorInThreeRoles) {
   EXPECT_TRUE(close(grad(Path::fused), grad(Path::stored)));
 }
 
-// Heads split out of features, features that do not stand side by side, one row for all.
-TEST(Fused, ReadsTensorsAsTheyLie) {
+// Transposed heads, features that are not contiguous, expanded tensors.
+TEST(Fused, AcceptsAnyStrides) {
   at::manual_seed(6);
   const auto q = at::randn({2, 5, 3, 4}).transpose(1, 2), k = at::randn({2, 4, 7, 3}).permute({0, 3, 2, 1}),
              v = at::randn({1, 1, 7, 5}).expand({2, 3, 7, 5});
@@ -179,7 +178,7 @@ TEST(Fused, ReadsTensorsAsTheyLie) {
   EXPECT_TRUE(close(context(Path::fused), context(Path::composed), 1e-5));
 }
 
-TEST(Fused, ForgivesAChangeOfItsAnswerInPlace) {
+TEST(Fused, AllowsInPlaceChangesOfItsContext) {
   const auto grads = [&](Path path, bool in_place) {
     auto c = make_case("scaled_dot + softmax");
     c.call.path = path;
@@ -206,7 +205,7 @@ TEST(Fused, CanBeDifferentiatedMoreThanOnce) {
   EXPECT_TRUE(same_bits(torch::autograd::grad({loss}, {x})[0], first));
 }
 
-/// euclidean + softmax on points of deviation 1, and `padding` keys that nobody may attend.
+/// euclidean + softmax on points of standard deviation 1, with `padding` masked keys.
 struct Points {
   Tensor query, keys, values;
   int64_t padding = 0;
@@ -217,7 +216,7 @@ struct Points {
     if (padding > 0) call.mask.key_count = at::full({query.size(0)}, keys.size(1) - padding, at::kLong);
     return attend(query.to(type), keys.to(type), values.to(type), Mechanism::parse(spec), {}, call);
   }
-  /// The largest error of a path in float, over the largest number of the context.
+  /// The largest error of a path in float, relative to the largest value of the context.
   double error(Path path = Path::fused) const {
     const auto expected = attended(Path::composed, at::kDouble).context;
     return largest(attended(path, at::kFloat).context.to(at::kDouble) - expected) / largest(expected);
@@ -237,7 +236,7 @@ Points make_points(double shift, double others, int64_t padding, int64_t queries
   return p;
 }
 
-// A common offset, clusters far apart and padding cost a distance none of its digits.
+// A common offset, clusters far apart and padding do not reduce the accuracy of distances.
 TEST(Fused, MeasuresDistancesFarFromTheOrigin) {
   for (const int64_t queries : {2, 40})
     for (const int64_t width : {3, 8, 64}) {
@@ -255,7 +254,7 @@ TEST(Fused, MeasuresDistancesOfOutliers) {
     Points p = make_points(0, 0, 0);
     p.keys.select(1, 5).fill_(deviations);
     p.query.select(1, 7).fill_(-deviations);
-    // Scores of a query that far off are huge, and float rounds them on every path.
+    // The scores of such an outlier are huge, and float rounds them on every path.
     EXPECT_LE(p.error(), std::max(1e-5, 8 * p.error(Path::composed))) << deviations;
     const Plan plan = p.attended(Path::fastest, at::kFloat).plan;
     EXPECT_EQ(plan.path, Path::fused) << plan.to_string();
@@ -273,7 +272,7 @@ TEST(Fused, GivesTheSameDistancesHoweverLongThePadding) {
     }
 }
 
-// The nearest neighbors of a point are itself and those of its cluster, whose distances are known.
+// The nearest neighbors of a point are in its own cluster.
 TEST(Fused, HasTheGradientOfDistancesBetweenFarClusters) {
   const Points p = make_points(1000, -1000, 8);
   for (const std::string spec : {"euclidean + softmax", "euclidean(root) + softmax"}) {
@@ -291,7 +290,7 @@ TEST(Fused, HasTheGradientOfDistancesBetweenFarClusters) {
   }
 }
 
-// loss.backward() inside an autocast scope: what backward computes again stays in float.
+// loss.backward() inside an autocast scope: recomputation in backward stays in float.
 TEST(Autocast, DoesNotReachTheBackwardOfAttention) {
   for (const std::string spec : {"dot + softmax", "scaled_dot + entmax(1.5)", "euclidean + sigmoid"})
     for (const Path path : {Path::composed, Path::fused})

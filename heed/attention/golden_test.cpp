@@ -1,4 +1,4 @@
-// The golden table on the paths of tensors: fused, composed and stored, in double and in float, values and gradients.
+// The golden table on the fused, composed and stored paths, in double and float: values and gradients.
 
 #include "heed/attention/testing.h"
 #include "heed/bridge/reference.h"
@@ -75,7 +75,7 @@ TEST_P(EveryGolden, IsReproduced) {
                                                 {"selected", a.selected}};
     for (const auto& [what, numbers] : golden.expected) {
       if (what != "context" && what != "lse" && !brings_weights(c.mechanism, path)) continue;
-      if (what == "scores") {  // not an output: the same call with identity gives them as weights
+      if (what == "scores") {  // not an output: the alignment identity returns them as weights
         auto scores = c;
         scores.mechanism = Mechanism::parse(golden.problem.mechanism.score.to_string() + " + identity, " +
                                             golden.problem.mechanism.dimensionality.to_string());
@@ -127,7 +127,7 @@ Case fixture(const std::string& spec) {
   return c;
 }
 
-// Gold links {0, 2}: -1/2 (log a_0 + log a_2), and it needs no weights at all.
+// Gold links {0, 2}: -1/2 (log a_0 + log a_2), without requesting the weights.
 TEST(Supervision, AtLinksIsTheCrossEntropyOfTheGoldenWeights) {
   auto c = fixture("dot + softmax");
   c.call.outputs.links = at::tensor(std::vector<int64_t>{0, 0, 0, 0, 0, 0, 0, 2}).view({2, 4});

@@ -14,13 +14,13 @@ struct Graph::EdgeOrder {
   kernels::graph::Edges sorted;
   mutable std::once_flag blocked, looped;
   mutable DegreeBlocks blocks;
-  mutable std::shared_ptr<const EdgeOrder> loops;  // null: nothing was missing
+  mutable std::shared_ptr<const EdgeOrder> loops;  // null if every node has a self loop
 };
 
 Graph::Graph(const Tensor& edges, int64_t nodes) {
   check(edges.defined() && edges.dim() == 2 && edges.size(0) == 2 && edges.scalar_type() == at::kLong,
         "graph: edges is ", shape_of(edges), edges.defined() ? std::string(" ") + toString(edges.scalar_type()) : "",
-        ", expected [2, E] Long: the nodes that send, and those that receive");
+        ", expected [2, E] Long: senders and receivers");
   auto held = std::make_shared<EdgeOrder>();
   held->edges = edges.detach().to(at::kCPU).contiguous().clone();
   const auto* from = held->edges.data_ptr<int64_t>();
@@ -84,10 +84,10 @@ struct Asked {
 Asked alignment_of(const std::string& spec) {
   const auto parsed = parse_part(spec, Alignment::kKind);
   const auto part = Catalogue<Alignment>::make(parsed);
-  check(!part->positional(), "graph: alignment ", spec,
-        " asks for the positions of queries and keys, which nodes do not have; expected one of scores alone");
-  check(!part->looks_at_keys() && !part->offers().policy, "graph: alignment ", spec,
-        " has a policy over keys, but a graph's nodes each have their own; expected one of scores alone");
+  check(!part->positional(), "graph: got alignment ", spec,
+        ", which depends on positions, expected one that depends on scores alone");
+  check(!part->looks_at_keys() && !part->offers().policy, "graph: got alignment ", spec,
+        ", which has a policy over keys, expected one that depends on scores alone");
   return {parsed.name, part};
 }
 
@@ -104,7 +104,7 @@ void check_inputs(const Graph& graph, const EdgeScore& s, const Tensor& values) 
           axes == 3 ? ", D]" : "]", " with N = ", graph.nodes(), ", H = ", values.size(1));
   check(axes == 2 || (s.to_scores.dim() == 2 && s.to_scores.size(0) == values.size(1) &&
                       s.to_scores.size(1) == s.receiver.size(2)),
-        "graph: to_scores is ", shape_of(s.to_scores), ", expected [H, D], D that of the receiver");
+        "graph: to_scores is ", shape_of(s.to_scores), ", expected [H, D], with H and D of the receiver");
   for (const auto& x : {s.receiver, s.sender, s.to_scores})
     check(!x.defined() || (x.scalar_type() == values.scalar_type() && x.device() == values.device()),
           "graph: a part of the score is ", x.defined() ? x.scalar_type() : at::kFloat, ", the values are ",
@@ -115,8 +115,8 @@ Path path_of(Path asked, const Tensor& values) {
   const bool here = values.device().is_cpu();
   check(asked == Path::fastest || asked == Path::fused || asked == Path::composed, "graph: path is ", to_string(asked),
         ", expected fastest, fused or composed");
-  check(asked != Path::fused || here, "graph: path fused is asked for, but tensors are on ", values.device(),
-        "; kernels expect the CPU");
+  check(asked != Path::fused || here, "graph: got path fused with tensors on ", values.device(),
+        ", expected the CPU; use Path::fastest or Path::composed");
   return asked == Path::composed || !here ? Path::composed : Path::fused;
 }
 
@@ -131,12 +131,12 @@ void check_draws_by(const Graph& graph, const Tensor& by) {
   if (!by.defined()) return;
   check(by.dim() == 2 && by.size(0) == 2 && by.size(1) == graph.size() && by.scalar_type() == at::kLong,
         "graph: draws_by is ", shape_of(by), " ", by.scalar_type(), ", expected [2, ", graph.size(),
-        "] Long: a batch row and a number for each edge");
+        "] Long: a batch element and an index for each edge");
   const int64_t min = by.numel() == 0 ? 0 : by.min().item<int64_t>();
-  check(min >= 0, "graph: draws_by has ", min, ", expected rows and numbers from 0");
+  check(min >= 0, "graph: draws_by has ", min, ", expected elements and indices of at least 0");
 }
 
-/// u in (0, 1), sorted [E, H]: by the batch row and number of the edge, and the head.
+/// u in (0, 1), [E, H] for the sorted edges, indexed by GraphCall::draws_by and the head.
 Tensor uniforms(const Graph& graph, const GraphCall& call, kernels::Purpose purpose, const Tensor& values) {
   const int64_t heads = values.size(1);
   int64_t rows = 1, numbers = graph.size();
@@ -176,7 +176,7 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, con
   check_draws_by(graph, call.draws_by);
   Noise& noise = call.noise;
   check(noise.dropout >= 0 && noise.dropout < 1, "graph: dropout is ", noise.dropout, ", expected 0 <= dropout < 1");
-  check(!noise.uniforms.defined(), "graph: got uniforms, expected a seed: numbers belong to edges");
+  check(!noise.uniforms.defined(), "graph: got noise.uniforms, expected noise.seed");
   const bool drawn = noise.sample && alignment->offers().draws;
   if (noise.seed == 0 && (drawn || noise.dropout > 0)) noise.seed = fresh_seed();
 
@@ -189,7 +189,7 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, con
   result.sampled = drawn;
   result.seed = drawn || noise.dropout > 0 ? noise.seed : 0;
   const bool fused = result.path == Path::fused;
-  Tensor weights;  // sorted
+  Tensor weights;  // of the sorted edges
   if (name == "softmax" && fused) {
     const auto found = kernel_attend(graph, score, values, factor, call.weights);
     result.context = found[0];

@@ -1,14 +1,14 @@
-// Attention over the edges of a graph: node i attends those j that an edge j -> i leads from.
+// Attention over the edges of a graph: node i attends the nodes j with an edge j -> i.
 //
 //   e_ij = LeakyReLU(s_i + t_j)                   GAT    (Velickovic et al., 2018)
 //   e_ij = a . LeakyReLU(l_i + r_j)               GATv2  (Brody et al., 2022)
 //   a_i. = align(e_i.) over the edges into i      c_i = sum_j a_ij v_j
 //
-// per head. Nothing is stored that has a row of features for each edge: time is O(E H D), memory O((N D + E) H).
-// A node that nothing leads into has no weights and c = 0 (D1): add self loops if it should attend itself.
+// per head. No tensor [E, H, D] is stored: time is O(E H D), memory O((N D + E) H). A node without incoming edges has
+// no weights and c = 0 (D1): add self loops if it should attend itself.
 //
-// What stands at a node that no edge needs is not read (D3). NaN in a value that an edge leads from, but whose weight
-// is exactly 0 (sparsemax, dropout), is not promised to stay away: kernels skip that row, composed gives 0 * NaN = NaN.
+// Features of a node without edges are not read (D3). NaN in a value whose weight is exactly 0 (sparsemax, dropout) may
+// or may not reach the context: kernels skip that value, the composed path computes 0 * NaN = NaN.
 
 #pragma once
 
@@ -24,14 +24,13 @@ struct Edges;
 }
 struct DegreeBlocks;
 
-/// A directed graph, sorted once for any number of calls; copies share it. An edge that is given twice counts twice.
+/// A directed graph, sorted once for any number of calls; copies share the data. An edge given twice counts twice.
 class Graph {
  public:
-  /// edges: int64 [2, E], row 0 the nodes that send, row 1 those that receive, in any order. A node is a number from 0
-  /// to nodes - 1.
+  /// edges: int64 [2, E] in any order; edges[0] are the senders j, edges[1] the receivers i, each 0 to nodes - 1.
   Graph(const Tensor& edges, int64_t nodes);
 
-  /// With i -> i for every node that has none yet, by node, after the other edges; made at the first call.
+  /// The graph with an edge i -> i for every node that has none, appended in the order of the nodes. Cached.
   Graph with_self_loops() const;
 
   int64_t nodes() const;
@@ -41,10 +40,10 @@ class Graph {
   const Tensor& connected() const;
 
   const kernels::graph::Edges& sorted() const;
-  /// int64 [E]: edge e of the sorted order is edge order()[e] of those given; and the other way round.
+  /// int64 [E]: sorted edge e is edge order()[e] of edges(). position() is the inverse permutation.
   Tensor order() const;
   Tensor position() const;
-  /// Nodes by the number of edges into them, made at the first call.
+  /// Nodes grouped by in-degree. Cached.
   const DegreeBlocks& blocks() const;
 
  private:
@@ -52,42 +51,42 @@ class Graph {
   std::shared_ptr<const EdgeOrder> held_;
 };
 
-/// How an edge j -> i is scored.
+/// Terms of the score of an edge j -> i.
 struct EdgeScore {
   Tensor receiver, sender;      // GAT: s, t [N, H].  GATv2: l, r [N, H, D]
   Tensor to_scores{};           // GATv2: a [H, D]
-  double negative_slope = 0.2;  // of LeakyReLU below 0
+  double negative_slope = 0.2;  // of LeakyReLU
 };
 
 struct GraphCall {
-  std::string alignment = "softmax";  // any that looks at nothing but scores
+  std::string alignment = "softmax";  // any that depends on scores alone
   Parameters parameters{};            // of the alignment, by their bare names
-  Noise noise{};                      // all but uniforms. A number belongs to an edge, as given, and a head
-  /// int64 [2, E]: the batch row, counted from noise.first_row, and the number in that row that each edge, as given,
-  /// draws by; undefined: row 0 and its position. For graphs that are parts of others. Numbers count up from 0: all of
-  /// them are drawn, up to the largest.
+  Noise noise{};                      // without uniforms. Random numbers are indexed by the given edge and the head
+  /// int64 [2, E], for graphs that are parts of larger ones: the batch element (counted from noise.first_row) and the
+  /// index within it by which each given edge draws its random numbers. Undefined: element 0 and the index of the edge.
+  /// Indices start at 0; numbers are drawn for all indices up to the largest.
   Tensor draws_by{};
-  bool weights = false;       // bring them too
-  Path path = Path::fastest;  // fused: kernels, CPU; composed: torch's own operations, anywhere
+  bool weights = false;       // return the weights
+  Path path = Path::fastest;  // fused: kernels, CPU; composed: torch operations, any device; fastest: fused on the CPU
 };
 
-/// What was not wanted is undefined.
+/// Result of graph_attend. Outputs that were not requested are undefined.
 struct GraphAttended {
   Tensor context;            // [N, H, D]
   Tensor weights{};          // [E, H], in the order of Graph::edges(), before dropout; differentiable
-  Tensor log_probability{};  // [N, H]: of what was drawn, where the alignment is hard
-  Path path = Path::fused;   // that was taken
-  bool sampled = false;      // the alignment drew
-  uint64_t seed = 0;         // that was used; 0: nothing was drawn
+  Tensor log_probability{};  // [N, H]: of the sampled edge, if the alignment is hard
+  Path path = Path::fused;   // the path in use
+  bool sampled = false;      // whether the alignment samples
+  uint64_t seed = 0;         // seed in use; 0: no random numbers
 };
 
-/// values [N, H, D], float or double. With softmax and kernels scores, weights and context are one pass over the edges;
-/// any other alignment works on blocks of nodes with nearly equal numbers of edges, at most twice as many slots as
-/// edges.
+/// values: [N, H, D], float or double. Softmax on the fused path computes scores, weights and context in one pass over
+/// the edges. Other alignments work on blocks of nodes of similar in-degree, padded to at most twice as many slots as
+/// edges. Throws Error if an input does not fit.
 GraphAttended graph_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const GraphCall& = {});
 
-/// The alignment that a graph can have, or an error with the reason: positions of queries and keys, and policies over
-/// keys, have no meaning for nodes. For modules, to refuse early.
+/// Throws Error, with the reason, if a graph cannot have this alignment: positions of queries and keys, and policies
+/// over keys, are not defined for nodes. For modules, to fail at construction.
 void check_graph_alignment(const std::string& spec);
 
 }  // namespace heed

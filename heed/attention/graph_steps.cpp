@@ -56,7 +56,7 @@ Tensor long_tensor(const std::vector<int32_t>& x, const at::Device& device) {
   return here.to(device);
 }
 
-/// int64 [E]: the nodes at both ends of the sorted edges.
+/// int64 [E]: senders and receivers of the sorted edges.
 Tensor senders(const Graph& graph, const Tensor& like) {
   return long_tensor(graph.sorted().from, like.device());
 }
@@ -64,7 +64,7 @@ Tensor receivers(const Graph& graph, const Tensor& like) {
   return graph.edges()[1].index_select(0, graph.order()).to(like.device());
 }
 
-/// Sums of the rows x [E, ...] that lead into each node.
+/// Sum of x [E, ...] over the edges into each node.
 Tensor summed(const Tensor& x, const Tensor& receiver, int64_t nodes) {
   auto shape = x.sizes().vec();
   shape[0] = nodes;
@@ -84,14 +84,14 @@ Tensor buffer(bool wanted, const Tensor& like) {
   return wanted && like.defined() ? at::empty_like(like, at::MemoryFormat::Contiguous) : Tensor();
 }
 
-/// f(float) or f(double): a number of that type.
+/// Calls f(float{}) or f(double{}) by the type of x.
 template <class F>
 void by_type(const Tensor& x, const F& f) {
   if (x.scalar_type() == at::kDouble) return f(double{});
   f(float{});
 }
 
-/// What a score reads, dense.
+/// Contiguous inputs of a score.
 struct ReadScore {
   Tensor receiver, sender, to_scores;
   double negative_slope;
@@ -117,7 +117,7 @@ kernel::ScoreGradients<Real> gradients_to(const Tensors& result) {
   return {pointer<Real>(result[0]), pointer<Real>(result[1]), pointer<Real>(result[2])};
 }
 
-/// A step by a kernel, whose backward is a kernel unless it is itself being differentiated.
+/// A step by a kernel. Its backward is a kernel too, except for second derivatives.
 class ByKernel : public OwnBackward {
  public:
   explicit ByKernel(Graph graph) : graph_(std::move(graph)) {}
@@ -131,7 +131,7 @@ class ByKernel : public OwnBackward {
 
  protected:
   virtual Tensors kernel_backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) = 0;
-  /// The same step by torch's operations; keeps nothing of this object.
+  /// The same step with torch operations; must not capture this object.
   virtual Step composed() const = 0;
   const kernel::Edges& edges() const { return graph_.sorted(); }
 
@@ -218,7 +218,8 @@ class Softly final : public ByKernel {
       kernel::attend(edges(), read.as<Real>(), values_of<Real>(values), pointer<const Real>(factor),
                      pointer<Real>(weights), pointer<Real>(context), on_torch_threads);
     });
-    if (learns_) weights_ = weights.detach();  // an alias: the output itself would hold this node, which holds it
+    if (learns_)
+      weights_ = weights.detach();  // an alias: the output itself would make a reference cycle with this node
     return {context, needs_weights_ ? weights : Tensor()};
   }
 
@@ -313,7 +314,7 @@ EdgeWeights aligned(const Graph& graph, const Alignment& alignment, const Parame
   Tensors weights, log_probability, nodes;
   for (const auto& b : all.blocks) {
     const auto e = as_block(slots, b);
-    // As in any call: a score of -inf counts as masked, and +inf has no answer where weights depend on each other.
+    // As in attend(): a score of -inf counts as masked, and +inf becomes NaN if weights depend on each other.
     const auto keep = b.keep.to(e.device()).view({1, 1, b.keep.size(0), b.keep.size(1), 1}) & (e.detach() != -INFINITY);
     const auto finite = alignment.offers().compares ? e.masked_fill(e.detach() == INFINITY, NAN) : e;
     Scored in;

@@ -1,5 +1,5 @@
-// The steps of attention over a graph, each as torch's own operations (the oracle, second derivatives, other devices)
-// and by kernels. Inside, what has a row for each edge is in the sorted order.
+// Internal: the steps of attention over a graph, each with torch operations (as oracle, for second derivatives and for
+// other devices) and with kernels. Tensors [E, ...] are in the sorted order of the edges.
 
 #pragma once
 
@@ -9,18 +9,18 @@
 
 namespace heed {
 
-/// Slots of scores: nodes with w / 2 < n <= w edges into them, w a power of 2, get w slots each. After each other,
-/// narrow blocks first.
+/// Scores padded to blocks: a node of in-degree n gets w slots, w the power of 2 with w / 2 < n <= w. Blocks of equal w
+/// are stored one after the other, smallest w first.
 struct DegreeBlocks {
   struct Block {
     Tensor nodes;       // int64 [n]
     Tensor keep;        // bool [n, w]
-    int64_t first = 0;  // slot
+    int64_t first = 0;  // its first slot
   };
   std::vector<Block> blocks;
-  Tensor edge;   // int64 [S]: the edge in a slot; 0 where there is none
-  Tensor empty;  // bool [S, 1]
-  Tensor slot;   // int64 [E]: where an edge is
+  Tensor edge;   // int64 [S]: the edge in each slot; 0 if the slot is empty
+  Tensor empty;  // bool [S, 1]: whether the slot is empty
+  Tensor slot;   // int64 [E]: the slot of each edge
 };
 DegreeBlocks degree_blocks(const kernels::graph::Edges& edges);
 
@@ -30,23 +30,25 @@ namespace graph_steps {
 Tensor composed_scores(const Graph& graph, const EdgeScore& score);
 Tensor kernel_scores(const Graph& graph, const EdgeScore& score);
 
-/// Weights [E, H] from scores; log_probability [N, H], if the alignment draws. uniforms [E, H], or undefined.
+/// Weights [E, H] from scores; log_probability [N, H], if the alignment samples. uniforms: [E, H], or undefined.
 struct EdgeWeights {
   Tensor weights, log_probability;
 };
 EdgeWeights aligned(const Graph& graph, const Alignment& alignment, const Parameters& parameters, const Tensor& scores,
                     const Tensor& uniforms);
 
-/// [N, H, D].
+/// Weighted sum over incoming edges, [N, H, D].
 Tensor composed_sum(const Graph& graph, const Tensor& weights, const Tensor& values);
 Tensor kernel_sum(const Graph& graph, const Tensor& weights, const Tensor& values);
 
-/// Softmax in one pass. factor [E, H]: on the weights that enter the context, or undefined. -> context, weights.
+/// Softmax attention in one pass, returns context and weights. factor: [E, H], multiplies the weights that enter the
+/// context (dropout), or undefined.
 Tensors kernel_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const Tensor& factor,
                       bool needs_weights);
 
-/// x[rows], where no row is read twice: backward picks too, instead of adding. back: the row of the result that each
-/// row of x went to; empty: bool, broadcasts to x, rows that went nowhere (undefined: none).
+/// x.index_select(0, rows) where rows has no duplicates, so that backward is an index_select too instead of an
+/// index_add. back: for each index of x its index in the result; empty: bool, broadcasts to x, indices of x that are
+/// not selected (undefined: none).
 Tensor selected(const Tensor& x, const Tensor& rows, const Tensor& back, const Tensor& empty = {});
 
 }  // namespace graph_steps

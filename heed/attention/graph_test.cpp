@@ -1,4 +1,4 @@
-// Attention over edges: kernels against torch's operations, both against attend() on the whole matrix.
+// Attention over edges: kernels against torch operations, and both against attend() on the adjacency matrix.
 
 #include "heed/attention/graph.h"
 
@@ -33,8 +33,7 @@ Tensor edges_of(std::initializer_list<std::pair<int64_t, int64_t>> list) {
   return at::stack({at::tensor(from, at::kLong), at::tensor(to, at::kLong)});
 }
 
-/// Every node attends about half of the others; nothing leads into node 3 and nothing from it, nothing leads into
-/// node 5.
+/// Every node attends about half of the others. Node 3 has no edges, node 5 no incoming edges.
 Graph some_graph() {
   at::manual_seed(5);
   auto adjacent = at::rand({kNodes, kNodes}) > 0.5;  // [i, j]
@@ -92,7 +91,7 @@ Tensor loss_of(const GraphAttended& a) {
 class EveryGraphAlignment : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Graph, EveryGraphAlignment, ::testing::ValuesIn(kAlignments), test_name);
 
-/// The same as attention with a mask over all pairs of nodes, whose scores come as a bias.
+/// Equals attend() with the adjacency matrix as mask and the edge scores as bias.
 TEST_P(EveryGraphAlignment, IsAttentionUnderTheMaskOfTheGraph) {
   for (const bool v2 : {false, true}) {
     auto c = make_graph_case(GetParam(), v2);
@@ -173,11 +172,11 @@ TEST_P(EveryGraphAlignment, HasTheGradientOfCentralDifferences) {
   }
 }
 
-TEST_P(EveryGraphAlignment, LeavesANodeThatNothingLeadsIntoAtZeroAndWithoutAGradient) {
+TEST_P(EveryGraphAlignment, LeavesANodeWithoutIncomingEdgesAtZeroAndWithoutAGradient) {
   for (const Path path : {Path::fused, Path::composed}) {
     auto c = make_graph_case(GetParam(), true);
     {
-      const at::NoGradGuard no_grad;  // whatever stands there
+      const at::NoGradGuard no_grad;  // values there must not matter
       c.score.receiver.select(0, 3).fill_(NAN);
       c.score.sender.select(0, 3).fill_(NAN);
       c.values.select(0, 3).fill_(NAN);
@@ -193,7 +192,7 @@ TEST_P(EveryGraphAlignment, LeavesANodeThatNothingLeadsIntoAtZeroAndWithoutAGrad
   }
 }
 
-TEST_P(EveryGraphAlignment, DoesNotMindTheOrderOfEdges) {
+TEST_P(EveryGraphAlignment, DoesNotDependOnTheOrderOfEdges) {
   auto c = make_graph_case(GetParam(), false);
   c.call.noise.sample = false;
   const auto expected = c.run();
@@ -250,8 +249,8 @@ TEST(GraphAttend, HasAGradientThroughTheWeightsAlone) {
   EXPECT_GT(largest(a[1]), 0.01);
 }
 
-// Scores 0, 0 and ln 2 over three edges into node 2: weights 1/4, 1/4, 1/2 where the third edge is another, and where
-// it is the second once more, with equal scores, 1/3 each.
+// Three edges into node 2. With scores 0, 0 and ln 2 the weights are 1/4, 1/4, 1/2; if the third edge repeats the
+// second, with equal scores, they are 1/3 each.
 TEST(GraphAttend, CountsAnEdgeTwiceThatIsGivenTwice) {
   const auto values = at::tensor({3.0, 6.0, 0.0}, kDouble).view({3, 1, 1});
   const auto zeros = at::zeros({3, 1}, kDouble);
@@ -263,10 +262,10 @@ TEST(GraphAttend, CountsAnEdgeTwiceThatIsGivenTwice) {
   EXPECT_TRUE(close(twice.weights, at::full({3, 1}, 1.0 / 3, kDouble)));
 }
 
-// Masks must not be emulated by large negative scores: over a matrix, -9e15 in the whole row of an isolated node makes
-// it attend all nodes equally.
-TEST(GraphAttend, DoesNotLetAnIsolatedNodeAttendEverybody) {
-  const Graph graph(edges_of({{0, 1}, {1, 0}}), 3);  // node 2 is alone
+// Masks must not be emulated by large negative scores: on an adjacency matrix, scores of -9e15 for all keys of an
+// isolated node make it attend all nodes equally.
+TEST(GraphAttend, DoesNotLetAnIsolatedNodeAttendAllNodes) {
+  const Graph graph(edges_of({{0, 1}, {1, 0}}), 3);  // node 2 is isolated
   const auto values = at::tensor({3.0, 6.0, 9.0}, kDouble).view({3, 1, 1});
   const auto zeros = at::zeros({3, 1}, kDouble);
   const auto emulated = at::softmax(at::full({3}, -9e15, kDouble), 0).dot(values.flatten()).item<double>();
@@ -293,8 +292,8 @@ TEST(GraphAttend, DropsWeightsByEdgeAndHeadAndKeepsThemInTheMean) {
   EXPECT_EQ(graph_attend(graph, {zeros, zeros}, ones).seed, 0U);
 }
 
-// Two graphs side by side, one edge of the first left out: each edge draws what it draws in its own graph.
-TEST(GraphAttend, DrawsByTheRowAndNumberOfAnEdgeWhereTheyAreGiven) {
+// Two graphs joined into one, without one edge of the first: each edge draws the same numbers as in its own graph.
+TEST(GraphAttend, DrawsByTheGivenElementAndIndexOfAnEdge) {
   at::manual_seed(6);
   constexpr int64_t N = 30, E = 200;
   const auto edges = at::randint(N, {2, E}), some = at::arange(1, E);
@@ -320,16 +319,16 @@ TEST(GraphAttend, DrawsByTheRowAndNumberOfAnEdgeWhereTheyAreGiven) {
       }
 }
 
-TEST(GraphAttend, SaysWhetherTheAlignmentDrew) {
+TEST(GraphAttend, ReportsWhetherTheAlignmentSampled) {
   auto c = make_graph_case("hard", false);
   c.call.noise = {.sample = true, .dropout = 0.1, .seed = 3};
   EXPECT_TRUE(c.run().sampled);
   c.call.noise.sample = false;
   EXPECT_FALSE(c.run().sampled);
-  EXPECT_EQ(c.run().seed, 3U);  // dropout drew
+  EXPECT_EQ(c.run().seed, 3U);  // for dropout
 }
 
-TEST(GraphAttend, DrawsOneNeighborAsOftenAsItsWeightSays) {
+TEST(GraphAttend, SamplesANeighborWithTheProbabilityOfItsWeight) {
   constexpr int64_t kReceivers = 4000;  // nodes 2 ... attend nodes 0 and 1, with weights 3/4 and 1/4
   std::vector<int64_t> from, to;
   for (int64_t i = 2; i < kReceivers + 2; ++i)
@@ -360,7 +359,7 @@ TEST(GraphAttend, NeedsAtMostTwiceAsManySlotsAsEdges) {
   EXPECT_TRUE(blocks.edge.index_select(0, blocks.slot).equal(at::arange(graph.size())));
 }
 
-TEST(GraphAttend, TakesWhatIsNotDense) {
+TEST(GraphAttend, AcceptsNonContiguousTensors) {
   auto c = make_graph_case("softmax", true);
   const auto expected = c.run();
   const auto strided = [](const Tensor& x) { return x.detach().transpose(0, 1).contiguous().transpose(0, 1); };
@@ -369,7 +368,7 @@ TEST(GraphAttend, TakesWhatIsNotDense) {
   EXPECT_TRUE(same_bits(graph_attend(c.graph, score, strided(c.values)).context, expected.context));
 }
 
-TEST(GraphAttend, WorksWhereThereIsNothing) {
+TEST(GraphAttend, WorksOnEmptyGraphs) {
   for (const auto& alignment : {"softmax", "sparsemax"})
     for (const int64_t nodes : {0, 3}) {
       const Graph graph(at::zeros({2, 0}, at::kLong), nodes);
@@ -382,7 +381,7 @@ TEST(GraphAttend, WorksWhereThereIsNothing) {
     }
 }
 
-TEST(GraphAttend, RefusesWhatHasNoMeaning) {
+TEST(GraphAttend, RefusesUndefinedAlignmentsAndWrongInputs) {
   const Graph graph(edges_of({{0, 1}}), 2);
   const auto zeros = at::zeros({2, 1}, kDouble), values = at::zeros({2, 1, 3}, kDouble);
   const auto with = [&](const std::string& alignment) {
@@ -404,7 +403,7 @@ TEST(GraphAttend, RefusesWhatHasNoMeaning) {
     EXPECT_THROW(graph_attend(graph, {zeros, zeros}, values, {.draws_by = by}), Error);
 }
 
-TEST(Graph, RefusesNodesThatAreNotThereAndOtherShapes) {
+TEST(Graph, RefusesUnknownNodesAndWrongShapes) {
   EXPECT_THROW(Graph(edges_of({{0, 2}}), 2), Error);
   EXPECT_THROW(Graph(edges_of({{-1, 0}}), 2), Error);
   EXPECT_THROW(Graph(at::zeros({3, 2}, at::kLong), 4), Error);

@@ -33,7 +33,7 @@ struct Reachability {
   Tensor keys, rows;  // [B|1, H|1, Lk], [B|1, H|1, Lq]
 };
 
-/// Where every query has its own row of keep: block by block, Lq x Lk is never stored.
+/// For a keep that differs between queries: block by block, so that Lq x Lk is never stored.
 Reachability by_looking(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
   constexpr int64_t kAtOnce = 256;
   BlockRange block = whole;
@@ -54,7 +54,7 @@ Reachability by_looking(const Mask& mask, const BlockRange& whole, const Tensor&
   return found;
 }
 
-/// Where the same keys are kept for all queries.
+/// For a mask that is the same for all queries.
 Reachability at_once(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
   BlockRange all = whole;
   all.max_keys = whole.keys;
@@ -63,7 +63,8 @@ Reachability at_once(const Mask& mask, const BlockRange& whole, const Tensor& sc
   return {keys, row.expand({row.size(0), row.size(1), whole.queries})};
 }
 
-/// The same with causal and window, which leave a query one run of keys and a key one run of queries.
+/// The same with causal and window, where each query attends one interval of keys and each key is attended by one
+/// interval of queries.
 Reachability by_counting(const Mask& mask, const BlockRange& whole, const Tensor& scored) {
   const auto numbers = scored.options().dtype(at::kLong);
   const int64_t first = first_position(mask, whole), far = whole.keys + whole.queries + first;
@@ -75,7 +76,7 @@ Reachability by_counting(const Mask& mask, const BlockRange& whole, const Tensor
   same.left = same.right = -1;
   const auto kept_for_all = at_once(same, whole, scored).keys;
   const auto in_reach = (key - right).clamp_min(first) <= (key + left).clamp_max(first + whole.queries - 1);
-  // How many are kept before key j; a query has some if the count grows along its run.
+  // Number of kept keys before key j: a query attends some key if it grows along the query's interval.
   const auto before = at::constant_pad_nd(kept_for_all.logical_and(scored).cumsum(-1), {1, 0});  // [B|1, H|1, Lk + 1]
   const auto begin = (position - left).clamp(0, whole.keys), end = (position + right + 1).clamp(0, whole.keys);
   return {kept_for_all.logical_and(in_reach), before.index_select(-1, end) > before.index_select(-1, begin)};
@@ -110,7 +111,7 @@ Reach reach(const Mask& mask, const BlockRange& whole, const at::Device& device)
 }
 
 Tensor without_unreached(const Tensor& x, const Tensor& reached) {
-  if (x.device().is_cpu() && reached.all().item<bool>()) return x;  // elsewhere the question would cost a wait
+  if (x.device().is_cpu() && reached.all().item<bool>()) return x;  // on a GPU the test would synchronize
   auto some = reached;
   const int64_t heads = reached.size(1), own = x.size(1);
   if (heads > own) some = reached.unflatten(1, {own, heads / own}).any(2);

@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-/// Reach, from the whole Lq x Lk.
+/// Compares reach() with the same computed from the whole Lq x Lk mask.
 void expect_reach(const Mask& mask, const BlockRange& whole) {
   const auto found = reach(mask, whole, at::kCPU);
   BlockRange all = whole;
@@ -25,7 +25,7 @@ void expect_reach(const Mask& mask, const BlockRange& whole) {
   }
 }
 
-TEST(Reach, IsWhatTheWholeMaskSays) {
+TEST(Reach, AgreesWithTheWholeMask) {
   at::manual_seed(1);
   const std::vector<Tensor> keeps{
       {}, at::rand({2, 1, 1, 9}) > 0.6, at::rand({2, 3, 1, 9}) > 0.8, at::rand({1, 3, 300, 9}) > 0.97};
@@ -48,7 +48,7 @@ TEST(Reach, IsWhatTheWholeMaskSays) {
               }
 }
 
-TEST(Reach, WorksWhereThereIsNothing) {
+TEST(Reach, WorksWithoutQueriesOrKeys) {
   for (const auto& [queries, keys] : {std::pair{0, 3}, {3, 0}, {0, 0}}) {
     const auto found = reach({.causal = Causal::top_left}, {0, 0, queries, keys}, at::kCPU);
     EXPECT_EQ(found.keys.sizes(), at::IntArrayRef({1, 1, keys, 1}));

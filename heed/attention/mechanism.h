@@ -1,4 +1,4 @@
-// A mechanism in words: a score, an alignment, a dimensionality.
+// A mechanism: a score, an alignment and a dimensionality, parsed from a spec.
 //
 //   "additive + softmax"     "cosine(5) + local_p(3, renorm)"     "additive + entmax(1.5), multi"
 
@@ -17,22 +17,22 @@ namespace heed {
 class Mechanism {
  public:
   Mechanism();  // scaled_dot + softmax
-  /// Refuses unknown words and options, and combinations that have no definition, with the reason.
+  /// Throws Error for unknown parts and options, and for combinations that are not defined, with the reason.
   static Mechanism parse(std::string_view spec);
 
-  std::string to_string() const;  // "additive + entmax(1.5), multi": parse(to_string()) is the same mechanism
-  std::string formula() const;    // score and alignment, one formula each
+  std::string to_string() const;  // the spec, "additive + entmax(1.5), multi"; parse() gives the same mechanism
+  std::string formula() const;    // formulas of score and alignment
   const MechanismSpec& parts() const { return parts_; }
 
   const Score& score() const { return *score_; }
   const Alignment& align() const { return *align_; }
   Dimensionality dimensionality() const { return dimensionality_; }
 
-  /// How errors call the parts: "score/additive", "alignment/entmax".
+  /// Names of the parts in error messages: "score/additive", "alignment/entmax".
   std::string score_name() const { return "score/" + parts_.score.name; }
   std::string align_name() const { return "alignment/" + parts_.align.name; }
 
-  /// Of both parts, as "score.*" and "align.*", for widths that fit this mechanism.
+  /// Parameters of both parts for these sizes, named "score.*" and "align.*". sizes.dimensionality is ignored.
   std::vector<ParameterSpec> parameters(Sizes sizes) const;
 
  private:
@@ -44,9 +44,9 @@ class Mechanism {
   Dimensionality dimensionality_ = Dimensionality::single;
 };
 
-/// A tensor for each, drawn from torch's generator, as float.
+/// One initialized float tensor for each spec, drawn from torch's generator.
 Parameters initialized(const std::vector<ParameterSpec>& specs);
-/// One tensor: [H, shape] if heads > 0.
+/// One tensor, of shape [heads, ...] if heads > 0.
 Tensor initialized(const ParameterSpec& spec, int64_t heads = 0);
 
 }  // namespace heed

@@ -1,5 +1,5 @@
-// Keys and values projected and packed once, for many queries; append() in Attention makes it a
-// key-value cache.
+// Keys and values that are projected and packed once for many queries. With Attention::append() it is a key-value
+// cache.
 
 #pragma once
 
@@ -12,37 +12,40 @@ namespace heed {
 
 using at::Tensor;
 
-/// A tensor [B, H, L, D] that grows along L. With grad mode off, the capacity is doubled now and then, so that n
-/// appends of one row copy O(n) rows in all. Copies share the buffer: who appends first takes the slot,
-/// another that shared the same past (a beam) moves into a buffer of its own. With grad mode on, rows are
-/// concatenated: autograd may have kept those that are there.
+/// A tensor [B, H, L, D] that grows along L. With grad mode off, capacity doubles when it is exceeded, so n appends of
+/// length 1 copy O(n) vectors in total. Copies share the buffer: the first copy to append continues in it, another copy
+/// with the same prefix (a beam) moves to a new buffer. With grad mode on, tensors are concatenated, because autograd
+/// may have saved the existing one.
 class Growing {
  public:
   Growing() = default;
   explicit Growing(const Tensor& rows) : rows_(rows) {}
 
-  /// All rows so far, or undefined.
+  /// The whole tensor [B, H, L, D], or undefined.
   const Tensor& rows() const { return rows_; }
   bool defined() const { return rows_.defined(); }
+  /// This with `more` [B, H, n, D] appended.
   Growing with(const Tensor& more) const;
 
  private:
   struct Capacity {
     Tensor rows;                   // [B, H, capacity, D]
-    std::atomic<int64_t> used{0};  // by the longest of those who share it
+    std::atomic<int64_t> used{0};  // length of the longest copy that shares it
   };
   Tensor rows_;
   std::shared_ptr<Capacity> capacity_;
 };
 
+/// Made by Attention::prepare().
 struct Memory {
-  Growing keys;         // as the score prepared them
-  Growing align_keys;   // as the alignment prepared them, or undefined
-  Growing kernel_keys;  // what the score keeps of them for its kernel, without a gradient, or undefined
+  Growing keys;         // result of Score::prepare_keys
+  Growing align_keys;   // result of Alignment::prepare_keys, or undefined
+  Growing kernel_keys;  // result of Score::kept_for_kernel, without a gradient, or undefined
   Growing values;       // [B, Hk, Lk, Dv]
-  Growing keep;         // bool [B|1, H|1, Lk, 1]: may be attended at all; undefined: all may
-  Tensor key_count{};   // int64 [B]: up to the last key that is no padding, if a key_count was given
+  Growing keep;         // bool [B|1, H|1, Lk, 1]: may be attended; undefined: all may
+  Tensor key_count{};   // int64 [B]: keys up to the last one that is not padding, if a key_count was given
 
+  /// Number of keys.
   int64_t length() const { return values.defined() ? values.rows().size(2) : 0; }
   int64_t batch() const { return values.defined() ? values.rows().size(0) : 0; }
 };

@@ -1,4 +1,4 @@
-// What attention draws in a scope of noise: the same for a batch and its halves, and when it is asked again.
+// Random numbers of attention inside a NoiseScope: the same for a batch and its halves, and in a repeated step.
 
 #include "heed/bridge/noise_scope.h"
 

@@ -13,7 +13,7 @@ std::string shown(const std::vector<int64_t>& shape, int64_t heads = 0) {
   return "[" + joined(sizes) + "]";
 }
 
-/// Whether a shape fits a declared one from axis `first` on; notes what stands for kAny.
+/// Whether a shape matches a declared one from axis `first` on; sets `any` to the size that matches kAny.
 bool fits(at::IntArrayRef shape, size_t first, const std::vector<int64_t>& declared, int64_t& any) {
   if (shape.size() != declared.size() + first) return false;
   int64_t found = any;

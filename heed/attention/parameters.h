@@ -1,7 +1,7 @@
-// Parameters by name, and what a part says about the ones it wants.
+// Parameters by name, and the declarations by which a part describes them.
 //
-// Outside a part they are called score.* and align.*, inside by their bare names. A parameter has the
-// shape its part declares, or that shape with a leading axis H: one set for each head.
+// A mechanism names them score.* and align.*; a part uses the bare names. A parameter has the declared shape, or that
+// shape with a leading axis H: one set for each head.
 
 #pragma once
 
@@ -19,27 +19,29 @@ namespace heed {
 
 using at::Tensor;
 
-/// How many scores a pair of query and key gets: one, or one for every channel of the values.
+/// Number W of scores for each pair of query and key: one, or one for each channel of the values.
 enum class Dimensionality {
   single,       // W = 1
   multi,        // W = Dv, through a hidden layer: e = W_d act(...)         (Shen et al., 2018, source2token)
   elementwise,  // W = Dv, the hidden layer is the score: e = 5 act(.../5)  (Shen et al., 2018, token2token)
-  lift,         // W = Dv, the score once for each channel: groups of features, or one W for each
+  lift,         // W = Dv, the score once for each channel: on a group of features, or with its own weight matrix
 };
 std::string to_string(Dimensionality dimensionality);  // "single", "multi", "multi(elementwise)", "multi(lift)"
 
 struct Sizes {
-  static constexpr int64_t kAny = -1;  // not known yet: any size will do, the same wherever it stands
+  static constexpr int64_t kAny = -1;  // not known yet: matches any size, the same one in all shapes
 
-  int64_t query_dim = 0, key_dim = 0, value_dim = 0, hidden_dim = 0;  // widths Dq, Dk, Dv, Dh
+  int64_t query_dim = 0, key_dim = 0, value_dim = 0, hidden_dim = 0;  // Dq, Dk, Dv, Dh
   Dimensionality dimensionality = Dimensionality::single;
 
+  /// W: scores for each pair.
   int64_t width() const { return dimensionality == Dimensionality::single ? 1 : value_dim; }
 };
 
+/// Initialization of a parameter.
 struct Initial {
-  enum Kind { glorot, constant } kind = glorot;  // glorot: uniform, by the last two axes
-  double value = 0;
+  enum Kind { glorot, constant } kind = glorot;  // glorot: uniform, fans from the last two axes
+  double value = 0;                              // of constant
 };
 inline constexpr Initial kZeros{Initial::constant, 0};
 inline constexpr Initial kOnes{Initial::constant, 1};
@@ -56,7 +58,7 @@ class Parameters {
   Parameters(std::initializer_list<std::pair<const std::string, Tensor>> given) : by_name_(given) {}
   explicit Parameters(std::map<std::string, Tensor> given) : by_name_(std::move(given)) {}
 
-  /// The tensor of that name; absent ones are an error.
+  /// The tensor of that name; throws Error if there is none.
   const Tensor& operator[](const std::string& name) const;
   /// The tensor of that name, or an undefined one.
   Tensor get(const std::string& name) const;
@@ -66,14 +68,15 @@ class Parameters {
   Parameters of(const std::string& part) const;
 
   /// A scalar or vector parameter, shaped to broadcast over a tensor whose second axis is the heads:
-  /// [n] -> [n], [H, n] -> [H, 1, n] with `between` ones in the middle.
+  /// [n] -> [n], [H, n] -> [H, 1, ..., 1, n] with `between` axes of size 1.
   Tensor spread(const std::string& name, int64_t between) const;
 
   /// The sizes of the call these are used in.
   const Sizes& sizes() const { return sizes_; }
   void set_sizes(const Sizes& sizes) { sizes_ = sizes; }
 
-  // As a list, for autograd: values() in the order of the names, and the same names over other tensors.
+  // As a list, for autograd: the tensors in the order of their names, and the same names with other tensors, which
+  // begin at tensors[first].
   std::vector<Tensor> values() const;
   Parameters with_values(const std::vector<Tensor>& tensors, size_t first) const;
 
@@ -86,15 +89,15 @@ class Parameters {
   Sizes sizes_;
 };
 
-/// x [B, H, ..., in] by weight [out, in] or [H, out, in], plus bias [out] or [H, out] if defined.
+/// x [B, H, ..., in] times weight [out, in] or [H, out, in], plus bias [out] or [H, out] if defined.
 Tensor project(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
 /// "[2, 3, 6]"
 std::string shape_of(const Tensor& tensor);
 
-/// Checks that `given` holds exactly what is declared, in one of the two shapes, in the type and on the
-/// device of `like`. The sizes that are kAny in the declared shapes are read from the tensors; the
-/// first of them is returned (or kAny).
+/// Checks that `given` has exactly the declared parameters, with the declared shapes (or those with a leading axis
+/// `heads`), and the type and device of `like`. A declared size kAny is read from the tensors and returned; kAny is
+/// returned if none is declared.
 int64_t check_parameters(const std::string& part, const std::vector<ParameterSpec>& declared, const Parameters& given,
                          int64_t heads, const Tensor& like);
 

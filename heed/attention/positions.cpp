@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-/// p r_i, [count, pairs], in double: a float angle is off by 1e-4 at position 2000.
+/// Angles p r_i, [count, pairs], in double: a float angle has an error of 1e-4 at position 2000.
 Tensor angles(int64_t count, int64_t first, const Tensor& rates) {
   const auto positions = at::arange(first, first + count, rates.options());
   return positions.unsqueeze(1) * rates.unsqueeze(0);
@@ -38,7 +38,7 @@ Tensor sinusoidal_positions(int64_t count, int64_t width, Layout layout, int64_t
     const auto both = at::stack({rotated.sin(), rotated.cos()}, -1).flatten(1);  // [count, 2 pairs]
     return both.narrow(1, 0, width).to(or_float(options));
   }
-  check(width % 2 == 0, "positions: halves of a width of ", width, "; expected an even one");
+  check(width % 2 == 0, "positions: got width ", width, " with layout halves, expected an even width");
   const double of = pairs > 1 ? static_cast<double>(pairs - 1) : 1;
   const auto rotated = angles(count, first, rates(pairs, of, base, options.device()));
   return at::cat({rotated.sin(), rotated.cos()}, 1).to(or_float(options));
@@ -47,8 +47,7 @@ Tensor sinusoidal_positions(int64_t count, int64_t width, Layout layout, int64_t
 Tensor rotated(const Tensor& x, int64_t first, Layout layout, double base) {
   check(x.defined() && x.dim() >= 2, "positions: rotary got ", shape_of(x), ", expected [..., L, D]");
   const int64_t width = x.size(-1);
-  check(width % 2 == 0, "positions: rotary turns pairs of features, but there are ", width,
-        "; expected an even number");
+  check(width % 2 == 0, "positions: rotary got ", width, " features, expected an even number");
   const auto rotated =
       angles(x.size(-2), first, rates(width / 2, static_cast<double>(width) / 2, base, x.device()));  // [L, D/2]
   const auto cos = rotated.cos().to(x.scalar_type()), sin = rotated.sin().to(x.scalar_type());

@@ -1,4 +1,4 @@
-// Positions against the golden numbers and the formulas, and through the module.
+// Position encodings against golden values and formulas, and through the module.
 
 #include "heed/attention/positions.h"
 
@@ -12,7 +12,7 @@ Tensor numbers(const std::vector<double>& x) {
   return at::tensor(x, kDouble);
 }
 
-TEST(Sinusoidal, IsTheGoldenRow) {
+TEST(Sinusoidal, HasTheGoldenValues) {
   const auto table = sinusoidal_positions(5, 4, Layout::interleaved, 0, kDouble);
   EXPECT_EQ(table.sizes(), at::IntArrayRef({5, 4}));
   EXPECT_TRUE(close(table[3], numbers({0.14112001, -0.9899925, 0.0299955, 0.99955003}), 1e-7));
@@ -20,7 +20,7 @@ TEST(Sinusoidal, IsTheGoldenRow) {
 }
 
 // As in tensor2tensor and OpenNMT-tf: positions from 1, rate exp(-k ln 10000 / (D/2 - 1)).
-TEST(Sinusoidal, StandsInHalvesWithTheirOwnRate) {
+TEST(Sinusoidal, InHalvesHasTheFormulaOfTensor2Tensor) {
   constexpr int64_t D = 8, L = 6;
   const auto table = sinusoidal_positions(L, D, Layout::halves, 1, kDouble);
   for (int64_t p = 0; p < L; ++p)
@@ -32,7 +32,7 @@ TEST(Sinusoidal, StandsInHalvesWithTheirOwnRate) {
     }
 }
 
-TEST(Sinusoidal, CutsAnOddWidthAndIsFloatUnlessTold) {
+TEST(Sinusoidal, TruncatesToAnOddWidthAndIsFloatByDefault) {
   const auto even = sinusoidal_positions(3, 6), odd = sinusoidal_positions(3, 5);
   EXPECT_EQ(odd.scalar_type(), at::kFloat);
   EXPECT_EQ(odd.sizes(), at::IntArrayRef({3, 5}));
@@ -41,7 +41,7 @@ TEST(Sinusoidal, CutsAnOddWidthAndIsFloatUnlessTold) {
   EXPECT_THROW(sinusoidal_positions(3, 0), Error);
 }
 
-TEST(Rotary, IsTheGoldenTurn) {
+TEST(Rotary, HasTheGoldenValues) {
   const auto q = numbers({1, 2, -0.5, 0.3}).view({1, 4}), k = numbers({0.4, -1, 0.2, 0.7}).view({1, 4});
   EXPECT_TRUE(close(rotated(q, 5)[0], numbers({2.20151073, -0.3915999, -0.51436888, 0.27463549}), 1e-7));
   const auto dot = [&](int64_t i, int64_t j, Layout layout) {
@@ -53,7 +53,7 @@ TEST(Rotary, IsTheGoldenTurn) {
   EXPECT_GT(std::abs(dot(5, 2, Layout::halves) - 1.42762433), 1e-2);
 }
 
-TEST(Rotary, TurnsTheSamePairsInBothLayouts) {
+TEST(Rotary, RotatesTheSamePairsInBothLayouts) {
   const auto x = at::randn({2, 3, 6}, kDouble);
   const auto apart = at::tensor(std::vector<int64_t>{0, 2, 4, 1, 3, 5});  // (2i, 2i + 1) -> (i, i + 3)
   EXPECT_TRUE(
@@ -72,7 +72,7 @@ TEST(Alibi, HasTheGoldenSlopes) {
                     numbers({0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625}), 1e-7));
 }
 
-// The gradients of 8, then every second one of 16.
+// The slopes for 8 heads, then every second one for 16.
 TEST(Alibi, FillsUpFromTwiceThePowerBelow) {
   const auto slopes = alibi_slopes(12, kDouble);
   EXPECT_TRUE(close(slopes.narrow(0, 0, 8), alibi_slopes(8, kDouble), 0));
@@ -81,7 +81,7 @@ TEST(Alibi, FillsUpFromTwiceThePowerBelow) {
   EXPECT_TRUE(close(alibi_slopes(1, kDouble), numbers({std::exp2(-8)}), 1e-12));
 }
 
-TEST(LearnedPositions, GivesRowsOfItsTableAndRefusesPositionsBeyond) {
+TEST(LearnedPositions, ReadsItsTableAndRefusesPositionsBeyond) {
   LearnedPositions positions(5, 4);
   const auto table = positions->named_parameters()["table"];
   EXPECT_TRUE(same_bits(positions->forward(3, 2), table.narrow(0, 2, 3)));
@@ -125,7 +125,7 @@ TEST_P(RotaryAttention, DependsOnDistancesAlone) {
   Call call;
   call.mask.keep = at::ones({2, 1, 6}, at::kBool);
   const auto here = attention->forward(x_, x_, x_, call).context;
-  // Two masked positions in front move everything by two.
+  // Two masked positions at the beginning shift everything by two.
   const auto moved = at::constant_pad_nd(x_, {0, 0, 2, 0});
   call.mask.keep = at::constant_pad_nd(call.mask.keep, {2, 0});
   const auto there = attention->forward(moved, moved, moved, call).context;
@@ -136,7 +136,7 @@ TEST_P(RotaryAttention, DependsOnDistancesAlone) {
   EXPECT_GT(largest(other - here), 1e-4);
 }
 
-TEST_P(RotaryAttention, TurnsAQueryByItsPosition) {
+TEST_P(RotaryAttention, RotatesAQueryByItsPosition) {
   auto attention = make();
   Call call;
   call.mask.causal = Causal::top_left;
@@ -163,7 +163,7 @@ TEST_P(RotaryAttention, GivesTheSameFromAMemoryThatGrew) {
   }
 }
 
-TEST(HeadWidth, ProjectsASingleHeadAndAddsItsBiases) {
+TEST(HeadDim, ProjectsASingleHeadAndAddsItsBiases) {
   Attention attention(
       AttentionOptions{.query_dim = 3, .key_dim = 4, .value_dim = 5, .num_heads = 1, .head_dim = 6, .bias = true});
   attention->to(at::kDouble);
@@ -183,8 +183,8 @@ TEST(HeadWidth, ProjectsASingleHeadAndAddsItsBiases) {
   EXPECT_THROW(Attention(AttentionOptions{.query_dim = 3, .key_dim = 4, .value_dim = 5, .bias = true}), Error);
 }
 
-// The survey's reading of its equation (38): a head may be as wide as the whole.
-TEST(HeadWidth, LetsEachHeadBeAsWideAsTheWhole) {
+// The survey's equation (38): each head may have all features.
+TEST(HeadDim, MayEqualTheWidthOfTheInput) {
   Attention attention(AttentionOptions{.query_dim = 4, .key_dim = 4, .value_dim = 4, .num_heads = 2, .head_dim = 4});
   attention->to(at::kDouble);
   const auto p = attention->named();
@@ -203,7 +203,7 @@ TEST(HeadWidth, LetsEachHeadBeAsWideAsTheWhole) {
                Error);
 }
 
-TEST(Rotary, RefusesWhatHasNoRows) {
+TEST(Rotary, RefusesWrongShapes) {
   EXPECT_THROW(rotated(at::zeros({4}), 0), Error);
   EXPECT_THROW(rotated({}, 0), Error);
   EXPECT_THROW(rotated(at::zeros({2, 3}), 0), Error);

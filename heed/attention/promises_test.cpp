@@ -1,6 +1,5 @@
-// What every mechanism promises, checked for every score x alignment x dimensionality of the catalogue, on the composed
-// path and on the fused one where there is a kernel, and within each for every kind of mask. A new part is in here as
-// soon as its file exists.
+// Promises: properties tested for every score x alignment x dimensionality of the catalogue, on the composed path and,
+// where there is a kernel, on the fused path, with every kind of mask. New parts are included automatically.
 
 #include <thread>
 
@@ -39,13 +38,13 @@ class EveryMechanism : public ::testing::TestWithParam<OnPath> {
     return c;
   }
   Outputs all() const { return everything(Mechanism::parse(to_string()), path()); }
-  /// The weights, where this path has them.
+  /// Requests the weights, if this path has them.
   Outputs weights() const { return {.weights = all().weights}; }
   Tensor loss(const Attended& a) const { return loss_of(a, path()); }
 };
-/// What concerns blocks, and what a fused call leaves to the composed path.
+/// Properties of the composed path alone: blocks, and computations that fused calls leave to it.
 class EveryComposition : public EveryMechanism {};
-/// What concerns the arithmetic of kernels.
+/// Properties of the arithmetic of kernels.
 class EveryFusion : public EveryMechanism {};
 
 const auto path_test_name = [](const ::testing::TestParamInfo<OnPath>& info) { return name_of(info.param.spec); };
@@ -58,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Composed, EveryComposition, ::testing::ValuesIn(on(Path
 INSTANTIATE_TEST_SUITE_P(Fused, EveryFusion, ::testing::ValuesIn(on(Path::fused, every_mechanism_with_a_kernel())),
                          path_test_name);
 
-/// Bool [B, H, Lq, Lk, 1] of a whole case.
+/// The mask of a case, bool [B, H, Lq, Lk, 1].
 Tensor kept_of(const Case& c) {
   const BlockRange whole{0, 0, c.query.size(2), c.keys.size(2), c.mechanism.score().max_keys()};
   const auto keep = kept(c.call.mask, whole, c.query.size(2), at::kCPU);
@@ -127,7 +126,8 @@ TEST_P(EveryComposition, AgreesWithTheDefinitionInFloat) {
   EXPECT_TRUE(close(composed.weights, definition.weights, 2e-5));
 }
 
-/// The gradient of loss_of along `way` in the input `name`, by the complex step through the definition.
+/// The directional derivative of loss_of along `way` with respect to the input `name`, by the complex step method on
+/// the definition.
 double gradient_by_definition(const Case& c, const std::string& name, const Tensor& way) {
   const Checked checked = check_call(c.query, c.keys, c.values, c.mechanism, c.parameters, c.call);
   auto moved = reference::to_complex(problem_of(checked, c.mechanism));
@@ -171,7 +171,7 @@ TEST_P(EveryMechanism, HasTheGradientOfTheDefinition) {
 TEST_P(EveryComposition, HasTheGradientOfCentralDifferences) {
   auto c = make_case(to_string(), "keep", {}, /*biased=*/true, kDouble, PerHead::odd);
   c.call.outputs = everything(c.mechanism);
-  c.call.outputs.entropy = false;  // the curvature of a ln a has no bound at 0: the complex step has to do
+  c.call.outputs.entropy = false;  // a ln a has unbounded curvature at 0; the complex step covers it
   const bool surrogate = to_string().find("straight_through") != std::string::npos;
   if (surrogate) GTEST_SKIP() << "its gradient is that of its stated surrogate, see HasTheGradientOfTheDefinition";
   const auto leaves = c.leaves();
@@ -350,7 +350,7 @@ TEST_P(EveryMechanism, KeepsBatchRowsApart) {
     EXPECT_TRUE(same_bits(together.weights.select(0, 1), other.weights.select(0, 1)));
   }
 
-  // Alone, as row 1 of the global batch, it draws the same numbers.
+  // Alone, as element 1 of the global batch, it draws the same numbers.
   Call call = c.call;
   call.mask.keep = c.call.mask.keep.narrow(0, 1, 1);
   call.bias.full = c.call.bias.full.narrow(0, 1, 1);
@@ -367,7 +367,7 @@ TEST_P(EveryMechanism, DoesNotMindTheOrderOfKeys) {
   const auto m = Mechanism::parse(to_string());
   if (m.score().positional() || m.align().positional()) GTEST_SKIP() << "position plays a part";
   auto c = make("keep", {}, /*biased=*/false);
-  c.call.noise.sample = false;  // draws belong to positions
+  c.call.noise.sample = false;  // random numbers are indexed by position
   const auto before = c.run().context;
   const auto order = at::tensor(std::vector<int64_t>{3, 6, 0, 5, 1, 4, 2});
   c.keys = c.keys.detach().index_select(2, order);
@@ -429,12 +429,12 @@ TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
   EXPECT_TRUE(same_bits(a.weights, all.narrow(1, 1, 1).index_select(2, rows)));
   EXPECT_TRUE(close(a.column_mass, all.sum(2), 1e-12));
   const bool negative = to_string().find("identity") != std::string::npos;
-  if (!negative) {  // all of the weight is among the 9 largest of 7
+  if (!negative) {  // top = 9 covers all 7 keys
     EXPECT_TRUE(close(a.top_weights.sum(3), all.sum(3), 1e-12));
   }
   const auto there = a.top_keys >= 0;
   EXPECT_TRUE(close(all.gather(3, a.top_keys.clamp_min(0)).masked_fill(there.logical_not(), 0.0), a.top_weights, 0));
-  EXPECT_TRUE(there.sum(3).equal((all != 0).sum(3)));                    // as many as there are weights
+  EXPECT_TRUE(there.sum(3).equal((all != 0).sum(3)));                    // one for each nonzero weight
   const bool drawn = parse_mechanism(to_string()).align.name == "hard";  // its log-weights are those of softmax
   for (int64_t i = 0; i < 4 && a.link_log_weights.defined() && !drawn; ++i) {
     const auto l = c.call.outputs.links[i];
@@ -475,8 +475,7 @@ TEST_P(EveryMechanism, CanBeCalledFromSeveralThreadsAtOnce) {
   for (const auto& x : found) EXPECT_TRUE(same_bits(x, expected));
 }
 
-/// One number for how far apart the scores of a row are, among its larger ones: the mean deviation of the upper
-/// quarter.
+/// Spread of the large scores: the standard deviation of the largest quarter of each query, averaged.
 double spread_of_scores(const Case& c) {
   const at::NoGradGuard no_grad;
   Case scored = c;
@@ -491,14 +490,14 @@ double spread_of_scores(const Case& c) {
   return std::get<0>(scored.run().context.topk(keys / 4)).std(-1).mean().item<double>();
 }
 
-/// The largest error of each row of a context, [B, H, Lq].
+/// The largest error of the context of each query, [B, H, Lq].
 Tensor row_errors(const Tensor& context, const Tensor& expected) {
   return (context.detach().to(at::kDouble) - expected.detach()).abs().amax(-1);
 }
 
-/// Float on a kernel is as close to double as float on the composed path, up to a factor, wherever the data lies. What
-/// a mechanism cannot know in float (dot products of long vectors) is so allowed for, a cancellation of the kernel's
-/// own is not.
+/// The error of a kernel in float is at most a constant factor above that of the composed path in float, wherever the
+/// data lie. This allows rounding that is inherent in the mechanism (dot products of long vectors), but no additional
+/// cancellation in the kernel.
 TEST_P(EveryFusion, KeepsItsDigitsFarFromTheOrigin) {
   const auto floats = at::TensorOptions().dtype(at::kFloat);
   for (const std::string where : {"offset", "offset and padding", "clusters"}) {
@@ -526,7 +525,8 @@ TEST_P(EveryFusion, KeepsItsDigitsFarFromTheOrigin) {
     const auto composed = c.run().context;
     c.call.path = Path::fused;
     const auto fused = c.run().context;
-    // Rows that turn on the last digits of the input say nothing: a key more or less, another best key.
+    // Excludes queries whose result is discontinuous within rounding of the input: one key more or less, another best
+    // key.
     auto switches = at::zeros({2, 2, 9}, at::kBool);
     for (int i = 0; i < 4; ++i) {
       auto moved = wide;
@@ -568,7 +568,7 @@ TEST(LocalP, StaysInsideWhereItsPositionSaturates) {
         }
 }
 
-TEST(TheCatalogue, HasEveryWordOfTheSurvey) {
+TEST(TheCatalogue, HasEveryScoreAndAlignmentOfTheSurvey) {
   const std::vector<std::string> scores{
       "activated_general", "additive", "biased_general", "concat",     "cosine",        "dot",
       "euclidean",         "general",  "location",       "scaled_dot", "self_attentive"};

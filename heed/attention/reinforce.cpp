@@ -16,7 +16,7 @@ Tensor by_query(const Tensor& x, int64_t query_axis) {
   return queries.dim() == 3 ? queries.sum(2) : queries;
 }
 
-/// Of log p. A module that projects its heads joins them in the context, while log p keeps one for each head.
+/// The query axis of log p. A module with projections has no head axis in the context, but has one in log p.
 int64_t query_axis_of(const Attended& attended, const Tensor& reward) {
   const Tensor& log_p = attended.log_probability;
   if (attended.context.defined() && attended.context.dim() == 4) return 2;
@@ -33,8 +33,9 @@ Reinforce::Reinforce(ReinforceOptions options) : options_(options), baseline_(op
 
 Tensor Reinforce::loss(const Attended& attended, const Tensor& reward, const Tensor& terms) {
   const Tensor& log_probability = attended.log_probability;
-  check(log_probability.defined(), "reinforce: nothing was drawn; it is for hard and reinforced alignments");
-  check(attended.plan.sampled, "reinforce: the call decided and did not sample; set noise.sample, or train()");
+  check(log_probability.defined(),
+        "reinforce: got no log_probability, expected a call with the alignment hard or reinforced");
+  check(attended.plan.sampled, "reinforce: got a call that did not sample; set noise.sample, or train()");
   const bool policy = attended.selected_share.defined();  // one choice for all queries
   const int64_t batch = log_probability.size(0), query_axis = query_axis_of(attended, reward);
   const bool by_element = reward.defined() && reward.dim() == 1 && reward.size(0) == batch;
@@ -50,9 +51,9 @@ Tensor Reinforce::loss(const Attended& attended, const Tensor& reward, const Ten
         ", expected the shape of the reward, ", shape_of(reward));
   check_like("reinforce: reward", reward, log_probability);
   check(options_.entropy_weight == 0 || attended.entropy.defined(), "reinforce: entropy_weight is ",
-        options_.entropy_weight, ", but the call did not want entropy; set want.entropy");
+        options_.entropy_weight, ", but the call did not request entropy; set outputs.entropy");
   check(options_.selection_cost == 0 || attended.selected_share.defined(), "reinforce: selection_cost is ",
-        options_.selection_cost, ", but nothing was selected; it is for reinforced alignments");
+        options_.selection_cost, ", but nothing was selected; expected the alignment reinforced");
   auto gain = reward.detach();
   if (options_.selection_cost != 0)
     gain = gain - options_.selection_cost * by_row(attended.selected_share.detach()) /

@@ -1,4 +1,4 @@
-// Learning by reward against the exact gradient, by enumerating what can be drawn.
+// REINFORCE against the exact gradient, by enumerating all samples.
 
 #include "heed/attention/reinforce.h"
 
@@ -22,8 +22,8 @@ Case three_keys(const std::string& align) {
   return c;
 }
 
-// Gumbel-max with u = 0.99 at one key and 0.01 at the others draws that key. The estimator's mean over
-// the draws is the gradient of E[R], whatever the baseline.
+// Gumbel-max with u = 0.99 at one key and 0.01 at the others samples that key. The mean of the estimator over all
+// samples is the gradient of E[R], for any baseline.
 TEST(Reinforce, HasTheMeanOfTheExactGradientForHard) {
   auto c = three_keys("hard");
   const auto p = at::softmax(c.keys.flatten(), 0);
@@ -91,7 +91,7 @@ TEST(Reinforce, HasTheMeanOfTheExactGradientForReinforced) {
   for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(close(mean[i], exact[i], 1e-12)) << names[i];
 }
 
-// The golden step: loss 2, baseline -2.5, lam_r 1, lam_e .01, key 1 drawn.
+// The golden step: loss 2, baseline -2.5, lam_r 1, lam_e .01, key 1 sampled.
 TEST(Reinforce, TakesTheGoldenStep) {
   auto c = three_keys("hard");
   c.call.noise.uniforms = at::tensor({0.3, 0.9, 0.5}, at::kDouble).view({1, 1, 3});
@@ -104,7 +104,7 @@ TEST(Reinforce, TakesTheGoldenStep) {
   EXPECT_NEAR(reinforce.baseline(), -2.45, 1e-12);
 }
 
-// R = log p(y) - .02 (3 of 6 keys) = -1.2 - .01: seen through the baseline, which takes it whole at momentum 0.
+// R = log p(y) - .02 (3 of 6 keys) = -1.2 - .01: equals the baseline after one step with momentum 0.
 TEST(Reinforce, ChargesForWhatWasSelected) {
   Attended a;
   a.log_probability = at::zeros({1}, kDouble);
@@ -131,14 +131,14 @@ TEST(Reinforce, CreditsEveryQueryWithItsOwnReward) {
   EXPECT_NEAR(reinforce.loss(drawn_by_two_queries(), reward).item<double>(), 47, 1e-12);
   EXPECT_NEAR(reinforce.baseline(), 0.5 * 1 + 0.5 * 9, 1e-12);  // the mean reward is 9
 
-  auto with_heads = drawn_by_two_queries();  // a head more: log p of both heads are summed
+  auto with_heads = drawn_by_two_queries();  // with a second head: log p is summed over both
   with_heads.context = at::zeros({2, 2, 2, 1}, kDouble);
   with_heads.log_probability = at::stack({with_heads.log_probability, with_heads.log_probability}, 1);
   EXPECT_NEAR(Reinforce({.baseline = 1}).loss(with_heads, reward).item<double>(), 2 * 47, 1e-12);
 }
 
-// A reward of 6 that sums 3 terms is as good as a reward of 2 that is one term: with a baseline of 2 neither counts,
-// and a query without terms (padding) never does. The baseline becomes the mean of a term, (6 + 2) / 4.
+// A reward of 6 that sums 3 terms equals a reward of 2 with one term: with a baseline of 2 both have an advantage of 0,
+// as has a query without terms (padding). The baseline becomes the mean of a term, (6 + 2) / 4.
 TEST(Reinforce, ComparesSumsWithAsManyBaselines) {
   const auto reward = at::tensor({6.0, 2.0, 0.0, 0.0}, kDouble).view({2, 2});
   const auto terms = at::tensor({3.0, 1.0, 0.0, 0.0}, kDouble).view({2, 2});
@@ -149,7 +149,7 @@ TEST(Reinforce, ComparesSumsWithAsManyBaselines) {
   EXPECT_THROW(reinforce.loss(drawn_by_two_queries(), reward.narrow(1, 0, 1)), Error);
 }
 
-// A policy chooses once for all queries, so a reward for each query has no choice to credit.
+// A policy samples once for all queries, so a reward for each query cannot be credited to a sample.
 TEST(Reinforce, RefusesRewardsByQueryForAPolicy) {
   auto a = drawn_by_two_queries();
   a.selected_share = at::ones({2, 2}, kDouble);
@@ -163,7 +163,7 @@ TEST(Reinforce, SaysWhatItNeeds) {
     reinforce.loss(c.run(), at::zeros({1}, kDouble));
     FAIL() << "softmax draws nothing";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("nothing was drawn"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("got no log_probability"), std::string::npos);
   }
 }
 

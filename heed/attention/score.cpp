@@ -3,7 +3,7 @@
 namespace heed {
 
 TiledScore Score::tiled(const Parameters&, const Tensor&, const Tensor&) const {
-  fail("score: it names a kernel, but not what its tiles need");
+  fail("score: got a kernel name without arguments, expected a score that overrides tiled()");
 }
 
 Tensor products(const Tensor& query, const Tensor& keys, int64_t width) {
@@ -28,9 +28,9 @@ std::string only(Dimensionality d, Dimensionality only_this, const std::string& 
 
 void check_same_width(const std::string& part, const Sizes& sizes) {
   check(sizes.query_dim == sizes.key_dim, part, ": the query has ", sizes.query_dim, " features and the keys have ",
-        sizes.key_dim, "; it compares them one by one and needs equally many (general does not)");
+        sizes.key_dim, "; expected equally many; general takes different numbers");
   check(sizes.width() <= 1 || sizes.key_dim % sizes.width() == 0, part, ": ", sizes.key_dim,
-        " features do not split into ", sizes.width(), " groups, one for each channel of the values");
+        " features do not split into ", sizes.width(), " groups; expected a multiple of the number of value channels");
 }
 
 }  // namespace heed

@@ -1,5 +1,5 @@
-// Inside: the tensors of a prepared call as one list, and its answer as another. Autograd sees tensors only where they
-// are handed over in lists; what a step captured besides would escape it.
+// Internal: the input tensors of a prepared call as one list, and its outputs as another. A custom autograd function
+// tracks only the tensors in its argument list, not those that a closure captures.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace heed {
 
-/// What a path reads; the parameters follow.
+/// Indices of the inputs; the parameters follow after kSlots.
 enum Slot {
   kQuery,
   kKeys,
@@ -27,23 +27,23 @@ enum Slot {
   kSlots
 };
 
-/// What it returns.
+/// Indices of the outputs.
 enum Out { kContext, kWeights, kLse, kEntropy, kColumnMass, kTopWeights, kTopKeys, kLinks, kLogProbability, kOuts };
 
-/// What remains of a call without the tensors of its slots.
+/// A call without its input tensors.
 struct Work {
   Mechanism mechanism;
-  Parameters parameters;  // names and sizes
+  Parameters parameters;  // names and sizes, tensors undefined
   Call call;
 };
 Work without_tensors(const Mechanism& mechanism, const Parameters& parameters, const Call& call);
 
 Tensors slots_of(const Prepared& prepared, const Parameters& parameters, const Call& call);
-/// The other way round. Of the reach there is only key_count.
+/// The inverse of slots_of. Of prepared.reach only key_count is defined.
 Prepared prepared_from(const Tensors& slots);
 Call call_from(const Call& call, const Tensors& slots);
 
-/// The mask with the tensors of these slots.
+/// The mask with its tensors taken from the slots.
 Mask mask_from(const Mask& mask, const Tensors& slots);
 
 Tensors outs_of(const Attended& attended);

@@ -1,4 +1,4 @@
-// For tests: every mechanism of the catalogue, every kind of mask, and calls made from both.
+// For tests: every mechanism of the catalogue, every kind of mask, and calls that combine them.
 
 #pragma once
 
@@ -20,12 +20,12 @@ inline const at::TensorOptions kDouble = at::TensorOptions().dtype(at::kDouble);
 struct Lengths {
   int64_t batch = 2, heads = 2, key_heads = 2, queries = 5, keys = 7;
 };
-/// The calls are tiny, and several test programs run side by side: more threads would only wait for each other.
+/// The calls are tiny, and several test programs run in parallel: more threads would only wait for each other.
 inline const bool kOneThread = (at::set_num_threads(1), true);
 
 inline constexpr int64_t kWidth = 6, kValues = 3, kHidden = 5;  // the lift splits 6 features into 3 groups
 
-/// "score + alignment" for each dimensionality that the score has.
+/// Adds "score + alignment" for each dimensionality that the score has.
 inline void add_forms(std::vector<std::string>& all, const std::string& score, const std::string& align) {
   const auto part = Catalogue<Score>::make(score);
   for (const auto d :
@@ -34,7 +34,7 @@ inline void add_forms(std::vector<std::string>& all, const std::string& score, c
       all.push_back(score + " + " + align + (d == Dimensionality::single ? "" : ", " + to_string(d)));
 }
 
-/// Every score with every alignment in every dimensionality; their variants with a few partners.
+/// Every score with every alignment in every dimensionality; their variants with a few alignments or scores.
 inline std::vector<std::string> every_mechanism() {
   std::vector<std::string> all;
   for (const auto& score : Catalogue<Score>::names())
@@ -48,7 +48,7 @@ inline std::vector<std::string> every_mechanism() {
   return all;
 }
 
-/// Those of them that a kernel can run, for context and lse at least.
+/// Those that have a kernel, at least for context and lse.
 inline std::vector<std::string> every_mechanism_with_a_kernel() {
   std::vector<std::string> some;
   for (const auto& spec : every_mechanism())
@@ -98,7 +98,7 @@ struct Case {
   }
 };
 
-/// The mask "keep" leaves query 1 nothing and key 6 nobody.
+/// The mask "keep" masks all keys of query 1, and key 6 for all queries.
 inline Mask make_mask(const std::string& kind, const Lengths& n) {
   Mask mask;
   if (kind == "keep" || kind == "all") {
@@ -118,16 +118,16 @@ inline Mask make_mask(const std::string& kind, const Lengths& n) {
   return mask;
 }
 
-/// Which parameters of a mechanism have one set for each head: every other one, in one of two ways, so that a mechanism
-/// with a single parameter has it in both forms.
-enum class PerHead { even, odd };  // the second, fourth ...;  the first, third ...
+/// Which parameters of a mechanism have a head axis: every second one, starting with the second (even) or the first
+/// (odd), so that each parameter is tested in both forms.
+enum class PerHead { even, odd };
 inline constexpr PerHead kPerHead[] = {PerHead::even, PerHead::odd};
 
 inline PerHead next(PerHead which) {
   return which == PerHead::even ? PerHead::odd : PerHead::even;
 }
 
-/// A block has 3 queries of one batch row, so that there are several.
+/// block_bytes is set such that a block has 3 queries of one batch element, so that there are several blocks.
 inline Case make_case(const std::string& spec, const std::string& mask = "none", const Lengths& n = {},
                       bool biased = true, const at::TensorOptions& options = kDouble, PerHead which = PerHead::even) {
   at::manual_seed(7);
@@ -162,7 +162,7 @@ inline Case make_case(const std::string& spec, const std::string& mask = "none",
   return c;
 }
 
-/// The same numbers in double.
+/// The same case in double.
 inline Case in_double(const Case& c) {
   Case wide = c;
   const auto leaf = [](const Tensor& x) { return x.defined() ? x.detach().to(at::kDouble).requires_grad_() : x; };
@@ -173,12 +173,13 @@ inline Case in_double(const Case& c) {
   return wide;
 }
 
-/// Whether weights, entropy and what is made of them can be wanted: kernels for every channel bring context and lse.
+/// Whether weights, entropy and outputs derived from them can be requested: multi-dimensional kernels return only
+/// context and lse.
 inline bool brings_weights(const Mechanism& mechanism, Path path) {
   return path != Path::fused || mechanism.dimensionality() == Dimensionality::single;
 }
 
-/// Asks for all that the alignment has, on this path.
+/// Requests all outputs that the alignment has on this path.
 inline Outputs everything(const Mechanism& mechanism, Path path = Path::composed) {
   const Offers offers = mechanism.align().offers();
   Outputs outputs;
@@ -188,17 +189,17 @@ inline Outputs everything(const Mechanism& mechanism, Path path = Path::composed
   return outputs;
 }
 
-/// Asks for what a kernel has a backward for.
+/// Requests the outputs that a kernel has a backward for.
 inline Outputs what_kernels_differentiate(const Mechanism& mechanism) {
   return {.lse = mechanism.align().offers().lse};
 }
 
-/// Fixed numbers in the shape of x, so that every output counts differently.
+/// Fixed coefficients in the shape of x, different for each element.
 inline Tensor waves(const Tensor& x, double shift = 0) {
   return at::cos(at::arange(x.numel(), kDouble) + shift).view(x.sizes()).to(x.options());
 }
 
-/// A number into which every output enters; or, for the backward of kernels, only those they have one for.
+/// A scalar that depends on every output; on the fused path, on those that kernels have a backward for.
 inline Tensor loss_of(const Attended& a, Path path = Path::composed) {
   Tensor loss = (a.context * waves(a.context)).sum();
   double shift = 1;
@@ -210,20 +211,20 @@ inline Tensor loss_of(const Attended& a, Path path = Path::composed) {
   return loss;
 }
 
-/// The gradients of `loss` by all leaves; undefined where it does not depend on one.
+/// The gradients of `loss` with respect to `of`; undefined where the loss does not depend on a tensor.
 inline std::vector<Tensor> gradients(const Tensor& loss, const std::vector<Tensor>& of, bool create_graph = false) {
   if (!loss.requires_grad()) return std::vector<Tensor>(of.size());
   return torch::autograd::grad({loss}, of, {}, create_graph, create_graph, /*allow_unused=*/true);
 }
 
-/// Within `terms` roundings of the largest number on either side.
+/// Whether the largest absolute difference is at most `tolerance`.
 inline ::testing::AssertionResult close(const Tensor& x, const Tensor& y, double tolerance = 1e-10) {
   if (x.defined() != y.defined()) return ::testing::AssertionFailure() << "one is undefined";
   if (!x.defined()) return ::testing::AssertionSuccess();
   if (x.sizes() != y.sizes()) return ::testing::AssertionFailure() << x.sizes() << " and " << y.sizes();
   const auto a = x.detach().to(at::kCPU, at::kDouble), b = y.detach().to(at::kCPU, at::kDouble);
   if (a.numel() == 0) return ::testing::AssertionSuccess();
-  const auto apart = (a - b).abs().masked_fill(a == b, 0.0);  // equal infinities are no distance apart
+  const auto apart = (a - b).abs().masked_fill(a == b, 0.0);  // equal infinities have a difference of 0
   const double max = apart.max().item<double>();
   if (max <= tolerance) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << "off by " << max << "\n" << a << "\n" << b;

@@ -1,5 +1,5 @@
-// What a part hands to a kernel (heed/kernels/fused), instead of computing on whole tensors itself. Everything is made
-// with torch's operations, so that gradients which a kernel brings back go on to parameters and inputs.
+// Arguments that a part passes to a kernel (heed/kernels/fused). They are computed with torch operations, so that the
+// gradients a kernel returns propagate to parameters and inputs.
 
 #pragma once
 
@@ -10,39 +10,39 @@
 
 namespace heed {
 
-/// Whether there is a kernel for a part.
+/// The kernel of a part, or the reason why there is none.
 struct Kernel {
-  std::string name{};     // how why() calls it; "": there is none,
-  std::string missing{};  // for this reason
+  std::string name{};     // shown by why(); empty if there is no kernel
+  std::string missing{};  // the reason, if there is none
 };
 
-/// The kernel of that name, where there is one score for each pair of query and key.
+/// The kernel of that name, for mechanisms with one score for each pair of query and key.
 inline Kernel single_kernel(Dimensionality d, const std::string& name) {
   if (d == Dimensionality::single) return {.name = name};
-  return {.missing = "none computes it for every channel"};
+  return {.missing = "it has no multi-dimensional kernel"};
 }
 
 struct TiledScore {
   kernels::fused::ScoreKind kind = kernels::fused::ScoreKind::dot;
   kernels::fused::Activation activation = kernels::fused::Activation::identity;
-  double scale = 1;        // multiplies the scores, besides the call's
-  Tensor query{}, keys{};  // [B, H, Lq, D], [B, Hk or H, Lk, D]; keys undefined: not looked at
-  Tensor to_scores{};      // w, [D] or [H, D]; for every channel [W, D] or [H, W, D]; undefined: elementwise
+  double scale = 1;        // multiplies the scores, in addition to Call::scale
+  Tensor query{}, keys{};  // [B, H, Lq, D], [B, Hk or H, Lk, D]; keys undefined: the score does not depend on them
+  Tensor to_scores{};      // w, [D] or [H, D]; multi-dimensional [W, D] or [H, W, D]; undefined: elementwise
 };
 
 struct TiledAlignment {
   kernels::fused::AlignKind kind = kernels::fused::AlignKind::softmax;
-  double theta = 0, alpha = 2;  // threshold; entmax
-  int64_t k = 0;                // top_k
-  bool renorm = false, keep_best = false;
-  bool perturb = false;    // Gumbel noise is added to the scores
-  double temperature = 1;  // divides them, after the noise
-  bool constant = false;   // no gradient reaches the scores
-  Tensor center{};         // int64, broadcasts to [B, H, Lq]: only keys within `reach` of it; undefined: all
+  double theta = 0, alpha = 2;             // of threshold; of entmax
+  int64_t k = 0;                           // of top_k
+  bool renorm = false, keep_best = false;  // of threshold and top_k
+  bool perturb = false;                    // adds Gumbel noise to the scores
+  double temperature = 1;                  // divides the scores, after the noise
+  bool constant = false;                   // the scores get no gradient
+  Tensor center{};  // int64, broadcasts to [B, H, Lq]: masks keys further than `reach` from it; undefined: none
   int64_t reach = 0;
   kernels::fused::Gauss gauss = kernels::fused::Gauss::none;
   double sigma = 1;
-  Tensor position{};  // of the Gaussian, [B, H, Lq]
+  Tensor position{};  // mean of the Gaussian, [B, H, Lq]
 };
 
 }  // namespace heed

@@ -2,10 +2,10 @@
 //
 //   a = max((alpha - 1) e - tau, 0)^(1 / (alpha - 1)),   tau such that the weights sum to one
 //
-// tau is found by bisection, without a graph. From there two Newton steps are taken with one:
-// the first makes the gradient exact, the second the gradient of the gradient (each doubles the order), by the
-// scores and by alpha alike. alpha is a number in (1, 2], or learned (Correia et al., 2019) as
-// 1.01 + 0.99 sigmoid(to_alpha): it can never leave the range, nor come so near 1 that the formula cancels.
+// tau is found by bisection, outside the autograd graph, followed by two Newton steps inside it. The first makes the
+// gradient exact, the second the second derivative (each doubles the order), with respect to the scores and to alpha.
+// alpha is a number in (1, 2], or learned (Correia et al., 2019) as 1.01 + 0.99 sigmoid(to_alpha), which keeps it in
+// range and far enough from 1 to avoid cancellation.
 
 #include <cmath>
 
@@ -35,8 +35,8 @@ class Entmax final : public Alignment {
     const auto alpha_minus_one = learned_ ? kMinAlpha - 1 + (2 - kMinAlpha) * at::sigmoid(p.spread("to_alpha", 2))
                                           : at::full({1}, alpha_ - 1, in.scores.options());  // alpha - 1
     const auto best = absent(in.scores.detach(), in.keep).amax(kKeyAxis, /*keepdim=*/true);
-    const auto z =
-        absent(alpha_minus_one * (in.scores - best), in.keep);  // last: alpha's gradient must not see 0 * -inf
+    const auto z = absent(alpha_minus_one * (in.scores - best),
+                          in.keep);  // applied last, so that alpha's gradient has no 0 * -inf
     const auto rough = bisect(z.detach(), alpha_minus_one.detach());
     const auto support = z.detach() > rough;
     auto tau = rough;
@@ -51,7 +51,7 @@ class Entmax final : public Alignment {
   }
 
   Kernel kernel(Dimensionality d) const override {
-    if (learned_) return {.missing = "alpha is learned, and no kernel has a gradient by it"};
+    if (learned_) return {.missing = "alpha is learned, and no kernel has its gradient"};
     return single_kernel(d, "entmax");
   }
   TiledAlignment tiled(const Parameters&, const Scored&) const override {
@@ -59,7 +59,7 @@ class Entmax final : public Alignment {
   }
 
  private:
-  /// x^exponent on the support, 0 elsewhere; no gradient is taken where the base would be 0.
+  /// x^exponent on the support, 0 elsewhere, with a gradient of 0 where x <= 0.
   static Tensor power(const Tensor& x, const Tensor& exponent, const Tensor& support) {
     const auto out = support.logical_not();
     const auto inside = support.logical_and(x.detach() > 0);
@@ -67,8 +67,8 @@ class Entmax final : public Alignment {
         .masked_fill(out.logical_or(inside.logical_not()), 0.0);
   }
 
-  /// The root of  sum max(z - tau, 0)^(1 / gradient) = 1.  With the best z at 0 it lies in [-1, 0]: at -1
-  /// that key alone has weight 1, at 0 nothing has any.
+  /// The root tau of  sum max(z - tau, 0)^(1 / (alpha - 1)) = 1.  With max z = 0 it lies in [-1, 0]: at -1 the best key
+  /// alone has weight 1, at 0 all weights are 0.
   static Tensor bisect(const Tensor& z, const Tensor& alpha_minus_one) {
     const bool fine = z.scalar_type() == at::kDouble;
     auto low = at::full_like(z.narrow(kKeyAxis, 0, 1), -1.0);

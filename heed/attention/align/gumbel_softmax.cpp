@@ -1,9 +1,9 @@
-// Gumbel-softmax alignment (Jang et al., 2017; Maddison et al., 2017): a soft draw of one key.
+// Gumbel-softmax alignment (Jang et al., 2017; Maddison et al., 2017): a relaxed sample of one key.
 //
 //   a = softmax((e + g) / t),  g = -log(-log u)
 //
-// Nearer to one key the smaller the temperature t. When nothing is drawn it decides: all weight to the
-// best key, without a gradient.
+// The smaller the temperature t, the closer the weights are to one-hot. Without sampling the best key gets all weight,
+// without a gradient.
 
 #include "heed/attention/align.h"
 
@@ -19,7 +19,7 @@ class GumbelSoftmax final : public Alignment {
   Aligned align(const Parameters&, const Scored& in) const override {
     if (!in.draw.sample) return {.weights = best_key(in.scores, in.keep)};
     Aligned soft = normalized((in.scores + in.draw.gumbel(in.scores)) / temperature_, in.keep);
-    soft.lse.reset();  // of noisy scores: not what a caller would mean
+    soft.lse.reset();  // it would be the lse of noisy scores
     return soft;
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "softmax"); }

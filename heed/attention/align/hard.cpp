@@ -1,11 +1,10 @@
-// Hard alignment (Xu et al., 2015): one key for each query, drawn from softmax(e); the best key when
-// nothing is drawn.
+// Hard alignment (Xu et al., 2015): one key for each query, sampled from softmax(e); without sampling, the best key.
 //
 //   m = argmax_j (e_j + g_j),  g = -log(-log u)        a_j = 1[j = m]        log p(m) = e_m - lse
 //
-// The choice has no gradient: scores learn by reward, through log p(m) and the entropy of softmax(e)
-// (see Reinforce). Xu's half-way mode, soft weights in some steps, is the same call with softmax: hard
-// has no parameters of its own.
+// The sample has no gradient: scores are trained by REINFORCE, through log p(m) and the entropy of softmax(e) (see
+// Reinforce). Xu's training with soft weights in some steps is the same call with softmax: hard has no parameters of
+// its own.
 
 #include "heed/attention/align.h"
 

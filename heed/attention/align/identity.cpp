@@ -1,6 +1,7 @@
 // Identity alignment:   a_j = e_j
 //
-// No normalizer: the plain weighted sum, and the linear start of memory networks (Sukhbaatar et al., 2015).
+// No normalization: a plain weighted sum. Memory networks start training with it (Sukhbaatar et al., 2015, linear
+// start).
 
 #include "heed/attention/align.h"
 

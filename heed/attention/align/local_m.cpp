@@ -2,7 +2,7 @@
 //
 //   a = softmax over { j : |j - t| <= D },   t the position of the query
 //
-// The window is clipped, never shifted: beyond the last key it may be empty, and the row is then 0.
+// The window is clipped, never shifted: beyond the last key it may be empty, and all weights are then 0.
 // With clamp the center is min(t, S - 1), S the number of keys, as in the authors' code.
 
 #include "heed/attention/align.h"

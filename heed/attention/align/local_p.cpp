@@ -1,4 +1,4 @@
-// Local-p alignment (predictive; Luong et al., 2015): the query predicts where to look.
+// Local-p alignment (predictive; Luong et al., 2015): the query predicts the position p to attend.
 //
 //   p = S sigmoid(w . tanh(W q))          S keys;  center = min(floor(p), S - 1)
 //   window = { j : |j - center| <= D }    g_j = exp(-(j - p)^2 / (2 sigma^2)),  sigma = D / 2
@@ -7,7 +7,7 @@
 //   renorm       a = softmax(e - (j - p)^2 / (2 sigma^2))
 //   score_gauss  a = softmax(e g)         the authors' later variant
 //
-// p is real in the Gaussian and learns through it; the window's edges have no gradient. D = 0: g = 1.
+// p gets its gradient through the Gaussian, where it is not rounded; the window has none. D = 0: g = 1.
 
 #include "heed/attention/align.h"
 
@@ -22,7 +22,7 @@ class LocalP final : public Alignment {
   }
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
-    check(s.query_dim > 0, "alignment/local_p: it predicts a position from the query, and there is none");
+    check(s.query_dim > 0, "alignment/local_p: got no query, expected one to predict the position from");
     return {{"from_query", {s.hidden_dim, s.query_dim}}, {"to_position", {1, s.hidden_dim}}};
   }
 
@@ -48,7 +48,7 @@ class LocalP final : public Alignment {
     using kernels::fused::Gauss;
     const auto row = [](const Tensor& x) { return x.squeeze(-1).squeeze(-1); };  // [B, H, Lq]
     const auto position = this->position(in);
-    // A position that is NaN is far from every key.
+    // For a position of NaN the window contains no key.
     const auto middle = center(position, in).nan_to_num(-1.0 - static_cast<double>(window_)).to(at::kLong);
     const Gauss gauss = window_ == 0             ? Gauss::none
                         : form_ == "renorm"      ? Gauss::add

@@ -1,16 +1,15 @@
-// Reinforced alignment (ReSAN; Shen et al., 2018): an agent picks a subset of the keys, softmax does
-// the rest.
+// Reinforced alignment (ReSAN; Shen et al., 2018): a policy selects a subset of the keys, and softmax weights it.
 //
 //   f_j = [k_j; mean k; k_j mean k]       logit_j = w . act(W f_j + b) + b'       pi = sigmoid(logit)
-//   z_j ~ Bernoulli(pi_j), or 1[pi_j > 1/2] when nothing is drawn
+//   z_j ~ Bernoulli(pi_j), or 1[pi_j > 1/2] without sampling
 //   a_j = z_j exp(e_j) / sum_l z_l exp(e_l)
 //
-// The subset is one for all queries of a call and has no gradient: the policy learns by reward, through
-// log p(z) = sum_j log(pi_j or 1 - pi_j) (see Reinforce). If it selects nothing that a query may attend
-// the row is 0; with fallback that row attends softly to all it may.
+// The subset is the same for all queries of a call and has no gradient: the policy is trained by REINFORCE, through
+// log p(z) = sum_j log(pi_j or 1 - pi_j) (see Reinforce). If no selected key may be attended by a query, its weights
+// are 0; with fallback they are softmax over all keys that it may attend.
 //
-// The policy starts by selecting nearly all keys, pi = sigmoid(2) = 0.88, and learns what to leave out. Started at 1/2
-// it hides half of the input from a model that has not learned to use it yet, and the reward cannot tell what was
+// The policy is initialized to select nearly all keys, pi = sigmoid(2) = 0.88, and learns which to leave out.
+// Initialized at 1/2 it would hide half of the input from an untrained model, and the reward could not tell what was
 // missing.
 
 #include "heed/attention/activation.h"

@@ -1,6 +1,6 @@
 // Sigmoid alignment (gate):   a_j = 1 / (1 + exp(-e_j))
 //
-// Keys do not compete: any number of them, none included, may be attended.
+// Keys do not compete: any number of them may be attended, including none.
 
 #include "heed/attention/align.h"
 

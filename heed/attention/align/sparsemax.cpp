@@ -6,7 +6,7 @@
 //
 //   r = the largest with  1 + r e(r) > e(1) + ... + e(r),    tau = (e(1) + ... + e(r) - 1) / r
 //
-// Only the mean of the survivors is differentiated, and that already gives the exact Jacobian.
+// The support is constant in backward: differentiating tau over the support alone gives the exact Jacobian.
 
 #include "heed/attention/align.h"
 
@@ -20,7 +20,7 @@ class Sparsemax final : public Alignment {
   Aligned align(const Parameters&, const Scored& in) const override {
     const auto scores = absent(in.scores, in.keep);
     const auto best = scores.detach().amax(kKeyAxis, /*keepdim=*/true);
-    const auto e = scores - best;  // the sums below are then of numbers near 0
+    const auto e = scores - best;  // keeps the sums below near 0
     const auto sorted = std::get<0>(e.detach().sort(kKeyAxis, /*descending=*/true));
     const auto total = sorted.cumsum(kKeyAxis);
     const auto rank = in.key_index + 1;  // [Lk, 1]

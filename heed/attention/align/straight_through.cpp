@@ -3,7 +3,7 @@
 //   forward   a = 1[j = m],  m = argmax_j (e_j + g_j)
 //   backward  as if   a = softmax((e + g) / t)   had been the weights
 //
-// When nothing is drawn, g = 0.
+// Without sampling, g = 0.
 
 #include "heed/attention/align.h"
 
@@ -21,7 +21,7 @@ class StraightThrough final : public Alignment {
     const auto soft = normalized(tried / temperature_, in.keep).weights;
     // soft - soft.detach() is exactly 0, so the weights are exactly 0 and 1.
     const auto weights = best_key(tried, in.keep) + (soft - soft.detach());
-    // One-hot: its entropy is 0, and constant.
+    // The weights are one-hot: the entropy is constant 0.
     return {.weights = weights, .entropy = at::zeros_like(weights.detach().select(kKeyAxis, 0))};
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "straight_through"); }

@@ -1,11 +1,11 @@
-// Threshold filter: softmax, then weights below theta are dropped.
+// Threshold filter: softmax, then weights below theta are set to 0.
 //
-//   a_j = p_j 1[p_j >= theta],  p = softmax(e)          renorm: divided by what is left
+//   a_j = p_j 1[p_j >= theta],  p = softmax(e)          renorm: divided by the sum of the remaining weights
 //
-// Which keys survive is constant. Without renorm a dropped score still acts through the normalizer; with it, the
-// weights are softmax over the survivors. The best key stays even below theta. With keep_best=false a row of more than
-// 1 / theta equal scores is empty: context and gradient are 0, and a model whose scores start out equal never leaves
-// that state.
+// The set of remaining keys is constant in backward. Without renorm a dropped score still has a gradient through the
+// normalizer; with renorm, the weights are softmax over the remaining keys. The best key remains even below theta. With
+// keep_best=false more than 1 / theta equal scores leave no key: context and gradient are 0, and a model whose scores
+// start out equal never leaves that state.
 
 #include "heed/attention/align.h"
 

@@ -1,4 +1,4 @@
-// Top-k filter: the k largest softmax weights, the rest 0; of equal scores the first stays.
+// Top-k filter: the k largest softmax weights, the others 0; on ties the first key stays.
 //
 //   a_j = p_j 1[j among the k best],  p = softmax(e)          renorm: softmax over the k best
 

@@ -1,6 +1,6 @@
-// Uniform alignment:   a_j = 1 / n over the n kept keys, whatever the scores
+// Uniform alignment:   a_j = 1 / n over the n kept keys, independent of the scores
 //
-// The baseline of every ablation: mean pooling. No gradient reaches the scores.
+// Mean pooling, a baseline for ablations. The scores get no gradient.
 
 #include "heed/attention/align.h"
 

@@ -1,7 +1,7 @@
 // Activated general score (Ma et al., 2017; Zheng & Xia, 2018):   e = act(k . (W q) + b),   act = tanh
 //
-// Squeezed into (-1, 1), no key can win by its norm alone; softmax over it is never sharp (at most
-// e^2 / (e^2 + n - 1)), so a call may raise `scale`. Per channel (lift): one W and b for each.
+// Scores are in (-1, 1), so a large norm of a key cannot dominate. Softmax over them is never sharp (at most
+// e^2 / (e^2 + n - 1)); set Call::scale above 1 for sharper weights. Per channel (lift): one W and b for each.
 
 #include "heed/attention/activation.h"
 #include "heed/attention/score.h"

@@ -1,6 +1,6 @@
 // Additive score (Bahdanau et al., 2015):   e = w . act(W_q q + W_k k + b),   act = tanh
 //
-// The hidden layer compares query and key component by component, so the two may differ in size.
+// Query and key are projected to the hidden layer separately, so they may differ in size.
 
 #include "heed/attention/score/hidden_layer.h"
 

@@ -1,6 +1,6 @@
 // Biased general score (Sordoni et al., 2016):   e = k . (W q + b)
 //
-// The bias lets a key matter whatever the query asks. Per channel (lift): one W and b for each.
+// The bias term b . k is independent of the query. Per channel (lift): one W and b for each.
 
 #include "heed/attention/score.h"
 

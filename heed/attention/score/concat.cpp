@@ -1,7 +1,7 @@
 // Concat score (Luong et al., 2015):   e = w . act(W [q; k]),   act = tanh
 //
-// The additive score with one matrix for both and no bias. W [q; k] = W_q q + W_k k, so the two
-// halves are projected apart and the pair is never concatenated.
+// The additive score with one matrix and no bias. W [q; k] = W_q q + W_k k, so the two halves are projected separately
+// and never concatenated.
 
 #include "heed/attention/score/hidden_layer.h"
 

@@ -1,8 +1,8 @@
 // Cosine score (similarity; Graves et al., 2014):   e = s q . k / (max(|q|, 1e-8) max(|k|, 1e-8))
 //
-// s, the sharpness, is a number (1), or learned as exp(log_sharpness) and so always positive: with
-// s = 1 softmax can never be sharp. A vector shorter than 1e-8 gets no gradient; the formula's own
-// would be 1e8. Per channel (lift): the cosine of each group of features.
+// The sharpness s is a number (default 1; softmax is then never sharp), or learned as exp(log_sharpness), which is
+// always positive. A vector with a norm below 1e-8 gets no gradient, which would be of the order of 1e8. Per channel
+// (lift): the cosine of each group of features.
 
 #include <cmath>
 
@@ -44,7 +44,7 @@ class Cosine final : public Score {
   }
 
  private:
-  /// x over its length, group by group; of a short one, x / 1e-8 without a gradient.
+  /// x divided by its norm, for each group; x / 1e-8 without a gradient if the norm is below 1e-8.
   static Tensor unit(const Tensor& x, int64_t groups) {
     const auto parts = x.reshape({x.size(0), x.size(1), x.size(2), groups, x.size(3) / groups});
     const auto square = parts.square().sum(-1, /*keepdim=*/true);

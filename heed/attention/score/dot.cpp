@@ -1,7 +1,7 @@
 // Dot score (multiplicative; Luong et al., 2015):   e = q . k
 //
-// Per channel (lift): the features fall into as many groups as there are channels, and each channel
-// has the dot product of its own group.
+// Per channel (lift): the features are split into one group for each channel, whose score is the dot product of the
+// group.
 
 #include "heed/attention/score.h"
 

@@ -1,7 +1,7 @@
 // Euclidean score (similarity):   e = -|q - k|^2,   or with root   e = -|q - k|
 //
-// Negated: the nearest key scores highest. The root's gradient, -(q - k) / r, is 0 at r = 0; below 1e-8 it
-// is divided by 1e-8 instead. Differences are formed one by one, by kernels too: 2 q.k - |q|^2 - |k|^2 would cancel.
+// Negative, so that the nearest key has the highest score. The gradient of the root, -(q - k) / r, is 0 at r = 0; below
+// r = 1e-8 the divisor is 1e-8. Kernels also compute the differences themselves: 2 q.k - |q|^2 - |k|^2 would cancel.
 // Per channel (lift): the distance within each group of features.
 
 #include "heed/attention/score.h"
@@ -40,7 +40,7 @@ class Euclidean final : public Score {
  private:
   static Tensor root(const Tensor& square) {
     const auto near = square.detach() < kNearest * kNearest;
-    const auto linear = square / (2 * kNearest);  // what has the gradient wanted near 0
+    const auto linear = square / (2 * kNearest);  // has the gradient described above near 0
     const auto close = linear + (square.sqrt() - linear).detach();
     return at::where(near, close, square.masked_fill(near, 1.0).sqrt());
   }

@@ -1,7 +1,7 @@
-// What scores with a hidden layer share: e = w . act(x), x [B, H, Lq, Lk, Dh] the sum of both sides.
+// Base of scores with a hidden layer: e = w . act(x), where x [B, H, Lq, Lk, Dh] is the sum of projected query and key.
 //
-// Multi-dimensional (Shen et al., 2018): w becomes a matrix, a row for each channel. Elementwise there
-// is no w, the hidden layer itself is the score: e = 5 act(x / 5).
+// Multi-dimensional (Shen et al., 2018): w becomes a matrix with one row for each channel. Elementwise: there is no w,
+// and the hidden layer itself is the score, e = 5 act(x / 5).
 
 #pragma once
 
@@ -52,10 +52,10 @@ class HiddenLayer : public Score {
   }
 
  private:
-  /// tanh(q + k) = 1 - 2 / (1 + exp(2 q) exp(2 k)): the exponentials are of each alone.
+  /// tanh(q + k) = 1 - 2 / (1 + exp(2 q) exp(2 k)): one exponential per query and per key instead of one per pair.
   bool factors() const { return act_.in_kernels() == kernels::fused::Activation::tanh; }
 
-  static constexpr double kBound = 5;  // by the paper
+  static constexpr double kBound = 5;  // as in the paper
   static bool elementwise(const Sizes& s) { return s.dimensionality == Dimensionality::elementwise; }
 
   Activation act_;

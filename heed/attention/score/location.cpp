@@ -1,8 +1,7 @@
 // Location score (Luong et al., 2015):   e_j = (W q)_j
 //
-// The query alone says which positions to look at; the keys' content plays no part. W has a row for each
-// of the first `most` positions; keys beyond cannot be scored and count as masked. Per channel (lift): one
-// W for each.
+// The score depends on the query and the position of the key, not on its content. W has one row for each of the first
+// `most` positions; keys beyond them cannot be scored and count as masked. Per channel (lift): one W for each.
 
 #include "heed/attention/score.h"
 

@@ -1,7 +1,7 @@
 // Scaled dot score (Vaswani et al., 2017):   e = q . k / sqrt(D)
 //
-// The dot product of vectors with unit variance has variance D; unscaled, a wide softmax saturates.
-// Per channel (lift): as dot, scaled by the width of a group.
+// The dot product of vectors with unit variance has variance D; without the scale, softmax saturates for large D.
+// Per channel (lift): as dot, with D the width of a group.
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
 // Self-attentive score (Lin et al., 2017; Yang et al., 2016):   e_ij = u_i . act(W k_j + b),   act = tanh
 //
-// The query u is learned, so the caller brings none (an undefined one), and gets one row for each of
-// the `queries` learned; a query that is given says only how many rows are wanted, and a single learned
-// query serves them all. With form dot, e_ij = u_i . k_j. Multi-dimensional: u has a row for each
-// channel (source2token of Shen et al., 2018); form dot lifts as dot does.
+// The queries u are learned: the caller passes an undefined query, and the result has Lq = `queries`, the number of
+// learned ones. Of a query that is passed only Lq is used, and a single learned query is repeated for all. With form
+// dot, e_ij = u_i . k_j. Multi-dimensional: u has one vector for each channel (source2token of Shen et al., 2018); form
+// dot supports lift, as dot does.
 
 #include "heed/attention/activation.h"
 #include "heed/attention/score.h"
@@ -43,7 +43,7 @@ class SelfAttentive final : public Score {
     const int64_t Lq = query.size(2);
     check(queries_ == 1 || queries_ == Lq, "score/self_attentive: ", queries_, " learned queries, but the query has ",
           Lq, " rows; pass an undefined query");
-    auto own = p["query"];  // [r, Dh], with channels [r, W, Dh], each with heads in front or not
+    auto own = p["query"];  // [r, Dh] or with channels [r, W, Dh], with or without a leading axis H
     const bool channels = !dot_ && p.sizes().dimensionality != Dimensionality::single;
     if (channels) own = own.flatten(-2, -1);
     return own.expand({query.size(0), query.size(1), Lq, own.size(-1)});
