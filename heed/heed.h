@@ -1,4 +1,4 @@
-// Everything a user of the library needs.
+// The public interface of the library in one include.
 
 #pragma once
 

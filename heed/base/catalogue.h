@@ -1,9 +1,9 @@
-// The parts of one kind (scores, alignments) by name. A part enters itself with one line in its own file, so adding a
+// The registry of the parts of one kind (scores, alignments) by name. A part registers itself in its own file, so a new
 // part edits no list:
 //
 //   const Catalogue<Score>::Entry dot_entry{"dot", make_part<Score, Dot>, {.formula = "q . k", ...}};
 //
-// Parts that own tensors are made with sizes besides their words, Catalogue<Part, Sizes>, and are not const.
+// Parts that own tensors are made from a spec and sizes, Catalogue<Part, Sizes>, and are not const.
 
 #pragma once
 
@@ -20,12 +20,12 @@
 
 namespace heed {
 
-/// What a part says of itself; `heed list` and the documentation are written from it.
+/// Description of a part, from which `heed list` and the catalogue page are generated.
 struct Description {
   std::string formula{}, paper{}, cost{}, choose{};
-  std::string axis{};  // of the taxonomy, for structures: "features", "levels", ...
+  std::string axis{};  // for structures, the axis of the taxonomy: "features", "levels", ...
   std::vector<std::string>
-      variants{};  // options worth testing: {"entmax(1.3)", "entmax(learned)"}; the promises run on each
+      variants{};  // specs with options, which the promises test as well: {"entmax(1.3)", "entmax(learned)"}
   std::vector<std::string> synonyms{};  // other names in the literature, written as terms (catalogue_term)
   int order = 0;  // of choice among its kind and axis: 1 is what to try first; 0: after the others
 };
@@ -48,7 +48,8 @@ class Catalogue {
     }
   };
 
-  /// Part has a static kKind ("score"), how errors call it.
+  /// Makes a part from its spec. Throws Error for unknown names and options. Part::kKind ("score") is its kind in error
+  /// messages.
   static Made make(const PartSpec& spec, const With&... with) {
     const Record& row = find(spec.name);
     const Options options = spec.options.unread();
@@ -60,7 +61,7 @@ class Catalogue {
     return make(parse_part(spec, Part::kKind), with...);
   }
 
-  /// The options a part knows: those it asks for while it is made.
+  /// The options of a part: those that its constructor reads.
   static std::vector<Options::Known> options(const std::string& name, const With&... with) {
     const Options none(std::string(Part::kKind) + "/" + name, {});
     find(name).maker(none, with...);
@@ -91,7 +92,7 @@ class Catalogue {
   };
   static std::map<std::string, Record>& table() {
     static std::map<std::string, Record>
-        rows;  // inside a function: filled before main, whatever the order of the files
+        rows;  // a function-local static: initialized before the first entry, in any order of the files
     return rows;
   }
   /// The part that has this name or this synonym, or "".

@@ -1,4 +1,4 @@
-// A catalogue of two shapes: parts enter themselves, are made from words, and errors name what is known.
+// A catalogue of two shapes: parts register themselves, are made from specs, and errors list the known names.
 
 #include "heed/base/catalogue.h"
 
@@ -47,13 +47,13 @@ std::string message(const std::function<void()>& action) {
   return "nothing was refused";
 }
 
-TEST(Catalogue, MakesAPartFromItsWords) {
+TEST(Catalogue, MakesAPartFromItsSpec) {
   EXPECT_EQ(Catalogue<Figure>::make("square(3)")->area(), 9);
   EXPECT_EQ(Catalogue<Figure>::make("square")->area(), 1);
   EXPECT_EQ(Catalogue<Figure>::make("point")->area(), 0);
 }
 
-TEST(Catalogue, ListsWhatEnteredItself) {
+TEST(Catalogue, ListsTheRegisteredParts) {
   EXPECT_EQ(Catalogue<Figure>::names(), (std::vector<std::string>{"point", "square"}));
   EXPECT_EQ(Catalogue<Figure>::describe("square").formula, "side^2");
 }

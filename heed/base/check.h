@@ -1,7 +1,6 @@
-// check(fine, words...): throws Error with the words joined, unless all is well.
+// check(condition, parts...): throws Error with the concatenated parts if the condition is false.
 //
-// For what a caller may get wrong: `layer/part: what it got, what it expected`. What we ourselves may get wrong is
-// asserted instead.
+// For errors of a caller: `layer/part: got what, expected what; cure`. Errors of the library itself are asserted.
 
 #pragma once
 
@@ -29,7 +28,7 @@ void check(bool fine, const Parts&... parts) {
   if (!fine) fail(parts...);
 }
 
-/// "a, b, c"; empty items count too: ", b".
+/// "a, b, c". Empty items are kept: ", b".
 inline std::string joined(const std::vector<std::string>& items, const std::string& between = ", ") {
   std::string all;
   for (size_t i = 0; i < items.size(); ++i) all += (i == 0 ? "" : between) + items[i];

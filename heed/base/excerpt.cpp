@@ -9,9 +9,9 @@
 namespace heed {
 namespace {
 
-constexpr size_t kMaxLine = 1600, kLineStart = 1000, kLineEnd = 500;  // characters of a line of a message
+constexpr size_t kMaxLine = 1600, kLineStart = 1000, kLineEnd = 500;  // characters of one line
 
-/// What would move the cursor, change colors or turn the direction of the text around.
+/// Control and format characters: cursor movement, colors, text direction.
 bool is_control(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
@@ -41,7 +41,7 @@ void append_character(std::string& out, char32_t c) {
   }
 }
 
-/// The first `count` characters of the text escaped, and the bytes that they took.
+/// The first `count` characters, escaped; bytes: their length in the text.
 std::string escaped(std::string_view text, size_t count, size_t& bytes) {
   std::string out;
   bytes = 0;
@@ -49,7 +49,7 @@ std::string escaped(std::string_view text, size_t count, size_t& bytes) {
     const std::string_view rest = text.substr(bytes, 4);
     const std::u32string next = decoded(rest);
     const size_t length = encoded(next.front()).size();
-    const bool valid = rest.substr(0, length) == encoded(next.front());  // U+FFFD stands for what is not UTF-8
+    const bool valid = rest.substr(0, length) == encoded(next.front());  // false if U+FFFD replaces invalid UTF-8
     if (valid) {
       append_character(out, next.front());
     } else {
@@ -71,7 +71,7 @@ std::string printable_line(std::string_view line) {
   if (line.size() <= kMaxLine) return escaped(line, line.size(), bytes);
   const std::string start = escaped(line, kLineStart, bytes);
   const std::string_view end = line.substr(line.size() - kLineEnd);
-  size_t first = 0;  // not inside a character
+  size_t first = 0;  // start of the first whole character
   while (first < 4 && (static_cast<unsigned char>(end[first]) & 0xC0U) == 0x80U) ++first;
   return start + " [...] " + escaped(end.substr(first), kLineEnd, bytes);
 }

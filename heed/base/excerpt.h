@@ -1,4 +1,4 @@
-// Input as messages show it: in part, and with nothing in it that a terminal would obey.
+// Input as shown in messages: truncated, and with control characters escaped.
 
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace heed {
 
-/// The text with control characters, bidirectional overrides and bytes that are not UTF-8 written as \n, \x1b, \u202e;
-/// of more than max characters the first ones, "...", and how many there are.
+/// The text with control characters, bidirectional overrides and invalid UTF-8 escaped as \n, \x1b, \u202e. Longer than
+/// max characters, it is truncated and followed by "..." and the number of characters.
 std::string excerpt(std::string_view text, size_t max = 80);
 
-/// A message of any origin, ready for a terminal: escaped as above except for line ends; of a very long line the middle
-/// is left out, so that where it happened and what was expected stay.
+/// A message for a terminal: escaped as above except for line ends. The middle of a very long line is left out, so that
+/// the location and the expectation remain.
 std::string printable_message(std::string_view message);
 
-/// A number of bytes for people: "512 B", "3.2 GB".
+/// "512 B", "3.2 GB"; decimal units.
 std::string readable_bytes(double bytes);
 
 }  // namespace heed

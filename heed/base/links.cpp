@@ -21,7 +21,7 @@ constexpr std::string_view kWhitespace = " \t\r\n";
        "' is no link; expected source-target, or source'p'target for a possible one: 0-0, 2p1");
 }
 
-/// The number at the start of `rest`, which is cut off.
+/// Parses the number at the start of `rest` and removes it.
 int64_t take_number(std::string_view& rest, std::string_view whole) {
   int64_t number = 0;
   const auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
@@ -46,7 +46,7 @@ Link parse_link(std::string_view text, LinkNumbers numbers) {
   return {link.source - 1, link.target - 1, link.sure};
 }
 
-// A place in the matrix of words, in the order in which Moses walks it: target first.
+// An entry of the alignment matrix. Sets of them are sorted by target first, the order in which Moses visits them.
 using LinkPoint = std::pair<int64_t, int64_t>;  // target, source
 using LinkPoints = std::set<LinkPoint>;
 
@@ -62,7 +62,7 @@ LinkPoints common(const LinkPoints& one, const LinkPoints& other) {
   return both;
 }
 
-/// Places that only ever gain, and the words they cover.
+/// A growing set of links, and the words that they cover.
 class Growing {
  public:
   explicit Growing(const LinkPoints& start) {
@@ -77,13 +77,13 @@ class Growing {
   bool covers_either(const LinkPoint& p) const { return targets_.contains(p.first) || sources_.contains(p.second); }
   bool covers_both(const LinkPoint& p) const { return targets_.contains(p.first) && sources_.contains(p.second); }
 
-  /// Takes neighbors out of `candidates` that reach a word which is not covered yet, until there are none.
+  /// Adds candidates that neighbor a link and cover a new word, until there are none.
   void grow_diag(const LinkPoints& candidates) {
     static constexpr std::array<LinkPoint, 8> kNeighbors{
         {{-1, 0}, {0, -1}, {1, 0}, {0, 1}, {-1, -1}, {-1, 1}, {1, -1}, {1, 1}}};
     for (bool added = true; added;) {
       added = false;
-      for (const auto& [target, source] : points_)  // what is added further on is met in the same round
+      for (const auto& [target, source] : points_)  // also visits later entries that are added in this round
         for (const auto& [down, right] : kNeighbors) {
           const LinkPoint point{target + down, source + right};
           if (!candidates.contains(point) || covers_both(point)) continue;
@@ -93,7 +93,7 @@ class Growing {
     }
   }
 
-  /// Takes places that reach a word which is not covered yet; strict: both words.
+  /// Adds candidates that cover a new word; strict: two new words.
   void finish(const LinkPoints& candidates, bool strict) {
     for (const auto& point : candidates)
       if (strict ? !covers_either(point) : !covers_both(point)) add(point);

@@ -1,4 +1,4 @@
-// Links on paper, against symal of Moses (fixtures/symmetrized.txt), and on the Hansards, where the data are there.
+// Links by hand, against symal of Moses (fixtures/symmetrized.txt), and on the Hansards, if the data are available.
 
 #include "heed/base/links.h"
 
@@ -32,7 +32,7 @@ TEST(Links, AreReadAndWrittenAsPharaohLines) {
   EXPECT_EQ(pharaoh({}), "");
 }
 
-TEST(Links, MayBeNumberedFromOneOrTurnedRound) {
+TEST(Links, MayBeNumberedFromOneOrSwapped) {
   EXPECT_EQ(parse_links("1-2 3p1", {.from_one = true}), (Links{{0, 1}, {2, 0, false}}));
   EXPECT_EQ(parse_links("1-2", {.swapped = true}), (Links{{2, 1}}));
   EXPECT_EQ(swapped(Links{{0, 1}, {2, 0, false}}), (Links{{1, 0}, {0, 2, false}}));
@@ -44,7 +44,7 @@ TEST(Links, SayWhatIsWrongWithALine) {
   EXPECT_NE(problem("1-1 0-2", {.from_one = true}).find("'0-2' has a word 0"), std::string::npos);
 }
 
-TEST(Symmetry, IsFoundByItsWord) {
+TEST(Symmetry, IsFoundByItsName) {
   for (const auto& word : symmetry_names()) EXPECT_NO_THROW(parse_symmetry(word)) << word;
   EXPECT_EQ(parse_symmetry("union"), Symmetry::either);
   EXPECT_EQ(parse_symmetry("grow-diag-final-and"), Symmetry::grow_diag_final_and);
@@ -55,8 +55,8 @@ std::string symmetry(const std::string& forward, const std::string& backward, Sy
   return pharaoh(symmetrized(parse_links(forward), parse_links(backward), how));
 }
 
-// Both directions agree on 0-0. 1-1 is its neighbor and reaches new words; so is 1-2 then, for target word 2. 4-4 and
-// 4-3 touch nothing: the first that is looked at, in forward, covers source word 4; target word 3 is left for `final`.
+// Both directions agree on 0-0. Its neighbor 1-1 covers new words, and then 1-2 covers target word 2. 4-4 and 4-3 have
+// no neighbors: the first one visited, in forward, covers source word 4; target word 3 is left for `final`.
 TEST(Symmetry, GrowsFromWhatBothDirectionsSay) {
   const std::string forward = "0-0 1-1 1-2 4-4", backward = "0-0 1-1 4-3";
   EXPECT_EQ(symmetry(forward, backward, Symmetry::forward), forward);
@@ -68,7 +68,7 @@ TEST(Symmetry, GrowsFromWhatBothDirectionsSay) {
   EXPECT_EQ(symmetry(forward, backward, Symmetry::grow_diag_final), "0-0 1-1 1-2 4-3 4-4");
 }
 
-// 0-1 and 1-0 are in one direction each, and both words of each are covered by 0-0 and 1-1.
+// 0-1 and 1-0 are in one direction each, and 0-0 and 1-1 already cover their words.
 TEST(Symmetry, LeavesWhatCoversNothingNew) {
   for (const auto how : {Symmetry::grow_diag, Symmetry::grow_diag_final, Symmetry::grow_diag_final_and})
     EXPECT_EQ(symmetry("0-0 1-1 0-1", "0-0 1-1 1-0", how), "0-0 1-1");
@@ -105,7 +105,7 @@ std::vector<Links> hansards(const std::string& output, LinkNumbers numbers = {})
   return all;
 }
 
-// Their grow-diagonal asks for two new words where Moses asks for one, and so is not compared.
+// The grow-diagonal of the data set requires two new words where Moses requires one, so it is not compared.
 TEST(Symmetry, CombinesTheHansardsAsTheirOwnersDid) {
   for (const std::string system : {"fastalign", "giza"}) {
     const auto forward = hansards(system + ".forward"), backward = hansards(system + ".reverse", {.swapped = true});
@@ -125,7 +125,7 @@ TEST(StrongestLinks, GoToTheGreatestWeightTheFirstOfEquals) {
 
 TEST(StrongestLinks, AreLeftOutBelowTheThreshold) {
   EXPECT_EQ(pharaoh(strongest_links({{0.5, 0.5}, {0.4, 0.6}}, 0.5)), "1-1");
-  EXPECT_EQ(pharaoh(strongest_links({{0, 0}, {}, {1, 0}})), "0-2");  // a row that attends to nothing has no link
+  EXPECT_EQ(pharaoh(strongest_links({{0, 0}, {}, {1, 0}})), "0-2");  // a row of zeros has no link
 }
 
 TEST(StrongestLinks, RefuseNan) {
@@ -181,8 +181,8 @@ TEST(Agreement, RefusesWeightsOfDifferentSentences) {
 
 TEST(MutualLinks, AreThoseThatBothWordsPrefer) {
   EXPECT_EQ(pharaoh(mutual_links({{0.6, 0.4}, {0.9, 0.1}})),
-            "0-1");  // source 0 prefers target 1, source 1 nobody's best
-  EXPECT_EQ(pharaoh(mutual_links({{0.5, 0.2}, {0.5, 0.1}})), "0-0");  // the first of equals
+            "0-1");  // source 0 prefers target 1; no target prefers source 1
+  EXPECT_EQ(pharaoh(mutual_links({{0.5, 0.2}, {0.5, 0.1}})), "0-0");  // the first on ties
   EXPECT_TRUE(mutual_links({}).empty());
 }
 

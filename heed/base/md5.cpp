@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::array<uint32_t, 4>;  // A, B, C, D
 
-/// The RFC's table T: the first 32 bits after the decimal point of |sin(i)|, i = 1 ... 64, in radians.
+/// The RFC's table T: the first 32 fractional bits of |sin(i)|, i = 1 ... 64, in radians.
 std::array<uint32_t, 64> sines() {
   std::array<uint32_t, 64> table{};
   for (size_t i = 0; i < table.size(); ++i) {
@@ -52,7 +52,7 @@ std::array<uint8_t, 16> md5(std::string_view text) {
   const size_t whole = text.size() / 64 * 64;
   for (size_t at = 0; at < whole; at += 64) mix(state, bytes + at);
 
-  // The rest, a one bit, zeros, and the number of bits in the last 8 bytes of a block.
+  // The remaining bytes, a one bit, zeros, and the number of bits in the last 8 bytes of a block.
   std::array<unsigned char, 128> last{};
   const size_t rest = text.size() - whole, blocks = rest < 56 ? 64 : 128;
   for (size_t i = 0; i < rest; ++i) last[i] = bytes[whole + i];

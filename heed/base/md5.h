@@ -1,5 +1,5 @@
-// MD5 (RFC 1321): 128 bits of any text. Not for secrets; it deals lines out to training, development and test in a way
-// that every language can repeat:   int(hashlib.md5(line.encode()).hexdigest(), 16) % 20   in Python.
+// MD5 (RFC 1321). Not for cryptography: it splits lines into training, development and test in a way that any language
+// can reproduce:   int(hashlib.md5(line.encode()).hexdigest(), 16) % 20   in Python.
 
 #pragma once
 
@@ -12,10 +12,10 @@ namespace heed {
 
 std::array<uint8_t, 16> md5(std::string_view text);
 
-/// Its 32 digits, as md5sum prints them.
+/// 32 hexadecimal digits, as printed by md5sum.
 std::string md5_hex(std::string_view text);
 
-/// The digest as one number of 128 bits, the first byte the highest, modulo n; n is at least 1.
+/// The digest as a big-endian 128-bit integer, modulo n >= 1.
 uint64_t md5_modulo(std::string_view text, uint64_t n);
 
 }  // namespace heed

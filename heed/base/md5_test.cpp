@@ -30,7 +30,7 @@ TEST(Md5, PadsTextsOfEveryLengthAroundABlock) {
 }
 
 // int(hashlib.md5(s.encode()).hexdigest(), 16) % n
-TEST(Md5, GivesTheRestOfTheDigestAsOneNumber) {
+TEST(Md5, GivesTheDigestModuloANumber) {
   EXPECT_EQ(md5_modulo("Hi.", 20), 15U);
   EXPECT_EQ(md5_modulo("Run.", 20), 13U);
   EXPECT_EQ(md5_modulo("汤姆", 1000003), 491541U);

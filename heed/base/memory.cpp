@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
 
-/// The number in a file of the control group; kUnknown where there is none, or "max".
+/// The number in a file of the control group; kUnknown if there is no file, or it says "max".
 uint64_t number_in(const std::string& path) {
   uint64_t value = 0;
   std::ifstream file(path);
@@ -27,7 +27,7 @@ uint64_t number_in(const std::string& path) {
 uint64_t left_in_group(const std::string& folder, const std::string& limit_name, const std::string& used_name) {
   const uint64_t limit = number_in(folder + limit_name), used = number_in(folder + used_name);
   if (limit == kUnknown || used == kUnknown) return kUnknown;
-  uint64_t cached = 0, value = 0;  // pages of files, which the kernel gives up when memory is needed
+  uint64_t cached = 0, value = 0;  // cached: page cache, which the kernel reclaims under memory pressure
   std::ifstream statistics(folder + "memory.stat");
   for (std::string name; statistics >> name >> value;)
     if (name == "active_file" || name == "inactive_file") cached += value;

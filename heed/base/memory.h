@@ -1,4 +1,4 @@
-// How much memory this process may still use.
+// Memory that is available to this process.
 
 #pragma once
 
@@ -7,14 +7,14 @@
 
 namespace heed {
 
-/// Bytes that can be allocated without swapping: what the kernel calls available, at most what the control group
-/// allows. HEED_MEMORY=24G (or 500M, or bytes) replaces the answer, for machines that know better.
+/// Bytes that can be allocated without swapping: MemAvailable of the kernel, limited by the control group (cgroup v1 or
+/// v2). HEED_MEMORY=24G (or 500M, or bytes) overrides it.
 uint64_t available_memory();
 
-/// Of a control group: its limit minus what it holds, without cached pages of files; 2^64 - 1 where there is no limit.
+/// Limit of a control group minus its usage, not counting the page cache; 2^64 - 1 if there is no limit.
 uint64_t left_in_group(const std::string& folder, const std::string& limit_name, const std::string& used_name);
 
-/// "24G" -> 24'000'000'000; refuses what is no size.
+/// "24G" -> 24'000'000'000; throws Error if the text is not a size.
 uint64_t parse_memory(const std::string& text);
 
 }  // namespace heed

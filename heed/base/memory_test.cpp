@@ -30,8 +30,8 @@ TEST(AvailableMemory, IsASizeInBytesMegabytesOrGigabytes) {
     EXPECT_THROW(parse_memory(wrong), Error) << wrong;
 }
 
-// 1000 of 1500 bytes are used, of which 600 are cached pages of files: 1500 - 400 can be had. A group without a limit
-// has the word max in its file.
+// 1000 of 1500 bytes are used, of which 600 are page cache: 1500 - 400 are available. A group without a limit has the
+// text "max" in its file.
 TEST(LeftInGroup, DoesNotCountCachedFilesAsUsed) {
   const std::string folder = ::testing::TempDir() + "heed_group_" + std::to_string(::getpid()) + "_";
   const auto write = [&](const std::string& name, const std::string& text) { std::ofstream(folder + name) << text; };

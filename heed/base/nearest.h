@@ -1,4 +1,4 @@
-// The known word that a misspelt one probably meant.
+// Suggestions for misspelled names.
 
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace heed {
 
-/// The fewest letters to insert, drop, replace or swap with a neighbor on the way from one word to the other.
+/// Edit distance with insertion, deletion, substitution and transposition of neighbors (optimal string alignment).
 size_t distance(const std::string& from, const std::string& to);
 
-/// The nearest of the known words, or "" when none is near (more than a third of the letters differ).
+/// The nearest of the known words, or "" if none is near (the distance is more than a third of the longer word).
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
-/// " (did you mean 'additive'?)", or "".
+/// " (did you mean 'additive'?)", or "" if none is near.
 std::string suggestion(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace heed

@@ -23,7 +23,7 @@ TEST(Nearest, FindsTheWordThatWasMeant) {
   EXPECT_EQ(nearest("entmax", known), "entmax");
 }
 
-// More than a third of the letters would have to change, or there is nothing to choose from.
+// More than a third of the letters differ, or there are no known words.
 TEST(Nearest, SaysNothingWhenNothingIsNear) {
   EXPECT_EQ(nearest("local", {"softmax", "entmax"}), "");
   EXPECT_EQ(nearest("softmax", {}), "");

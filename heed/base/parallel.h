@@ -1,4 +1,4 @@
-// How code without threads of its own runs on the caller's.
+// Interface through which layers without threads of their own run tasks on the caller's threads.
 
 #pragma once
 
@@ -7,10 +7,10 @@
 
 namespace heed {
 
-/// Runs body(0) ... body(tasks - 1), each once, in any order and on any threads; returns when all have run.
+/// Runs body(0) ... body(tasks - 1), each once, in any order and on any thread; returns when all have finished.
 using ParallelFor = std::function<void(int64_t tasks, const std::function<void(int64_t)>& body)>;
 
-/// One after the other, on the calling thread.
+/// A ParallelFor that runs the tasks sequentially on the calling thread.
 inline void in_order(int64_t tasks, const std::function<void(int64_t)>& body) {
   for (int64_t i = 0; i < tasks; ++i) body(i);
 }

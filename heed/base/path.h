@@ -1,5 +1,5 @@
-// Files by POSIX calls. std::filesystem is not used anywhere: beside the libtorch of a Python wheel, which carries that
-// part of another libstdc++, it was seen to crash.
+// File paths by POSIX calls. std::filesystem is not used anywhere: it was seen to crash next to the libtorch of a
+// Python wheel, which contains these symbols of another libstdc++.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace heed {
 
-/// The same file without links on the way, or the path as it is where there is no such file.
+/// The path with symbolic links resolved, or unchanged if there is no such file.
 inline std::string without_links(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> found(::realpath(path.c_str(), nullptr), &std::free);
   return found ? found.get() : path;

@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-/// Run format 2 and before; an old name may have become several, in different places.
+/// Names of run format 2 and before. An old name may have several replacements, at different paths.
 constexpr std::array kRenamed{
     std::pair{"words", "embedding"},
     std::pair{"words", "mechanism"},

@@ -1,4 +1,4 @@
-// Names of settings and options that earlier versions had.
+// Settings and options that were renamed.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace heed {
 
-/// The name among `known` that replaced `old`, or "" if none of them did.
+/// The name in `known` that replaced `old`, or "" if there is none.
 std::string replacement_of(const std::string& old, const std::vector<std::string>& known);
 
 }  // namespace heed

@@ -19,7 +19,7 @@ bool read_number(std::string_view text, double& value) {
 }
 
 bool read_integer(std::string_view text, int64_t& value) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53: beyond it a double skips whole numbers
+  constexpr double kExact = 9007199254740992.0;  // 2^53: above it a double does not represent all integers
   if (text.starts_with('+')) text.remove_prefix(1);
   const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && stopped == text.data() + text.size()) return true;

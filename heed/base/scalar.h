@@ -1,4 +1,4 @@
-// Words that stand for numbers and for yes and no, by YAML's rules and the same in every locale.
+// Text to numbers and booleans and back, by YAML's rules, independent of the locale.
 
 #pragma once
 
@@ -8,19 +8,19 @@
 
 namespace heed {
 
-/// 3, -.5, +1e-3, .inf; not "inf", "nan" or "3 %". Where it is false, value may hold anything.
+/// Accepts 3, -.5, +1e-3, .inf; not "inf", "nan" or "3 %". If the result is false, value is unspecified.
 bool read_number(std::string_view text, double& value);
 
-/// Numbers without a fraction, also as 1e5 or 3.0.
+/// Accepts integers, also as 1e5 or 3.0.
 bool read_integer(std::string_view text, int64_t& value);
 
-/// true, yes, on; false, no, off.
+/// Accepts true, yes, on; false, no, off.
 bool read_flag(std::string_view text, bool& value);
 
-/// The shortest digits that read back the same, with a point before e, which some readers of YAML want.
+/// The shortest decimal that reads back as the same double, with a point before e, which some YAML parsers require.
 std::string written_number(double value);
 
-/// Whether a text would be taken for a number, for yes or no, or for nothing, unless it stands in quotes.
+/// Whether YAML would read an unquoted text as a number, a boolean or null.
 bool needs_quotes(const std::string& text);
 
 }  // namespace heed

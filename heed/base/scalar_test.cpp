@@ -1,4 +1,4 @@
-// Words that stand for numbers and for yes and no.
+// Text to numbers and booleans.
 
 #include "heed/base/scalar.h"
 

@@ -15,9 +15,9 @@ namespace {
 
 using Form = Setting::Form;
 
-constexpr const char* kShort = "";  // stands for the key of a short form whose name at() will tell
+constexpr const char* kShort = "";  // placeholder key of a short form until at() names it
 
-/// A text, in quotes where YAML would take it for something else.
+/// A text, marked as quoted if YAML would read it as another type.
 Setting text_setting(const std::string& text) {
   Setting setting = Setting::scalar(text);
   setting.quoted = needs_quotes(text);
@@ -42,7 +42,7 @@ struct Bound {
   std::string text;
 };
 
-/// below(1) is shown as the open bound 1: its neighbor outside takes fewer digits.
+/// below(1) is shown as the exclusive bound 1: the adjacent double has fewer digits.
 Bound bound_of(double value, double outside) {
   const std::string closed = written_number(value), open = written_number(outside);
   return open.size() < closed.size() ? Bound{true, open} : Bound{false, closed};
@@ -77,7 +77,7 @@ std::vector<std::string> pieces_of(const std::string& path) {
 std::string path_to(const std::string& folder, const std::string& name) {
   return folder.empty() ? name : folder + "." + name;
 }
-/// "train.lr" is in "train", which is in "".
+/// "train.lr" -> "train" -> "".
 std::string folder_of(const std::string& path) {
   const size_t dot = path.rfind('.');
   return dot == std::string::npos ? "" : path.substr(0, dot);
@@ -99,7 +99,7 @@ std::string initials(const std::string& name) {
   return letters;
 }
 
-/// Another way to say it: initials, or one more word ("smoothing", "label_smoothing").
+/// Whether one name abbreviates the other: by initials, or by one word less ("smoothing", "label_smoothing").
 bool says_the_same(const std::string& one, const std::string& other) {
   const auto short_of = [](const std::string& a, const std::string& b) {
     return (a.size() > 1 && a == initials(b)) || (a.size() > 3 && b.find(a) != std::string::npos);
@@ -107,8 +107,8 @@ bool says_the_same(const std::string& one, const std::string& other) {
   return short_of(one, other) || short_of(other, one);
 }
 
-/// The path that a misspelt or misplaced one probably meant, or "". here: the names known beside it; values: the paths
-/// of all values that are known.
+/// Suggestion for a misspelled or misplaced path, or "". here: known names of the same map; values: paths of all known
+/// values.
 std::string meant(const std::string& path, const std::vector<std::string>& here,
                   const std::vector<std::string>& values) {
   const std::string folder = folder_of(path), name = name_of(path);
@@ -139,7 +139,7 @@ void check_keys(const Setting& here, const std::string& path, const std::string&
   }
 }
 
-/// Walks to the end of the path, making maps where there are none.
+/// The value at a path; inserts maps where there are none.
 Setting& make_way(Setting& root, const std::string& path, const std::string& tree, const std::string& origin) {
   Setting* here = &root;
   std::string so_far;
@@ -211,7 +211,7 @@ struct Settings::Tree {
   };
   Setting root;
   std::string name;
-  std::vector<Asked> asked{};  // in the order of the questions, each path once
+  std::vector<Asked> asked{};  // in the order of the first read, each path once
 
   Asked* find_asked(const std::string& path) {
     const auto found = std::find_if(asked.begin(), asked.end(), [&](const Asked& a) { return a.known.path == path; });
@@ -286,7 +286,7 @@ void Settings::note(const std::string& key, const std::string& kind, const Setti
   auto* earlier = tree_->find_asked(full);
   if (!earlier) {
     tree_->asked.push_back(std::move(question));
-  } else if (kind != Tree::kAnything) {  // who only asked whether it is there knows least of it
+  } else if (kind != Tree::kAnything) {  // has() does not know the kind and default
     *earlier = std::move(question);
   }
 }
@@ -386,7 +386,7 @@ Settings Settings::at(const std::string& key, const std::string& short_for) cons
       Setting map = Setting::map(here->origin);
       map.at(short_for) = std::move(*here);
       *here = std::move(map);
-    } else {  // a short form that was added to; what was added under the same name came later and stands
+    } else {  // a short form to which set() added keys; a key that was set under the same name takes precedence
       const auto marker = std::find(here->names.begin(), here->names.end(), kShort);
       const auto index = marker - here->names.begin();
       if (here->find(short_for)) {

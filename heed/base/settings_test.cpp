@@ -1,4 +1,4 @@
-// Settings as people write them, right and wrong.
+// Settings, valid and invalid.
 
 #include "heed/base/settings.h"
 
@@ -251,13 +251,13 @@ TEST(Unread, IsRefusedAllAtOnce) {
             "recipe: unknown key data.train; none is known here [toy.yaml:7]");
 }
 
-TEST(Unread, CountsAskingWhetherItIsThereAsReading) {
+TEST(Unread, CountsHasAsReading) {
   const auto settings = with("a", "1");
   EXPECT_TRUE(settings.has("a"));
   settings.refuse_unread();
 }
 
-TEST(Keys, MayNotStandTwiceBeEmptyOrHaveDots) {
+TEST(Keys, MayNotBeRepeatedBeEmptyOrHaveDots) {
   const auto build = [](const std::vector<std::string>& names) {
     Setting map = Setting::map();
     map.names = names;
@@ -276,7 +276,7 @@ TEST(Keys, MayNotStandTwiceBeEmptyOrHaveDots) {
             "recipe: got 'hello', expected keys and values [toy.yaml:1]");
 }
 
-TEST(Resolved, IsWhatWasAskedForInThatOrder) {
+TEST(Resolved, HasTheKeysThatWereReadInThatOrder) {
   const auto settings = toy();
   settings.at("run").text("dir", "runs/toy");
   settings.at("model").at("attention", "words").text("words");
@@ -305,7 +305,7 @@ TEST(Resolved, IsWhatWasAskedForInThatOrder) {
   EXPECT_EQ(settings.at("train").resolved().written(), *expected.find("train"));
 }
 
-TEST(Resolved, TakesTheLatestQuestionButKeepsItsPosition) {
+TEST(Resolved, TakesTheLastReadInThePositionOfTheFirst) {
   const auto settings = toy();
   settings.at("train").has("lr");
   settings.at("train").integer("epochs", 1);

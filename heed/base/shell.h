@@ -1,4 +1,4 @@
-// Text for commands that are printed to be pasted into a shell.
+// Quoting of printed shell commands.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace heed {
 
-/// The word as a POSIX shell reads it back: plain where every character is harmless, otherwise in single quotes.
+/// The argument quoted for a POSIX shell: unchanged if no character is special, else in single quotes.
 std::string quoted_for_shell(const std::string& word);
 
 }  // namespace heed

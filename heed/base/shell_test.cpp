@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-TEST(QuotedForShell, IsReadBackAsTheSameWord) {
+TEST(QuotedForShell, IsReadBackAsTheSameArgument) {
   EXPECT_EQ(quoted_for_shell("runs/demo-2.1"), "runs/demo-2.1");
   EXPECT_EQ(quoted_for_shell("exp #2"), "'exp #2'");
   EXPECT_EQ(quoted_for_shell("Tom's"), R"('Tom'\''s')");

@@ -1,5 +1,5 @@
-// Random order that is the same everywhere: std::shuffle and the distributions of <random> differ from library to
-// library, so a seed would mean different batches on different machines.
+// A shuffle that is the same on every platform. std::shuffle and the distributions of <random> differ between standard
+// libraries, so a seed would give different batches.
 
 #pragma once
 
@@ -22,14 +22,14 @@ class SplitMix {
     return z ^ (z >> 31U);
   }
 
-  /// One of 0 ... n - 1, n at most 2^32: the high bits of a product, which favor none by more than n / 2^32.
+  /// A random integer of 0 ... n - 1, n at most 2^32, by multiply-shift; the bias is at most n / 2^32.
   uint64_t below(uint64_t n) { return ((*this)() >> 32U) * n >> 32U; }
 
  private:
   uint64_t state_;
 };
 
-/// Fisher and Yates: the last place gets one of all, the one before it one of the rest, and so on.
+/// Fisher-Yates shuffle, from the last item to the first.
 template <typename Item>
 void shuffle(std::vector<Item>& items, SplitMix& random) {
   for (uint64_t left = items.size(); left > 1; --left) std::swap(items[left - 1], items[random.below(left)]);

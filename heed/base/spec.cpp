@@ -20,7 +20,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(whitespace) - first + 1));
 }
 
-/// Cuts at `mark` where no bracket is open.
+/// Splits at each separator outside parentheses.
 std::vector<std::string> split_at(std::string_view text, char separator) {
   std::vector<std::string> pieces;
   int depth = 0;
@@ -37,7 +37,7 @@ std::vector<std::string> split_at(std::string_view text, char separator) {
   return pieces;
 }
 
-/// By from_chars, which no locale can change.
+/// By from_chars, which is independent of the locale.
 bool is_number(const std::string& text, double& value) {
   const char* const end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, value);

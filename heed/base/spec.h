@@ -1,10 +1,10 @@
-// Parts and mechanisms as people write them.
+// Parts and mechanisms written as text (specs).
 //
 //   part        name            name(3, renorm)            name(window=3, form=renorm)
 //   mechanism   score + alignment            score + alignment, dimensionality
 //
-// A part reads its options in its constructor. What it asks for is what it knows: an option that no part asked for is
-// refused with the list of those it did ask for, and `heed list` prints that same list.
+// A part reads its options in its constructor, and these reads define which options it has: an option that was not read
+// is refused with the list of those that were, which `heed list` prints as well.
 
 #pragma once
 
@@ -15,36 +15,36 @@
 
 namespace heed {
 
-/// What stands in brackets after a part's name.
+/// The options in parentheses after a part's name. Reads throw Error if a value has the wrong kind.
 class Options {
  public:
   struct Known {
-    std::string name, default_value, kind;  // kind: "number", "yes or no", or the words to choose from
+    std::string name, default_value, kind;  // kind: "number", "true | false", or the choices, "plain | renorm"
   };
 
   Options() = default;
-  /// part: how errors call the part, "alignment/local_p"; given: (name, value), the name empty when only a value stands
-  /// there.
+  /// part: name in error messages, "alignment/local_p"; given: pairs (name, value), with an empty name for a bare
+  /// value.
   Options(std::string part, std::vector<std::pair<std::string, std::string>> given);
 
-  /// `name=2.5`, or the first bare number that no earlier option took.
+  /// `name=2.5`, or the first bare number that was not read yet.
   double number(const std::string& name, double default_value) const;
-  /// A number without a fraction.
+  /// The same for integers.
   int64_t integer(const std::string& name, int64_t default_value) const;
-  /// `name=word`, or a bare word that is one of `words`. The first of them is the default.
+  /// `name=value`, or a bare value, that is one of the choices `spec`. The first is the default.
   std::string choice(const std::string& name, const std::vector<std::string>& spec) const;
   /// `name`, `name=true` or `name=false`.
   bool flag(const std::string& name, bool default_value = false) const;
 
-  /// The same options, none of them read yet: a part can be made from the same words again.
+  /// The same options with none of them read, to make another part from the same spec.
   Options unread() const { return Options(*this, Again{}); }
-  /// Refuses what nobody asked for. Called once a part has been made.
+  /// Throws Error if an option was not read. Called after a part has been made.
   void refuse_unread() const;
 
   const std::string& part() const { return part_; }
   const std::vector<Known>& known() const { return known_; }
   bool empty() const { return given_.empty(); }
-  std::string to_string() const;  // "(3, renorm)", or "" when nothing was given
+  std::string to_string() const;  // "(3, renorm)", or "" if there are none
 
  private:
   struct Again {};
@@ -71,10 +71,11 @@ struct PartSpec {
 };
 
 struct MechanismSpec {
-  PartSpec score, align, dimensionality;  // dimensionality.name is "single" where nothing was said
+  PartSpec score, align, dimensionality;  // dimensionality.name is "single" by default
 };
 
-/// "entmax(1.5)"; kind is the catalogue it belongs to: "score", "alignment", "dimensionality".
+/// Parses "entmax(1.5)"; kind, for error messages: "score", "alignment", "dimensionality". Throws Error if the text is
+/// malformed; names are checked by the catalogue.
 PartSpec parse_part(std::string_view text, const std::string& kind);
 MechanismSpec parse_mechanism(std::string_view text);
 

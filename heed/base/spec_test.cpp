@@ -1,4 +1,4 @@
-// Parts and mechanisms as people write them, right and wrong.
+// Specs of parts and mechanisms, valid and invalid.
 
 #include "heed/base/spec.h"
 
@@ -37,7 +37,7 @@ TEST(Part, NeedsNoOptions) {
   EXPECT_EQ(parse_part("softmax()", "alignment").to_string(), "softmax");
 }
 
-TEST(Options, TakeBareValuesInTheOrderOfTheQuestions) {
+TEST(Options, TakeBareValuesInTheOrderOfTheReads) {
   const auto options = parse_part("x(2.5, renorm, 7)", "alignment").options;
   EXPECT_EQ(options.number("first", 0), 2.5);
   EXPECT_EQ(options.integer("second", 0), 7);
@@ -58,12 +58,12 @@ TEST(Options, HaveDefaults) {
   EXPECT_TRUE(options.flag("bias", true));
 }
 
-TEST(Options, MaySayNo) {
+TEST(Options, ReadFlagsWithAValue) {
   EXPECT_FALSE(parse_part("x(bias=false)", "score").options.flag("bias", true));
   EXPECT_TRUE(parse_part("x(bias=true)", "score").options.flag("bias", false));
 }
 
-TEST(Options, TellWhatTheyWereAskedFor) {
+TEST(Options, ListTheOptionsThatWereRead) {
   const auto options = parse_part("x", "alignment").options;
   options.number("alpha", 1.5);
   options.flag("learned");
@@ -73,7 +73,7 @@ TEST(Options, TellWhatTheyWereAskedFor) {
   EXPECT_EQ(options.known()[1].name, "learned");
 }
 
-TEST(Options, RefuseWhatNobodyAskedFor) {
+TEST(Options, RefuseWhatWasNotRead) {
   const auto ask = [](const std::string& spec) {
     return [spec] {
       const auto part = parse_part(spec, "alignment");
@@ -121,13 +121,13 @@ TEST(Mechanism, IsAScoreAnAlignmentAndADimensionality) {
   EXPECT_EQ(parse_mechanism("dot+softmax").dimensionality.name, "single");
 }
 
-TEST(Mechanism, IsShownInPartWhereItIsNone) {
+TEST(Mechanism, IsShownTruncatedInErrors) {
   const std::string said = message([] { parse_mechanism("\x1b" + std::string(100'000, 'x')); });
   EXPECT_NE(said.find("'\\x1bxxx"), std::string::npos) << said;
   EXPECT_LT(said.size(), 300U);
 }
 
-TEST(Mechanism, RefusesOtherSentences) {
+TEST(Mechanism, RefusesMalformedSpecs) {
   for (const std::string spec :
        {"", "dot", "dot +", "+ softmax", "dot + softmax + softmax", "dot + softmax, multi, multi", "dot + softmax,"}) {
     EXPECT_THROW(parse_mechanism(spec), Error) << spec;

@@ -10,10 +10,10 @@ constexpr char32_t kReplacement = 0xFFFD;
 
 struct Character {
   char32_t code;
-  size_t bytes;  // 0: not UTF-8
+  size_t bytes;  // 0: invalid UTF-8
 };
 
-/// The character at the start of text, which is not empty.
+/// The first character of a non-empty text.
 Character first(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(0);

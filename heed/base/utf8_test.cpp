@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-TEST(Utf8, GoesToCharactersAndBack) {
+TEST(Utf8, RoundTripsThroughCodePoints) {
   const std::string text = "a\xC3\xA4\xE6\x9D\xB0\xF0\x9F\x98\x80";  // 1, 2, 3 and 4 bytes
   EXPECT_EQ(decoded(text), U"a\u00E4\u6770\U0001F600");
   EXPECT_EQ(encoded(decoded(text)), text);
@@ -13,10 +13,10 @@ TEST(Utf8, GoesToCharactersAndBack) {
   EXPECT_EQ(first_invalid_utf8(text), std::string::npos);
 }
 
-TEST(Utf8, FindsWhatDoesNotBelong) {
+TEST(Utf8, FindsTheFirstInvalidByte) {
   EXPECT_EQ(first_invalid_utf8("ab\xFFz"), 2U);
-  EXPECT_EQ(first_invalid_utf8("a\x80"), 1U);             // a tail without a lead
-  EXPECT_EQ(first_invalid_utf8("a\xE6\x9D"), 1U);         // cut off
+  EXPECT_EQ(first_invalid_utf8("a\x80"), 1U);             // a continuation byte without a lead byte
+  EXPECT_EQ(first_invalid_utf8("a\xE6\x9D"), 1U);         // truncated
   EXPECT_EQ(first_invalid_utf8("\xC0\xAF"), 0U);          // overlong
   EXPECT_EQ(first_invalid_utf8("\xE0\x80\xAF"), 0U);      // overlong
   EXPECT_EQ(first_invalid_utf8("\xED\xA0\x80"), 0U);      // a surrogate
