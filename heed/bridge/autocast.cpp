@@ -49,7 +49,7 @@ Autocast::Autocast(at::Device device, bool on) : type_(device.type()), on_(on) {
 
 Autocast::~Autocast() {
   if (!on_) return;
-  at::autocast::clear_cache();  // of weights in bfloat16: the next step has others
+  at::autocast::clear_cache();  // cached bfloat16 weights: they change in the next step
   set_autocast(type_, enabled_before_, dtype_before_);
 }
 

@@ -1,5 +1,5 @@
-// bfloat16 where it does no harm: products of layers, by torch's autocast. Attention and recurrences stay in float, in
-// forward and in the backward pass that computes them again.
+// bfloat16 for the matrix products of layers, by torch's autocast. Attention and recurrences stay in float, in forward
+// and where backward recomputes them.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace heed {
 
-/// Autocast to bfloat16 on this thread while it lives; then what was set before applies again. Not `on`: no effect.
+/// Scope guard: autocast to bfloat16 on this thread; the destructor restores the previous state. on = false: no effect.
 class Autocast {
  public:
   Autocast(at::Device device, bool on);
@@ -22,21 +22,22 @@ class Autocast {
   at::ScalarType dtype_before_ = at::kBFloat16;
 };
 
-/// No autocast while it lives. full() comes before it: inside, nothing is known of autocast.
+/// Scope guard: no autocast on this thread. Convert tensors with full() before it: inside, full() does not see
+/// autocast.
 class FullPrecision {
  private:
   c10::impl::ExcludeDispatchKeyGuard guard_{
       c10::DispatchKeySet({c10::DispatchKey::AutocastCPU, c10::DispatchKey::AutocastCUDA})};
 };
 
-/// Whether autocast applies on a thread, by device. Taken in forward and applied in backward, which may run inside
-/// another autocast scope or on another thread: what backward computes again has the types it had.
+/// The autocast state of a thread. Recorded in forward and applied in backward, which may run inside another autocast
+/// scope or on another thread, so that recomputation has the same types.
 class AutocastState {
  public:
-  /// Of this thread, now.
+  /// Records the state of this thread.
   AutocastState();
 
-  /// Applies a state while it lives.
+  /// Scope guard: applies a state.
   class Guard {
    public:
     explicit Guard(const AutocastState& state);
@@ -52,7 +53,7 @@ class AutocastState {
   c10::DispatchKeySet excluded_;
 };
 
-/// x in float where autocast made it a half type; anything else as it is.
+/// x converted to float if it has a half type and autocast is on; otherwise unchanged.
 at::Tensor full(const at::Tensor& x);
 
 }  // namespace heed

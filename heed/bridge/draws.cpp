@@ -5,7 +5,8 @@
 namespace heed {
 namespace {
 
-/// float [B, H, Lq, ...]: 23 bits are exact there, whatever the type asked for. `then(row, count)` sees each row of u.
+/// Uniforms as float, which holds their 23 bits exactly, for any requested type. Calls then(u, count) for the columns
+/// of each query.
 template <typename Then>
 at::Tensor filled(const Draws& draws, kernels::Purpose purpose, at::IntArrayRef shape, const Then& then) {
   const auto u = at::empty(shape, at::kFloat);

@@ -1,8 +1,8 @@
-// Random numbers that depend on what they are for, not on who asks first: Philox by counter, as tensors.
+// Tensors of counter-based random numbers (Philox), which depend on their indices and not on the order of the calls:
 //
-//   u(seed, stream, purpose; global batch row, head, query, element),   element = key * W + channel
+//   u(seed, stream, purpose; element of the global batch, head, query, column),   column = key * W + channel
 //
-// so a tile, a thread or a device that computes only some of them gets the same ones.
+// so tiles, threads and devices that compute only some of them get the same numbers.
 
 #pragma once
 
@@ -16,12 +16,12 @@ namespace heed {
 
 struct Draws {
   uint64_t seed = 0, stream = 0;
-  int64_t first_row = 0, first_query = 0;  // what index 0 of the tensor asked for stands for
+  int64_t first_row = 0, first_query = 0;  // batch element and query of index 0 of the tensor
 
-  /// u in (0, 1) for [B, H, Lq, ...]; the axes after the queries are one row of elements.
+  /// u in (0, 1) of shape [B, H, Lq, ...]; the axes after Lq are flattened to columns.
   at::Tensor uniform(kernels::Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const;
 
-  /// What inverted dropout multiplies [B, H, Lq, ...] by: 0 where u < rate, else 1 / (1 - rate).
+  /// Factors of inverted dropout of shape [B, H, Lq, ...]: 0 where u < rate, else 1 / (1 - rate).
   at::Tensor kept(at::IntArrayRef shape, double rate, const at::TensorOptions& options) const;
 };
 

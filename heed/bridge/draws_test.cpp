@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-// A block that begins at row 1, query 2 sees what the whole sees there.
+// A block that begins at batch element 1, query 2 has the same numbers as the whole tensor.
 TEST(Draws, DoNotDependOnTheTiling) {
   const Draws whole{5, 6, 0, 0};
   Draws block = whole;
@@ -16,7 +16,7 @@ TEST(Draws, DoNotDependOnTheTiling) {
   EXPECT_TRUE(some.equal(all.narrow(0, 1, 1).narrow(2, 2, 2)));
 }
 
-TEST(Draws, AreOthersForAnotherPurposeSeedOrStream) {
+TEST(Draws, DifferByPurposeSeedAndStream) {
   const auto draw = [](uint64_t seed, uint64_t stream, kernels::Purpose purpose) {
     return Draws{seed, stream, 0, 0}.uniform(purpose, {1, 1, 1, 64}, at::kFloat);
   };

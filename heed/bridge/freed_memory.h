@@ -1,6 +1,6 @@
-// A training step frees its tensors and asks for the same ones again in the next. glibc gives large blocks back to the
-// system in between, and the system clears every page of them anew. A program that trains says at its start that it
-// would rather keep them: the library never does.
+// A training step frees its tensors and allocates the same sizes in the next. By default glibc returns large blocks to
+// the system in between, which clears every page again. A training program calls keep_freed_memory() at its start to
+// avoid that; the library itself never does.
 
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace heed {
 
-/// Freed blocks of up to 32 MiB, which is the most that glibc allows, stay with the process, up to 1 GiB in all.
+/// Freed blocks of up to 32 MiB (the maximum of glibc) stay with the process, up to 1 GiB in total. No effect without
+/// glibc.
 inline void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 32 << 20);

@@ -1,4 +1,4 @@
-// The processor and the compiler, as a report should name them.
+// Names of processor and compiler for reports.
 
 #pragma once
 
@@ -10,7 +10,7 @@ namespace heed {
 /// "AMD EPYC 7763", or "unknown".
 std::string cpu_model();
 
-/// Of those that kernels could use and this processor has: "avx2", "fma", "avx512f", ...
+/// Instruction sets of this processor that are relevant to kernels: "avx2", "fma", "avx512f", ...
 std::vector<std::string> instruction_sets();
 
 /// "g++ 12.2.0"

@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-/// Of a block: it may outlive the scope.
+/// Bookkeeping of one allocation, which may outlive the scope.
 struct Block {
   c10::DataPtr data;
   std::shared_ptr<std::atomic<uint64_t>> used;

@@ -1,4 +1,4 @@
-// A limit on the memory of tensors, so that a model that cannot fit is refused before it is made.
+// A limit on the memory of tensors, so that a model that is too large is refused while it is being built.
 
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace heed {
 
-/// What a tensor beyond the limit throws.
+/// Thrown by an allocation beyond the limit.
 struct MemoryLimitExceeded : Error {
   MemoryLimitExceeded(const std::string& what, uint64_t bytes) : Error(what), needed(bytes) {}
-  uint64_t needed;  // bytes of all tensors, with the one that did not fit
+  uint64_t needed;  // bytes of all live tensors, including the one that did not fit
 };
 
-/// While it lives, tensors on the CPU may take so many bytes together, those that are freed not counted. One that would
-/// go beyond is not allocated. For the thread that builds a model: it takes the place of torch's allocator, so no other
-/// thread may make or end such a scope meanwhile.
+/// Scope guard: limits the total bytes of live CPU tensors that are allocated inside it. An allocation beyond the limit
+/// throws MemoryLimitExceeded. It replaces torch's global CPU allocator, so only one thread may open and close such
+/// scopes.
 class MemoryLimit {
  public:
   explicit MemoryLimit(uint64_t bytes);
@@ -26,7 +26,7 @@ class MemoryLimit {
 
  private:
   struct Allocator;
-  Allocator* allocator_;  // never deleted: tensors that were made here keep its address
+  Allocator* allocator_;  // never deleted: tensors allocated here may outlive the scope and refer to it
 };
 
 }  // namespace heed

@@ -32,11 +32,11 @@ TEST(MemoryLimit, DoesNotCountWhatWasFreed) {
   for (int i = 0; i < 10; ++i) EXPECT_NO_THROW(at::empty({kMega}));
 }
 
-TEST(MemoryLimit, HoldsInsideAnother) {
+TEST(MemoryLimit, AppliesInsideAnother) {
   const MemoryLimit outer(10'000'000);
   {
     const MemoryLimit inner(100'000'000);
-    EXPECT_THROW(at::empty({4 * kMega}), Error);  // of the outer one
+    EXPECT_THROW(at::empty({4 * kMega}), Error);  // the outer limit applies
   }
   {
     const MemoryLimit inner(1'000'000);

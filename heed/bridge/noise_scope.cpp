@@ -12,7 +12,7 @@ namespace {
 
 thread_local NoiseScope* innermost = nullptr;
 
-/// The finalizer of SplitMix64 (Steele et al., 2014): neighbors become strangers.
+/// The finalizer of SplitMix64 (Steele et al., 2014): decorrelates neighboring seeds.
 uint64_t mixed(uint64_t x) {
   x += 0x9E3779B97F4A7C15;
   x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
@@ -25,7 +25,7 @@ uint64_t mixed(uint64_t x) {
 NoiseScope::NoiseScope(uint64_t seed, uint64_t step, int64_t first_row)
     : seed_(mixed(mixed(seed) + step)), first_row_(first_row), outer_(innermost) {
   check(first_row >= 0, "noise_scope: first_row is ", first_row, ", expected at least 0");
-  if (seed_ == 0) seed_ = 1;  // 0 would ask torch's generator for one
+  if (seed_ == 0) seed_ = 1;  // 0 means a seed from torch's generator
   innermost = this;
 }
 

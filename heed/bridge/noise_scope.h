@@ -1,11 +1,11 @@
-// Random numbers of a step of training that follow from what they are for alone:
+// Random numbers of a training step as a function of their indices alone:
 //
-//   u(seed, step, use; global batch row, place)
+//   u(seed, step, use; element of the global batch, position)
 //
-// so a run that was stopped goes on with the numbers it would have had, without the state of a generator, and two
-// processes with half of a batch each draw what one with the whole batch does. While a scope is open in a thread, what
-// modules draw there (dropout below; weights, keys and policies of attention) is taken from it, use by use, in the
-// order of the calls:
+// so a resumed run continues with the same numbers without the state of a generator, and two processes with half of a
+// batch each draw the same numbers as one with the whole batch. While a scope is open in a thread, modules take their
+// random numbers from it (dropout below; dropout, sampled keys and policies of attention). Each call is one use,
+// numbered in the order of the calls:
 //
 //   const NoiseScope noise(seed, step, /*first_row=*/rows_of_ranks_before);
 //   model->forward(batch).backward();
@@ -26,19 +26,18 @@ class NoiseScope {
   NoiseScope(const NoiseScope&) = delete;
   NoiseScope& operator=(const NoiseScope&) = delete;
 
-  /// The innermost one of this thread, or null.
+  /// The innermost scope of this thread, or null.
   static NoiseScope* current();
 
-  /// A scope inside the current one, if there is one, that counts its uses anew and takes a single one of it. For a
-  /// loop as long as the longest row: what is drawn after it must not depend on who else is in the batch.
+  /// A nested scope that takes one use of the current scope and numbers its own uses from 1; null outside a scope. For
+  /// a loop over the longest sequence of a batch: numbers drawn after it must not depend on the other batch elements.
   static std::unique_ptr<NoiseScope> branch();
 
-  uint64_t seed() const { return seed_; }  // of this step; never 0
-  uint64_t next_use() { return ++uses_; }  // 1, 2, ...: a stream of kernels/philox.h
+  uint64_t seed() const { return seed_; }  // derived from seed and step; never 0
+  uint64_t next_use() { return ++uses_; }  // 1, 2, ...: the stream of kernels/philox.h
   int64_t first_row() const { return first_row_; }
 
-  /// Torch's own generator of a device that we do not draw for: set once in a scope, so that it too follows from the
-  /// step.
+  /// Seeds torch's generator of a device (a GPU) from the step, once per scope.
   void seed_generator(at::Device device);
 
  private:
@@ -48,8 +47,8 @@ class NoiseScope {
   NoiseScope* outer_;
 };
 
-/// Inverted dropout of x [B, ...]: 0 with probability rate, else x / (1 - rate). In a scope, on the CPU, by counter:
-/// element l, d of a row is dropped or not however many rows and however long the batch is. Else at::dropout.
+/// Inverted dropout of x [B, ...]: 0 with probability rate, else x / (1 - rate). Inside a scope, on the CPU, it is
+/// counter-based: whether x[b, l, d] is dropped does not depend on batch size and length. Otherwise at::dropout.
 at::Tensor dropout(const at::Tensor& x, double rate, bool training);
 
 }  // namespace heed

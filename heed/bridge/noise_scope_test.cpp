@@ -1,4 +1,4 @@
-// Numbers of a step that follow from what they are for: counted by hand, in halves, and on another day.
+// Random numbers of a step depend on their indices alone: by hand, for halves of a batch, and in a repeated step.
 
 #include "heed/bridge/noise_scope.h"
 
@@ -70,7 +70,7 @@ TEST(Dropout, GivesTheSameBitsInTheSameScope) {
   EXPECT_TRUE(dropped(7, 100, 0, x).equal(dropped(7, 100, 0, x)));
 }
 
-TEST(Dropout, DropsOthersInAnotherStepSeedUseOrRow) {
+TEST(Dropout, DiffersByStepSeedUseAndBatchElement) {
   const auto x = at::ones({4, 5, 6});
   const auto first = dropped(7, 100, 0, x);
   EXPECT_FALSE(first.equal(dropped(7, 101, 0, x)));
@@ -88,15 +88,15 @@ TEST(Dropout, GivesHalvesOfABatchWhatTheWholeGets) {
   EXPECT_TRUE(dropped(7, 100, 23, x.narrow(0, 3, 4)).equal(whole.narrow(0, 3, 4)));
 }
 
-TEST(Dropout, DoesNotMindTheLengthOfPadding) {
+TEST(Dropout, DoesNotDependOnTheLengthOfPadding) {
   const auto x = at::randn({3, 9, 5});
   EXPECT_TRUE(dropped(7, 1, 0, x.narrow(1, 0, 4)).equal(dropped(7, 1, 0, x).narrow(1, 0, 4)));
 }
 
-TEST(Dropout, KeepsWhatItShouldAndDividesIt) {
+TEST(Dropout, KeepsTheExpectedShareAndScalesIt) {
   const auto y = dropped(3, 4, 0, at::ones({64, 20, 512}), 0.25);
   EXPECT_TRUE(((y == 0).logical_or(y == static_cast<float>(1 / 0.75))).all().item<bool>());
-  // 655360 draws: the share has a deviation of sqrt(0.25 * 0.75 / 655360) = 0.00053.
+  // 655360 draws: the share has a standard deviation of sqrt(0.25 * 0.75 / 655360) = 0.00053.
   EXPECT_NEAR((y == 0).to(at::kDouble).mean().item<double>(), 0.25, 5 * 0.00053);
   EXPECT_TRUE(((y != 0).any(0).all()).item<bool>());
 }
@@ -110,7 +110,7 @@ TEST(Dropout, HasTheGradientOfItsMask) {
   EXPECT_TRUE(at::allclose(y, x * mask, 1e-15));
 }
 
-TEST(Dropout, IsTheOneOfTheKernelsInEveryTypeAndShape) {
+TEST(Dropout, HasTheNumbersOfTheKernelsInEveryTypeAndShape) {
   const NoiseScope known(3, 4, 2);
   const Draws draws{known.seed(), 1, 2};
   for (const auto type : {at::kFloat, at::kDouble, at::kBFloat16}) {
@@ -153,7 +153,7 @@ TEST(Dropout, LeavesEverythingAloneInEvaluationAndAtRateZero) {
   const auto x = at::randn({4, 5});
   EXPECT_TRUE(heed::dropout(x, 0.3, false).equal(x));
   EXPECT_TRUE(heed::dropout(x, 0, true).equal(x));
-  EXPECT_EQ(scope.next_use(), 1U);  // and takes no use
+  EXPECT_EQ(scope.next_use(), 1U);  // dropout took no use
   EXPECT_THROW(heed::dropout(x, 1, true), Error);
 }
 

@@ -9,8 +9,8 @@ namespace {
 
 using torch::autograd::AutogradContext;
 
-/// Which slots of a list are defined, and the list without the others. A custom Function of libtorch
-/// 1.13 reads the device of every tensor it is given or returns, so absent ones must stay outside.
+/// Removes undefined tensors from a list and restores them. A custom Function of libtorch 1.13 reads the device of
+/// every input and output, so it must not get undefined ones.
 struct Slots {
   std::vector<bool> defined;
 
@@ -35,18 +35,18 @@ struct Slots {
   }
 };
 
-/// What the node of a run holds, inside an IValue.
+/// State of an autograd node, stored in an IValue.
 struct SavedStep : torch::CustomClassHolder {
   SavedStep(c10::intrusive_ptr<OwnBackward> s, Slots i) : step(std::move(s)), in(std::move(i)) {}
   c10::intrusive_ptr<OwnBackward> step;
   Slots in, out;
-  AutocastState autocast;  // of forward: backward computes in the same types
+  AutocastState autocast;  // of forward, so that backward computes in the same types
 };
 
-/// All slots are defined in here.
+/// Sees only defined tensors.
 struct Node : torch::autograd::Function<Node> {
   static Tensors forward(AutogradContext* context, const c10::intrusive_ptr<SavedStep>& held,
-                         at::TensorList inputs) {  // grad mode is off in here
+                         at::TensorList inputs) {  // grad mode is off
     context->saved_data["held"] = at::IValue::make_capsule(held);
     context->save_for_backward(inputs.vec());
     context->set_materialize_grads(false);
@@ -70,7 +70,7 @@ struct Node : torch::autograd::Function<Node> {
     const Tensors found =
         held->step->backward(held->in.unpack(inputs), held->out.unpack(grads), held->in.unpack(wanted));
     Tensors result = held->in.pack(found);
-    result.insert(result.begin(), at::Tensor());  // what is held has no gradient
+    result.insert(result.begin(), at::Tensor());  // of `held`
     return result;
   }
 };

@@ -6,7 +6,7 @@
 namespace heed {
 namespace {
 
-/// (a, b) -> (a b, absent, index of the larger), with a note of what backward was asked for.
+/// (a, undefined, b) -> (a b, undefined, b > a as int64); records which gradients backward computes.
 struct Product : OwnBackward {
   Tensors forward(const Tensors& in) override { return {in[0] * in[2], at::Tensor(), (in[2] > in[0]).to(at::kLong)}; }
   Tensors backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) override {
@@ -19,7 +19,7 @@ struct Product : OwnBackward {
   std::vector<bool> asked;
 };
 
-TEST(OwnBackward, IsAskedForWhatSomebodyNeeds) {
+TEST(OwnBackward, ComputesOnlyTheGradientsThatAreNeeded) {
   const auto a = at::full({1}, 2.0).requires_grad_(), b = at::full({1}, 3.0).requires_grad_();
   const auto step = c10::make_intrusive<Product>();
   const auto out = run(step, {a, {}, b});
@@ -29,14 +29,14 @@ TEST(OwnBackward, IsAskedForWhatSomebodyNeeds) {
   EXPECT_EQ(step->asked, (std::vector<bool>{false, false, true}));
 }
 
-TEST(OwnBackward, HasNoGradientByWholeNumbers) {
+TEST(OwnBackward, HasNoGradientOfIntegerOutputs) {
   const auto a = at::full({1}, 2.0).requires_grad_(), b = at::full({1}, 3.0);
   const auto out = run(c10::make_intrusive<Product>(), {a, {}, b});
   EXPECT_TRUE(out[0].requires_grad());
   EXPECT_FALSE(out[2].requires_grad());
 }
 
-TEST(OwnBackward, IsOutOfTheWayWhereNothingLearns) {
+TEST(OwnBackward, IsNotRecordedWithoutGradMode) {
   const auto a = at::full({1}, 2.0).requires_grad_();
   const at::NoGradGuard no_grad;
   EXPECT_FALSE(learns({a, {}}));

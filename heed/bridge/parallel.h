@@ -1,4 +1,4 @@
-// Kernels on torch's threads.
+// Runs kernels on torch's threads.
 
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace heed {
 
-/// A ParallelFor. Whoever is free takes the next task: tasks need not be equally long. Inside a parallel region of
-/// torch everything runs on the calling thread.
+/// A ParallelFor with dynamic scheduling: a free thread takes the next task. Inside a parallel region of torch all
+/// tasks run on the calling thread.
 void on_torch_threads(int64_t tasks, const std::function<void(int64_t)>& body);
 
 }  // namespace heed

@@ -22,7 +22,7 @@ class TorchThreads : public testing::Test {
   const int before_ = at::get_num_threads();
 };
 
-// Each of two tasks waits for the other to have begun: on one thread they would wait until the time is up.
+// Each of two tasks waits until the other has begun: on one thread they would time out.
 TEST_F(TorchThreads, RunTasksAtTheSameTime) {
   std::atomic<int> begun{0};
   std::mutex guard;
@@ -45,13 +45,13 @@ TEST_F(TorchThreads, RunEveryTaskOnce) {
   }
 }
 
-TEST_F(TorchThreads, ArePartOfALoopThatRunsAlready) {
+TEST_F(TorchThreads, MayBeUsedInsideAParallelRegion) {
   std::atomic<int> runs{0};
   at::parallel_for(0, 2, 1, [&](int64_t, int64_t) { on_torch_threads(10, [&](int64_t) { ++runs; }); });
   EXPECT_EQ(runs, 20);
 }
 
-TEST_F(TorchThreads, HandAnErrorToTheCaller) {
+TEST_F(TorchThreads, PropagateAnExceptionToTheCaller) {
   EXPECT_THROW(on_torch_threads(8,
                                 [](int64_t i) {
                                   if (i == 5) throw std::runtime_error("five");

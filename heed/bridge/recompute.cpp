@@ -29,15 +29,15 @@ class Recompute final : public OwnBackward {
 Step gradients_of(const Step& step, const std::vector<bool>& wanted) {
   return [step, wanted](const Tensors& given) {
     const auto count = static_cast<std::ptrdiff_t>(wanted.size());
-    const bool again = at::GradMode::is_enabled();  // we are being differentiated ourselves
+    const bool again = at::GradMode::is_enabled();  // for second derivatives
     const at::AutoGradMode on(true);
     Tensors inputs(given.begin(), given.begin() + count);
     Tensors from, grads, to;
     for (size_t i = 0; i < wanted.size(); ++i) {
       auto& x = inputs[i];
       if (!x.defined() || !at::isFloatingType(x.scalar_type())) continue;
-      // An alias of its own for every slot: query, keys and values may be one tensor, or made from
-      // each other, and each slot's gradient is asked for separately.
+      // A separate alias for each input: query, keys and values may be one tensor, or computed from each other, and the
+      // gradient with respect to each input is computed separately.
       x = again && x.requires_grad() ? x.view_as(x) : x.detach().requires_grad_(wanted[i]);
       if (wanted[i]) to.push_back(x);
     }

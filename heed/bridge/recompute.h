@@ -1,11 +1,10 @@
-// recompute(f, inputs) = f(inputs), keeping only the inputs: backward runs f once more under grad mode.
+// recompute(f, inputs) = f(inputs), saving only the inputs: backward runs f again under grad mode (gradient
+// checkpointing).
 //
-// The vector-Jacobian product of f is itself recomputed while it is being differentiated, so what stays
-// alive is the inputs (and gradients) at every order of derivative. A graph stored inside backward
-// (create_graph) would keep every block of a long call instead.
+// For higher derivatives the vector-Jacobian product of f is recomputed too, so only inputs and gradients stay alive at
+// every order. A graph stored inside backward (create_graph) would keep every block of a long call instead.
 //
-// f must give the same answer when run again: no generator, no clock. Undefined tensors pass through
-// as absent ones, in and out.
+// f must be deterministic: no generator, no clock. Inputs and outputs may be undefined tensors.
 
 #pragma once
 
@@ -20,8 +19,8 @@ using Step = std::function<Tensors(const Tensors&)>;
 
 Tensors recompute(const Step& step, const Tensors& inputs);
 
-/// The step (inputs, gradients of the outputs) -> gradients of the inputs that are `wanted`, by autograd through
-/// `step`. With grad mode on it can itself be differentiated.
+/// The function (inputs, gradients of the outputs) -> gradients with respect to the `wanted` inputs, by autograd
+/// through `step`. With grad mode on it can be differentiated again.
 Step gradients_of(const Step& step, const std::vector<bool>& wanted);
 
 }  // namespace heed

@@ -50,10 +50,10 @@ TEST(Recompute, RunsAStepOnceWhereNoGradientIsNeeded) {
   EXPECT_FALSE(recompute(counted, {plain})[0].requires_grad());
   const auto leaf = at::ones({1}).requires_grad_();
   recompute(counted, {leaf})[0].backward();
-  EXPECT_EQ(runs, 3);  // once plainly, once forward, once in backward
+  EXPECT_EQ(runs, 3);  // once without a gradient; once in forward and once in backward
 }
 
-// loss.backward() may be called inside an autocast scope, or after one that forward was in.
+// loss.backward() may be called inside an autocast scope, or after the scope in which forward ran.
 TEST(Recompute, RunsBackwardInTheTypesOfForward) {
   std::vector<at::ScalarType> types;
   const Step linear = [&](const Tensors& x) {

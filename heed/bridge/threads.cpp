@@ -13,25 +13,25 @@
 namespace heed {
 namespace {
 
-/// A function of whatever BLAS the program was linked with, or null.
+/// A function of the BLAS that the program is linked with, or null.
 template <typename Function>
 Function* loaded(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// The file that a function was loaded from, without links, or "".
+/// The file that a function was loaded from, with symbolic links resolved, or "".
 std::string file_of(void* function) {
   Dl_info info;
   if (!function || dladdr(function, &info) == 0 || !info.dli_fname) return "";
   return without_links(info.dli_fname);
 }
 
-/// By the numbers of openblas_get_parallel().
+/// The name of a result of openblas_get_parallel().
 std::string openblas_threads(int parallel) {
   return parallel == 0 ? "none" : parallel == 1 ? "pthread" : parallel == 2 ? "openmp" : "unknown";
 }
 
-/// Threads of a parallel region that asks for so many.
+/// Number of threads of a parallel region that requests `asked`.
 int threads_given(int asked) {
   int given = 1;
 #pragma omp parallel num_threads(asked)
@@ -53,7 +53,7 @@ int use_threads(int threads) {
   return given;
 }
 
-// OpenBLAS may be there for LAPACK alone, while sgemm_ is another's: the file of sgemm_ decides.
+// OpenBLAS may be loaded for LAPACK alone, so the file that contains sgemm_ decides.
 Blas blas_in_use() {
   const std::string file = file_of(dlsym(RTLD_DEFAULT, "sgemm_"));
   auto* config = loaded<char*()>("openblas_get_config");
@@ -68,7 +68,7 @@ Blas blas_in_use() {
 std::string Blas::warning() const {
   if (threads == "openmp") return "";
   const std::string cure = "install libopenblas0-openmp and select it with update-alternatives (tools/setup does both)";
-  if (threads == "pthread") return "BLAS has threads of its own, which fight with torch's for the same cores; " + cure;
+  if (threads == "pthread") return "BLAS has its own threads, which compete with torch's for the same cores; " + cure;
   if (threads == "none") return "BLAS runs on one thread; " + cure;
   return "BLAS is not known to share torch's OpenMP threads and may be slow; " + cure;
 }

@@ -37,7 +37,7 @@ TEST_F(ThreadCount, IsWhatTheAffinityMaskAllows) {
 }
 
 // A file compiled without -fopenmp gets a parallel_for that runs everything on the calling thread.
-TEST_F(ThreadCount, HoldsForTorchsLoops) {
+TEST_F(ThreadCount, AppliesToTorchsLoops) {
   use_threads(2);
   EXPECT_EQ(at::get_num_threads(), 2);
   std::mutex guard;
@@ -54,7 +54,7 @@ TEST_F(ThreadCount, HasBounds) {
   EXPECT_THROW(use_threads(1000), Error);
 }
 
-TEST_F(ThreadCount, IsWhatOpenMpGives) {
+TEST_F(ThreadCount, IsTheNumberThatOpenMpProvides) {
   const int levels = omp_get_max_active_levels();
   omp_set_max_active_levels(0);  // every parallel region has one thread, as with OMP_THREAD_LIMIT=1
   EXPECT_EQ(use_threads(2), 1);
@@ -69,7 +69,7 @@ TEST_F(ThreadCount, DoesNotChangeWithTheLoadOfTheMachine) {
   EXPECT_EQ(omp_get_dynamic(), 0);
 }
 
-TEST_F(ThreadCount, FollowsTheEnvironmentUnlessItSaysNothing) {
+TEST_F(ThreadCount, FollowsAValidEnvironmentVariable) {
   const char* before = std::getenv("OMP_NUM_THREADS");
   const std::string kept = before ? before : "";
   const auto with = [](const char* text) {

@@ -1,4 +1,4 @@
-// What differs between libtorch 1.13 and PyTorch 2.x, in one place.
+// Differences between libtorch 1.13 and PyTorch 2.x.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace heed {
 
-/// An undefined tensor as the absent one that ATen's functions expect.
+/// An undefined tensor becomes nullopt, as ATen functions expect.
 inline c10::optional<at::Tensor> optional(const at::Tensor& tensor) {
   return tensor.defined() ? c10::optional<at::Tensor>(tensor) : c10::nullopt;
 }
