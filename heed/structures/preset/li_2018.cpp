@@ -1,4 +1,4 @@
-// HATN: sentiment across domains; words and sentences by attention alone, without a recurrent encoder.
+// HATN: cross-domain sentiment; words and sentences are pooled by attention alone, without a recurrent encoder.
 
 #include "heed/structures/preset.h"
 

@@ -1,13 +1,13 @@
-// PSAC (Li et al., 2019): a video and a question, each read by self-attention instead of a recurrent encoder, then by
-// each other.
+// PSAC (Li et al., 2019): self-attention instead of a recurrent encoder over a video and over a question, then
+// co-attention between them.
 //
 //   F <- LayerNorm(F + Att(F, F)), F = features + positions         for the video V and for the question Q
 //   S_ij = w . [v_i; q_j; v_i * q_j]
-//   A_i = sum_j align(S_i.)_j q_j                                   what each frame asks of the question
-//   B_i = sum_j align(S_i.)_j sum_k align(S_.j)_k v_k               and of the video through it
+//   A_i = sum_j align(S_i.)_j q_j                                   each frame attends to the question
+//   B_i = sum_j align(S_i.)_j sum_k align(S_.j)_k v_k               and, through it, to the video
 //   out_i = [v_i; A_i; v_i * A_i; v_i * B_i]                        [B, n, 4D]
 //
-// A and B are one use of a mechanism, with q_j and what q_j sees of the video as values side by side. The number that
+// A and B are one attention call whose values concatenate q_j and the context of q_j over the video. The scalar that
 // the authors' code adds to S cancels in softmax, sparsemax and entmax and is left out, as is its feed-forward part.
 
 #include "heed/attention/positions.h"
@@ -37,7 +37,7 @@ class PositionalCoAttention final : public Structure {
   int64_t width() const override { return 4 * width_; }
 
  private:
-  /// Trilinear scores, and the alignment of the mechanism.
+  /// A slot with trilinear scores and the alignment of the mechanism.
   Slot affinity_slot(const std::string& name, int64_t values) {
     return slot_of(AttentionOptions{.query_dim = width_ + 2,
                                     .key_dim = width_ + 2,

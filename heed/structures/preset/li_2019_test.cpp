@@ -72,7 +72,7 @@ TEST(PositionalCoAttention, PutsItsAlignmentEverywhere) {
     EXPECT_TRUE(at::logical_or(attended.weights == 0, attended.weights == 1).all().item<bool>()) << name;
 }
 
-TEST(PositionalCoAttention, WantsInputsOfOneWidth) {
+TEST(PositionalCoAttention, RequiresInputsOfOneWidth) {
   EXPECT_THROW(structure("positional_co_attention", {.features = {4, 6}}), Error);
   EXPECT_THROW(structure("positional_co_attention(num_layers=2)", {.features = {4}}), Error);
 }

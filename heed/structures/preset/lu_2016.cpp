@@ -1,13 +1,13 @@
-// Hierarchical question-image co-attention (Lu et al., 2016): a picture and a question look at each other at the level
+// Hierarchical question-image co-attention (Lu et al., 2016): an image and a question attend to each other at the level
 // of words, of phrases and of the whole question.
 //
 //   phrases      p_t = max over n = 1, 2, 3 of tanh(W_n [x_t ... x_{t+n-1}]), 0 after the last word
 //   question     s_t = LSTM(p_1 ... p_t)
-//   each level   q^, v^ = co-attention(level, V), V the picture brought to the width of the words
+//   each level   q^, v^ = co-attention(level, V), V the image projected to the width of the words
 //   answer       h_w = tanh(W_w (v^ + q^)), h_p = tanh(W_p [v^ + q^; h_w]), h_s = tanh(W_s [v^ + q^; h_p])
 //
-// form: parallel or alternating co-attention. Alternating, it is the question that is summed up first: its summary asks
-// the picture, and what was found there asks the question.
+// form: parallel or alternating co-attention. In alternating form the question is summarized first: its summary attends
+// to the image, and the result attends to the question.
 
 #include <tuple>
 
@@ -41,16 +41,17 @@ class HierarchicalCoAttention final : public Structure {
   int64_t width() const override { return width_of(1); }
 
  private:
-  /// The best of the phrases of one, two and three words that begin at each word.
+  /// Elementwise maximum over the phrases of one, two and three words that begin at each word.
   Features phrases_of(const Features& spec) const {
-    const auto longer = at::constant_pad_nd(spec.rows, {0, 0, 0, kLongestPhrase - 1});  // nothing after the last word
+    const auto longer = at::constant_pad_nd(spec.rows, {0, 0, 0, kLongestPhrase - 1});  // zeros after the last word
     std::vector<Tensor> phrases;
     for (int64_t n = 1; n <= kLongestPhrase; ++n) {
       std::vector<Tensor> following;
       for (int64_t ahead = 0; ahead < n; ++ahead) following.push_back(longer.narrow(1, ahead, spec.length()));
       phrases.push_back(at::tanh(at::linear(beside(following), phrases_[static_cast<size_t>(n - 1)])));
     }
-    const auto best = std::get<0>(at::stack(phrases).max(0));  // the gradient goes to one: of equals, to the shortest
+    const auto best =
+        std::get<0>(at::stack(phrases).max(0));  // the gradient goes to one phrase, the shortest of equal ones
     return spec.with_rows(best).without_padding();
   }
 

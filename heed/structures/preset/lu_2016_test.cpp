@@ -5,14 +5,14 @@
 namespace heed::testing {
 namespace {
 
-/// A picture of regions 5 wide, words 4 wide, a hidden layer of 3.
+/// Image regions of width 5, words of width 4, hidden width 3.
 std::shared_ptr<Structure> picture_and_words(const std::string& spec) {
   return stirred(spec, {.features = {5, 4}, .hidden_dim = 3});
 }
 
-/// The best of the phrases that begin at each word: x [L, D].
+/// Elementwise maximum over the phrases that begin at each word: x [L, D].
 Tensor plain_phrases(const Plain& p, const Tensor& x) {
-  const auto longer = at::cat({x, at::zeros({2, x.size(1)}, kDouble)});  // nothing after the last word
+  const auto longer = at::cat({x, at::zeros({2, x.size(1)}, kDouble)});  // zeros after the last word
   std::vector<Tensor> rows;
   for (int64_t t = 0; t < x.size(0); ++t) {
     Tensor best = at::full({x.size(1)}, -INFINITY, kDouble);
@@ -54,7 +54,7 @@ Tensor plain_additive(const Plain& p, const Tensor& query, const Tensor& keys) {
   return plain_read(hidden.matmul(p["to_scores"][0]), keys);
 }
 
-/// The same, alternating: the question sums itself up, asks the picture, and is asked by what was found.
+/// The same, alternating: the question's summary attends to the image, and the result attends to the question.
 Tensor plain_alternating(const Plain& p, const Tensor& q, const Tensor& v) {
   const auto hidden = at::tanh(p.linear(q, "ask.score.from_keys", "ask.score.bias"));
   const auto summary = plain_read(hidden.matmul(p["ask.score.query"][0]), q);
@@ -82,7 +82,7 @@ TEST(HierarchicalCoAttention, IsItsFormula) {
   }
 }
 
-// A phrase that begins at the last word has nothing after it, however much padding follows.
+// A phrase that begins at the last word continues with zeros, however much padding follows.
 TEST(HierarchicalCoAttention, EndsPhrasesWithTheQuestion) {
   const auto made = picture_and_words("hierarchical_co_attention");
   const Features picture = random_features(3, 5);
@@ -96,7 +96,7 @@ TEST(HierarchicalCoAttention, EndsPhrasesWithTheQuestion) {
   }
 }
 
-// Of phrases that are equally good, the shortest learns.
+// Of phrases with equal values, the shortest gets the gradient.
 TEST(HierarchicalCoAttention, GivesTheGradientOfTheBestPhraseToTheShortestOfEquals) {
   const auto made = picture_and_words("hierarchical_co_attention");
   auto p = made->named_parameters();

@@ -1,11 +1,11 @@
-// Attention gates (Oktay et al., 2018, Attention U-Net): every position of a skip connection is let through or not.
+// Attention gates (Oktay et al., 2018, Attention U-Net): every position of a skip connection is scaled by a gate.
 //
 //   a_i = sigmoid(W_d relu(W_q g_i + W_k x_i + b) + b'),   y_i = a_i x_i,   a weight for each channel
 //
-// g_i is the coarser gating signal, brought to the grid of x by the caller. A position competes with no other: to the
-// core it is a query g_i that may attend the one key x_i. b' (`bias`) is one number, which opens or closes the gate as
-// a whole: a sigmoid does not cancel it. The survey files the alignment under global; the paper gates with a sigmoid,
-// and mentions softmax as what gave sparser maps.
+// g_i is the coarser gating signal, resampled to the grid of x by the caller. Positions do not compete: attention sees
+// a query g_i with a single key x_i. b' (`bias`) is a scalar that opens or closes all gates; unlike softmax, a sigmoid
+// does not cancel it. The survey classifies the alignment as global; the paper uses a sigmoid and mentions that softmax
+// gave sparser maps.
 
 #include "heed/structures/preset.h"
 
@@ -23,7 +23,7 @@ class AttentionGate final : public Structure {
   int64_t width() const override { return width_of(0); }
 
  private:
-  /// Each position as a batch row of its own: [B, L, D] -> [B * L, 1, D].
+  /// Makes each position a batch element: [B, L, D] -> [B * L, 1, D].
   static Tensor apart(const Tensor& x) { return x.flatten(0, 1).unsqueeze(1); }
 
   StructureOutput arrange(const StructureInput& in) override {

@@ -5,7 +5,7 @@
 namespace heed::testing {
 namespace {
 
-/// Features 3 wide, a signal 5 wide, a hidden layer of 4.
+/// Features of width 3, a signal of width 5, hidden width 4.
 std::shared_ptr<Structure> gate_of(const std::string& mechanism = "") {
   return stirred("attention_gate", {.features = {3, 5}, .hidden_dim = 4, .mechanism = mechanism});
 }
@@ -23,7 +23,7 @@ TEST(AttentionGate, IsItsFormula) {
   }
 }
 
-TEST(AttentionGate, LooksAtEachPositionAlone) {
+TEST(AttentionGate, GatesEachPositionIndependently) {
   const auto made = gate_of();
   const Features x = random_features(4, 3), g = random_features(4, 5);
   const auto before = made->forward({.features = {x, g}}).context[0];
@@ -43,14 +43,14 @@ TEST(AttentionGate, OpensAndClosesWithItsBias) {
   EXPECT_LT(largest(made->forward({.features = {x, g}}).context), 1e-10);
 }
 
-// A position without rivals has all the weight, which is why the paper gates with a sigmoid.
+// With weights that sum to 1, a single key has weight 1, which is why the paper gates with a sigmoid.
 TEST(AttentionGate, LetsEverythingThroughWhereWeightsSumToOne) {
   const Features x = random_features(4, 3), g = random_features(4, 5);
   for (const std::string alignment : {"softmax", "sparsemax"})
     EXPECT_TRUE(close(gate_of("additive + " + alignment)->forward({.features = {x, g}}).context, x.rows)) << alignment;
 }
 
-TEST(AttentionGate, GivesNothingAtPositionsThatAreNotReal) {
+TEST(AttentionGate, GivesNothingAtPadding) {
   Features x = random_features(3, 3);
   x.keep = at::tensor({1, 0, 1}).to(at::kBool).view({1, 3});
   const auto out = gate_of()->forward({.features = {x, random_features(3, 5)}});
@@ -59,8 +59,8 @@ TEST(AttentionGate, GivesNothingAtPositionsThatAreNotReal) {
   EXPECT_TRUE(same_bits(out.keep, x.keep));
 }
 
-// Places are batch rows to the core, and batch row 1 begins with position 6 of all.
-TEST(AttentionGate, DrawsTheSameForABatchRowAloneAsTogether) {
+// Attention sees each position as a batch element; those of batch element 1 start at index 6.
+TEST(AttentionGate, DrawsTheSameForABatchElementAloneAsTogether) {
   const auto made = gate_of();
   const auto x = at::randn({2, 6, 3}, kDouble), g = at::randn({2, 6, 5}, kDouble);
   StructureInput given{.features = {{x}, {g}}};
@@ -74,7 +74,7 @@ TEST(AttentionGate, DrawsTheSameForABatchRowAloneAsTogether) {
   EXPECT_LT(dropped, together.numel());
 }
 
-TEST(AttentionGate, WantsASignalForEachPosition) {
+TEST(AttentionGate, RequiresASignalForEachPosition) {
   EXPECT_THROW(gate_of()->forward({.features = {random_features(4, 3), random_features(2, 5)}}), Error);
   EXPECT_THROW(structure("attention_gate(open)", {.features = {3}}), Error);
   EXPECT_THROW(structure("attention_gate", {.features = {3}, .mechanism = "sigmoid"}), Error);

@@ -4,9 +4,9 @@
 //   u_i = g_i f_i + (1 - g_i) s_i,   g_i = sigmoid(W_s s_i + W_f f_i + b)                    fusion gate
 //   context = sum_i a_i [u_i forward; u_i backward], a = align(W_2 elu(W_1 [u; u] + b)), a weight for each channel
 //
-// The first feature of the forward direction sees nothing, nor does the last of the backward one: their s is 0. The
-// others ask from one position before or after their own, so that "strictly before" is causal and no mask is stored:
-// the steps have L - 1 queries. The paper's layer f = elu(W x + b) before all this is left to the caller.
+// The first feature of the forward direction attends to nothing, nor does the last of the backward one: their s is 0.
+// The other queries are shifted by one position, so that "strictly before" becomes a causal mask, which needs no
+// storage: the steps have L - 1 queries. The paper's input layer f = elu(W x + b) is left to the caller.
 
 #include "heed/structures/preset.h"
 

@@ -5,7 +5,7 @@
 namespace heed::testing {
 namespace {
 
-/// u of one direction, feature by feature: f [L, D], each over those it sees.
+/// u of one direction, feature by feature: f [L, D], each over those it attends to.
 Tensor directed(const Plain& p, const std::string& way, const Tensor& f) {
   const int64_t L = f.size(0);
   const auto score = p.under(way + ".score");
@@ -40,14 +40,14 @@ TEST(Directional, ShowsTheFirstAndTheLastFeatureNothing) {
   features.keep = at::tensor({0, 1, 1, 1}).to(at::kBool).view({1, 4});
   const auto out = made->forward({.features = {features}});
   const auto forward = out.step("forward").context[0], backward = out.step("backward").context[0];
-  ASSERT_EQ(forward.size(0), 3);  // all but the first ask forward, all but the last backward
+  ASSERT_EQ(forward.size(0), 3);  // all but the first are queries forward, all but the last backward
   ASSERT_EQ(backward.size(0), 3);
-  EXPECT_EQ(largest(forward[0]), 0);                    // asked by feature 1, the first that is real
-  EXPECT_TRUE(close(forward[1], features.rows[0][1]));  // feature 2 sees the one before it, and has no choice
+  EXPECT_EQ(largest(forward[0]), 0);                    // query of feature 1, the first real one
+  EXPECT_TRUE(close(forward[1], features.rows[0][1]));  // feature 2 attends to the only one before it
   EXPECT_TRUE(close(backward[2], features.rows[0][3]));
 }
 
-// s = 0, so u = g f with g = sigmoid(W_f f + b), and the pool has one thing to take.
+// s = 0, so u = g f with g = sigmoid(W_f f + b), and the pool has a single key.
 TEST(Directional, LetsASingleFeatureThroughItsGatesAlone) {
   const auto made = stirred("directional", {.features = {3}});
   const Features one = random_features(1, 3);
@@ -77,7 +77,7 @@ TEST(Directional, PoolsWithOneWeightForAFeatureWhereTheMechanismHasOne) {
 TEST(Directional, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(structure("directional(both)", {.features = {3}}), Error);
   StructureInput causal{.features = {random_features(4, 3)}};
-  causal.call.mask.causal = Causal::top_left;  // the directions are its own
+  causal.call.mask.causal = Causal::top_left;  // the structure sets the directions itself
   EXPECT_THROW(stirred("directional", {.features = {3}})->forward(causal), Error);
 }
 

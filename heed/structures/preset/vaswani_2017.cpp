@@ -2,8 +2,8 @@
 //
 //   S = encoder(source + positions),   context_t = decoder(target + positions, up to t; S)
 //
-// source and target are embedded words, which the caller scales by sqrt(D) where embeddings are shared with the output.
-// The paper has 6 layers, 8 heads and norms after (post).
+// source and target are token embeddings; the caller scales them by sqrt(D) if they are shared with the output. The
+// paper has 6 layers, 8 heads and post-norm.
 
 #include "heed/attention/positions.h"
 #include "heed/structures/preset.h"

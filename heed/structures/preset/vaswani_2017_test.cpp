@@ -5,7 +5,7 @@
 namespace heed::testing {
 namespace {
 
-/// A source 6 wide, a target 4 wide.
+/// A source of width 6, a target of width 4.
 std::shared_ptr<Structure> transformer(const std::string& spec) {
   return stirred(spec, {.features = {6, 4}});
 }
@@ -16,7 +16,7 @@ Tensor plain_sublayer(const Plain& p, const std::string& name, bool pre, const T
   return pre ? x + f(p.norm(x, name)) : p.norm(x + f(x), name);
 }
 
-/// source undefined: a layer of the encoder; else one of the decoder.
+/// One layer: of the encoder if source is undefined, otherwise of the decoder.
 Tensor plain_layer(const Plain& p, bool pre, Tensor x, const Tensor& source) {
   const bool decodes = source.defined();
   x = plain_sublayer(p, "self_norm", pre, x, [&](const Tensor& h) { return p.under("self").heads(2, h, h, decodes); });
@@ -78,7 +78,7 @@ TEST(Transformer, TellsEqualWordsApartByTheirPositions) {
   EXPECT_FALSE(close(made->forward({.features = {{source.rows.flip(1)}, {same}}}).context[0], out, 1e-3));
 }
 
-// Attention to nothing gives nothing, whether there are no words or none that is real.
+// Attention over an empty source gives 0, whether its length is 0 or all of it is padding.
 TEST(Transformer, DecodesAloneWhereThereIsNoSource) {
   const auto made = transformer("transformer");
   const Features target = random_features(3, 4), nothing = random_features(0, 6);

@@ -1,4 +1,4 @@
-// LCR-Rot-hop: the sentiment towards a target between two contexts, which look at each other several times.
+// LCR-Rot-hop: sentiment towards a target; target, left and right context attend to each other in several hops.
 
 #include "heed/structures/preset.h"
 

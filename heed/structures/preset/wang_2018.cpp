@@ -1,4 +1,4 @@
-// A capsule for each class, with its own query: the weights say what spoke for that class.
+// A capsule with its own query for each class: the weights show the evidence for that class.
 
 #include "heed/structures/preset.h"
 

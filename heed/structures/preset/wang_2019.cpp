@@ -1,4 +1,4 @@
-// RBAN: question and answer look at each other, after a policy has chosen the words worth a look.
+// RBAN: question and answer attend to each other, after a policy has selected the words to attend to.
 
 #include "heed/structures/preset.h"
 

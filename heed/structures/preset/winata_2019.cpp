@@ -1,5 +1,5 @@
-// Hierarchical meta-embeddings (Winata et al., 2019): embeddings of several languages become one, and its words look at
-// each other with several heads.
+// Hierarchical meta-embeddings (Winata et al., 2019): embeddings of several languages are combined into one, followed
+// by multi-head self-attention over the words.
 //
 //   x_t = sum_i a_i (W_i x_t^(i) + b_i)               multi_representational
 //   x <- LayerNorm(x + MultiHead(x, x))               layer by layer

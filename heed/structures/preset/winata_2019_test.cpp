@@ -5,7 +5,7 @@
 namespace heed::testing {
 namespace {
 
-/// Embeddings 3 and 5 wide become words 4 wide.
+/// Embeddings of widths 3 and 5 are combined into width 4.
 std::shared_ptr<Structure> meta_encoder(const std::string& spec, int64_t heads = 1) {
   return stirred(spec, {.features = {3, 5}, .hidden_dim = 4, .num_heads = heads});
 }

@@ -1,5 +1,5 @@
-// Captions: a decoder looks at the positions of a picture, softly or at one of them. The penalty that makes it look at
-// every position is doubly_stochastic_penalty; hard attention learns by Reinforce.
+// Image captions: a decoder attends to the positions of an image, with soft or hard attention. The penalty that makes
+// it attend to every position is doubly_stochastic_penalty; hard attention is trained with Reinforce.
 
 #include "heed/structures/preset.h"
 

@@ -1,4 +1,4 @@
-// HAN: documents of sentences of words, each level read by a recurrent encoder and summed by a learned query.
+// HAN: documents of sentences of words, each level encoded by a recurrent encoder and pooled by a learned query.
 //
 // A learned query with a hidden layer is the additive score of the survey with a constant query: u . tanh(W k + b).
 

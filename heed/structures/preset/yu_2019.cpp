@@ -1,13 +1,13 @@
-// Modular co-attention (Yu et al., 2019, MCAN): a question that has read itself guides a picture, layer by layer.
+// Modular co-attention (Yu et al., 2019, MCAN): self-attention over a question, then image layers guided by its result.
 //
 //   Y <- SA(Y)                                       question, each layer
-//   X <- GA(SA(X), Y)                                picture, each layer, by the last Y
+//   X <- GA(SA(X), Y)                                image, each layer, guided by the last Y
 //   SA(X) = FF(LayerNorm(X + MultiHead(X, X))),      GA(X, Y) = FF(LayerNorm(X + MultiHead(X, Y)))
 //   FF(X) = LayerNorm(X + W_2 relu(W_1 X))
 //   context = LayerNorm(W_x pool(X) + W_y pool(Y)),  pool: a = align(u . relu(W X + b))
 //
-// SA is followed by FF in the question's layers; in the picture's, FF stands once, after GA. The survey files the
-// score under multiplicative; the paper scales it.
+// In the question's layers, FF follows SA; in the image's layers, there is one FF, after GA. The survey classifies the
+// score as multiplicative; the paper scales it.
 
 #include <torch/nn/modules/normalization.h>
 
@@ -60,7 +60,7 @@ class ModularCoAttention final : public Structure {
                                     .value_dim = keys,
                                     .num_heads = heads,
                                     .head_dim = query / heads,
-                                    .context_dim = query,  // what is read is added to it
+                                    .context_dim = query,  // the context is added to the query
                                     .mechanism = mechanism(),
                                     .dropout = options().dropout},
                    name);

@@ -5,7 +5,7 @@
 namespace heed::testing {
 namespace {
 
-/// Regions 4 wide, words 6 wide.
+/// Image regions of width 4, words of width 6.
 std::shared_ptr<Structure> modular(const std::string& spec = "modular_co_attention") {
   return stirred(spec, {.features = {4, 6}});
 }
@@ -58,7 +58,7 @@ TEST(ModularCoAttention, GuidesThePictureByTheQuestionAndNotTheQuestionByThePict
   EXPECT_FALSE(close(asked.step("guided_1").context, one.step("guided_1").context, 1e-3));
 }
 
-// The norms of the picture go on where guidance adds nothing.
+// If guidance adds nothing, the norms of the image layers still apply.
 TEST(ModularCoAttention, ReadsThePictureUnguidedWithoutAQuestion) {
   const auto out = modular()->forward({.features = {random_features(5, 4), random_features(0, 6)}});
   EXPECT_EQ(largest(out.step("guided_1").context), 0);

@@ -2,7 +2,7 @@
 //
 //   e_ij = (W_g x_i) . (W_f x_j),   o_i = W_v sum_j a_ij W_h x_j,   y_i = gamma o_i + x_i,   gamma starts at 0
 //
-// W_f, W_g, W_h make D / 8 of D channels (`reduce`), two at least. A map is given as rows: [B, height * width, D].
+// W_f, W_g, W_h reduce D channels to D / 8 (`reduce`), at least two. A map is given as [B, height * width, D].
 
 #include "heed/structures/preset.h"
 
@@ -14,14 +14,14 @@ class FeatureMap final : public Structure {
   FeatureMap(const Options& spec, const StructureOptions& options) : Structure(options, "dot + softmax") {
     const int64_t reduce = spec.integer("reduce", 8);
     check(reduce >= 1, "feature_map: reduce is ", reduce, ", expected at least 1");
-    attend_ =
-        slot_of(AttentionOptions{.query_dim = width_of(0),
-                                 .key_dim = width_of(0),
-                                 .value_dim = width_of(0),
-                                 .head_dim = std::max<int64_t>(2, width_of(0) / reduce),  // one alone has no direction
-                                 .mechanism = mechanism(),
-                                 .dropout = options.dropout},
-                "attend");
+    attend_ = slot_of(
+        AttentionOptions{.query_dim = width_of(0),
+                         .key_dim = width_of(0),
+                         .value_dim = width_of(0),
+                         .head_dim = std::max<int64_t>(2, width_of(0) / reduce),  // a single channel has no direction
+                         .mechanism = mechanism(),
+                         .dropout = options.dropout},
+        "attend");
     gamma_ = parameter("gamma", {1}, kZeros);
   }
 

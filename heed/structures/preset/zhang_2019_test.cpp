@@ -39,12 +39,12 @@ TEST(FeatureMap, KeepsToTheMaskOfTheCall) {
   const Plain p{*made};
   StructureInput given{.features = {random_features(3, 4)}};
   given.call.mask.causal = Causal::top_left;
-  const auto first = given.features[0].rows[0][0];  // sees itself alone
+  const auto first = given.features[0].rows[0][0];  // attends only to itself
   const auto seen = first.matmul(p["attend.heads.values"].t()).matmul(p["attend.heads.out"].t());
   EXPECT_TRUE(close(made->forward(given).context[0][0], first + p["gamma"] * seen));
 }
 
-TEST(FeatureMap, GivesNothingAtPositionsThatAreNotReal) {
+TEST(FeatureMap, GivesNothingAtPadding) {
   const auto made = stirred("feature_map(reduce=2)", {.features = {4}});
   Features map = random_features(3, 4);
   map.keep = at::tensor({1, 0, 1}).to(at::kBool).view({1, 3});
