@@ -22,7 +22,7 @@ Sides trilinear_sides(const Tensor& weight, const Features& first, const Feature
 }
 
 Features best_matches(const Features& of, const Features& among, const Call& call) {
-  static const Mechanism best = Mechanism::parse("dot + hard");  // the best key, since nothing is drawn
+  static const Mechanism best = Mechanism::parse("dot + hard");  // takes the argmax, since nothing is sampled
   const auto match = attend(of.rows, among.rows, among.rows, best, {}, over(inner_call(call), among)).context;
   Features scores = of.with_rows((of.rows * match).sum(-1, /*keepdim=*/true));  // [B, n, 1]
   if (among.keep.defined() || among.length() == 0) {

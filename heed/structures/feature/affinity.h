@@ -1,5 +1,5 @@
-// What two inputs have to do with each other, feature by feature, without the n1 x n2 of it: affinities as dot
-// products, which the core streams, and the best match of each feature as its score.
+// Affinities between the features of two inputs without an n1 x n2 matrix: they are written as dot products, which
+// attention computes block by block. The score of a feature is the affinity of its best match.
 
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace heed {
 
-/// The width of both inputs. Refuses those that differ: "structure/bidaf: ...".
+/// The common width of both inputs. Throws Error if they differ: "structure/bidaf: ...".
 int64_t same_width(const std::string& structure, int64_t first, int64_t second);
 
-/// For a use of the core inside a score: the path and the blocks of the call, neither its noise nor its wants.
+/// The call for an attention that computes scores: keeps path and block size, drops noise and requested outputs.
 Call inner_call(const Call& call);
 
 /// Two inputs whose dot products are their affinities.
@@ -24,14 +24,14 @@ struct Sides {
 ///
 ///   = w_x . x_i + w_y . y_j + (w_xy * x_i) . y_j = [w_xy * x_i; w_x . x_i; 1] . [y_j; 1; w_y . y_j]
 ///
-/// Rows become D + 2 wide.
+/// The rows of the result are D + 2 wide.
 Sides trilinear_sides(const Tensor& weight, const Features& first, const Features& second);
 
-/// Max scoring:   e_i = max_j x_i . y_j over the real y_j [B, n, 1]. The gradient goes to the best y_j alone, of equals
-/// to the first. Over an input without real features there is no maximum: then no e_i is real.
+/// Max scoring:   e_i = max_j x_i . y_j over the real y_j, rows [B, n, 1]. The gradient goes to the best y_j alone, the
+/// first of equal ones. If no y_j is real, every e_i is padding.
 Features best_matches(const Features& of, const Features& among, const Call& call);
 
-/// The query under which `dot` scores keys [B, n, 1] by what they hold: 1 [B, 1, 1].
+/// Ones [B, 1, 1]: with this query, the `dot` score of keys [B, n, 1] is the key itself.
 Tensor unit_query(const Features& features);
 
 }  // namespace heed

@@ -32,8 +32,8 @@ TEST(Affinity, TakesTheBestMatchAmongWhatIsReal) {
   EXPECT_TRUE(scores.keep.all().item<bool>());
 }
 
-// 1 . 2 = 1 . 2 > 1 . 1: the gradient 1 of the maximum goes to the first 2, that of the feature is the match, 2.
-TEST(Affinity, GivesTheGradientOfAMaximumToTheFirstOfEquals) {
+// 1 . 2 = 1 . 2 > 1 . 1: the gradient with respect to the first 2 is 1; with respect to the feature it is the match, 2.
+TEST(Affinity, GivesTheGradientOfAMaximumToTheFirstOfEqualMatches) {
   const Features of = one_row({1}, 1), among = one_row({1, 2, 2}, 1);
   of.rows.requires_grad_();
   among.rows.requires_grad_();
@@ -51,7 +51,7 @@ TEST(Affinity, HasNoMaximumOverAnEmptyInput) {
   EXPECT_TRUE(keep[1].all().item<bool>());
 }
 
-TEST(Affinity, WantsInputsOfOneWidth) {
+TEST(Affinity, RequiresInputsOfOneWidth) {
   EXPECT_EQ(same_width("bidaf", 3, 3), 3);
   EXPECT_THROW(same_width("bidaf", 3, 4), Error);
 }

@@ -1,11 +1,11 @@
-// Alternating co-attention (Lu et al., 2016): each input is summed up in turn, asked by the other.
+// Alternating co-attention (Lu et al., 2016): the inputs take turns; the context of one is the query over the other.
 //
 //   c0 = Att(F1), self-attentive        c2 = Att(c0, F2)        c1 = Att(c2, F1)        out = [c1; c2], or c1 + c2
 //
-// Every step has parameters of its own, as in the code of the authors. The survey's text gives step 3 the parameters of
-// step 1 and a term for the query besides: with `tied`, step 1 is the slot of step 3 with a zero query, and with the
-// additive score that is w . act(W k + b), exactly. An alignment that looks at the query (local_p) wants `tied`, since
-// untied step 1 has none. c0 serves as a query only. Lu sums the contexts.
+// Every step has its own parameters, as in the authors' code. In the survey's text, step 3 shares the parameters of
+// step 1 and adds a term for the query: with `tied`, step 1 uses the slot of step 3 with a zero query, which for the
+// additive score is exactly w . act(W k + b). An alignment that depends on the query (local_p) requires `tied`, since
+// untied step 1 has no query. c0 is only used as a query. Lu et al. sum the contexts.
 
 #include "heed/structures/feature/affinity.h"
 

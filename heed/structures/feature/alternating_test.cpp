@@ -46,7 +46,7 @@ TEST(Alternating, SumsAsInThePaper) {
   EXPECT_THROW(structure("alternating(sum)", {.features = {2, 3}}), Error);
 }
 
-// Without F2 the second context is 0, and 0 asks F1 as the first step does.
+// If F2 is empty the second context is 0, and step 3 has a zero query, as step 1 does.
 TEST(Alternating, ReadsTheFirstInputAloneWhereTheSecondIsEmpty) {
   const auto out = golden_alternating("alternating")->forward({.features = {one_row(kF1, 2), kNone}});
   EXPECT_TRUE(is_golden(out.context, {.76768470, .57152246, 0, 0}));

@@ -1,14 +1,14 @@
-// Attention over attention (Cui et al., 2017): the words of a question, weighted by how much the document asks for
-// them, say where in the document to look.
+// Attention over attention (Cui et al., 2017): each word of a question attends to the document, and the weights are
+// averaged by how much the document attends to that word.
 //
 //   M = D Q^T        alpha_.j = align over the document (M_.j)        beta_i. = align over the question (M_i.)
 //   b = mean_i beta_i                                over real words of the document
 //   s_i = sum_j alpha_ij b_j                         a distribution over the document
 //   out = sum_i s_i d_i = mean_i sum_j beta_ij (sum_k alpha_kj d_k)
 //
-// The paper has no use for out and goes on with s, also["distribution"] [B, n]: the score of a candidate answer is the
-// sum of s over the positions where it stands, which is left to the caller. s is made of the weights of both steps,
-// which are therefore there, wanted or not, without dropout; out is the right-hand form, on which dropout acts.
+// The paper uses s, not out: also["distribution"] [B, n]. The score of a candidate answer is the sum of s over its
+// positions, which the caller computes. s needs the weights of both steps, so the steps always hold them, requested or
+// not. s has no dropout; out, computed in the right-hand form, does.
 
 #include "heed/structures/feature/affinity.h"
 

@@ -35,7 +35,7 @@ TEST(AttentionOverAttention, ReadsTheDocumentByItsDistribution) {
   }
 }
 
-TEST(AttentionOverAttention, HasItsDistributionWhateverIsWanted) {
+TEST(AttentionOverAttention, HasItsDistributionWhateverOutputsAreRequested) {
   const Call call{.outputs = {.weights = true, .rows = {0}}};
   const auto out = over_attention()->forward({.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = call});
   EXPECT_TRUE(is_golden(out.also.at("distribution"), kGoldenShares));
@@ -64,7 +64,7 @@ TEST(AttentionOverAttention, GivesNothingWhereEitherInputIsEmpty) {
   EXPECT_EQ(asking.also.at("distribution").sizes(), (std::vector<int64_t>{1, 0}));
 }
 
-TEST(AttentionOverAttention, WantsInputsOfOneWidth) {
+TEST(AttentionOverAttention, RequiresInputsOfOneWidth) {
   EXPECT_THROW(structure("attention_over_attention", {.features = {2, 3}}), Error);
 }
 

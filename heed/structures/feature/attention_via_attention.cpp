@@ -1,9 +1,8 @@
-// Attention via attention (Zhao & Zhang, 2018): a coarse level says where to look in a fine one.
+// Attention via attention (Zhao & Zhang, 2018): the context of a coarse level is part of the query over a fine one.
 //
 //   c^w = Att(q, words),   c^c = Att([q; c^w], characters),   context [c^c; c^w]
 //
-// Both levels are there from the start, with features of their own. The words learn directly and through the query of
-// the characters.
+// Both levels are inputs. Words receive gradients directly and through the query over the characters.
 
 #include "heed/structures/joined_query.h"
 

@@ -1,12 +1,12 @@
-// Bi-directional attention flow (Seo et al., 2017): a document that has read a question, word by word.
+// Bi-directional attention flow (Seo et al., 2017): a question-aware representation of each document word.
 //
 //   A_ij = w . [h_i; u_j; h_i * u_j]
-//   u~_i = sum_j align(A_i.)_j u_j            what each word asks of the question
-//   h~   = sum_i align(max_j A_ij)_i h_i      the words that some word of the question asks for; one vector
+//   u~_i = sum_j align(A_i.)_j u_j            context-to-query: each document word attends to the question
+//   h~   = sum_i align(max_j A_ij)_i h_i      query-to-context: one vector, from each word's best match
 //   out_i = [h_i; u~_i; h_i * u~_i; h_i * h~] [B, n, 4D]
 //
-// The authors' code adds a number to A; it cancels in softmax, sparsemax and entmax and is left out. Without a question
-// there is nothing to ask and no best match: u~ and h~ are 0.
+// The authors' code adds a scalar to A; it cancels in softmax, sparsemax and entmax and is left out. If the question is
+// empty, u~ and h~ are 0.
 
 #include "heed/structures/feature/affinity.h"
 

@@ -14,7 +14,7 @@ std::shared_ptr<Structure> golden_bidaf() {
 TEST(Bidaf, GivesTheGoldenNumbers) {
   const auto out = golden_bidaf()->forward({.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = with_scores()});
   EXPECT_TRUE(is_golden(scores_of(out.step("to_question")), {.2, 1.2, .25, .1, .7, .8}));  // A
-  EXPECT_TRUE(is_golden(scores_of(out.step("to_document")), {1.2, .25, .8}));              // its best of each row
+  EXPECT_TRUE(is_golden(scores_of(out.step("to_document")), {1.2, .25, .8}));              // maximum of each row of A
   const auto h = numbers(kF1, {1, 3, 2});
   const auto asked = numbers({.86552929, .09658787, .73128508, -.30614477, .76248959, -.21253122}, {1, 3, 2});
   const auto wanted = numbers({.81199342, .51386956}, {2});
@@ -43,7 +43,7 @@ TEST(Bidaf, TakesAnEmptyDocument) {
   EXPECT_EQ(out.context.sizes(), (std::vector<int64_t>{1, 0, 8}));
 }
 
-TEST(Bidaf, WantsInputsOfOneWidth) {
+TEST(Bidaf, RequiresInputsOfOneWidth) {
   EXPECT_THROW(structure("bidaf", {.features = {2, 3}}), Error);
 }
 

@@ -1,15 +1,15 @@
-// Dynamic co-attention encoder (DCN; Xiong et al., 2017): the question reads the document, then the document reads
-// both.
+// Dynamic co-attention encoder (DCN; Xiong et al., 2017): the question attends to the document, then the document
+// attends to the question and to what it found.
 //
 //   L = D Q^T
 //   C^Q_j = sum_i align(L_.j)_i d_i                 [m, D], over the document
 //   C^D_i = sum_j align(L_i.)_j [q_j; C^Q_j]        [n, 2D], over the question
 //   out_i = [d_i; C^D_i]                            [B, n, 3D]
 //
-// Document and question each have a learned sentinel besides their words, so that a word can attend to nothing in
-// particular; the sentinels have no output. They come first, so that padding stays after. With them a side is
-// never empty: a word without a question attends to the sentinel of the question. Left to the caller: the encoders, the
-// layer tanh(W q + b) on the question before, and the BiLSTM over out after.
+// Document and question each have a learned sentinel in addition to their words, so that a word can attend to nothing
+// in particular; sentinels have no output. They come first, so padding stays last. With them no input is empty: without
+// a question, a word attends to the question's sentinel. Left to the caller: the encoders, the layer tanh(W q + b) on
+// the question before, and the BiLSTM over out after.
 
 #include "heed/structures/feature/affinity.h"
 

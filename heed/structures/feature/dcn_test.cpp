@@ -24,7 +24,7 @@ TEST(Dcn, GivesTheGoldenNumbersWithoutSentinels) {
                                       1, 1, .94039854, .32119562, .81916907, .65449994}));
 }
 
-// A sentinel is a word more on its side, whose own output is dropped.
+// A sentinel is an additional word of its input, whose output is dropped.
 TEST(Dcn, TreatsSentinelsAsWords) {
   const auto made = with_sentinels({.3, -.7}, {-.2, .9});
   const auto out = made->forward({.features = {one_row(kF1, 2), one_row(kF2, 2)}});
@@ -39,7 +39,7 @@ TEST(Dcn, LetsAWordAttendToNothingInParticular) {
   auto made = with_sentinels({0, 0}, {50, 50});
   const auto out =
       made->forward({.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = {.outputs = {.weights = true}}});
-  EXPECT_TRUE(is_golden(out.step("to_question").weights, {1, 0, 0, 1, 0, 0, 1, 0, 0}));  // the sentinel is in front
+  EXPECT_TRUE(is_golden(out.step("to_question").weights, {1, 0, 0, 1, 0, 0, 1, 0, 0}));  // the sentinel comes first
 }
 
 // C^D = [s_q; C^Q of s_q], the only thing there is to attend to; without sentinels 0.
@@ -70,7 +70,7 @@ TEST(Dcn, TakesAnEmptyDocument) {
   EXPECT_EQ(out.context.sizes(), (std::vector<int64_t>{1, 0, 6}));
 }
 
-TEST(Dcn, WantsInputsOfOneWidth) {
+TEST(Dcn, RequiresInputsOfOneWidth) {
   EXPECT_THROW(structure("dcn", {.features = {2, 3}}), Error);
 }
 

@@ -1,15 +1,15 @@
-// Hierarchical attention (HAN, Yang et al., 2016): words make sentences, sentences make a document, to any depth.
+// Hierarchical attention (HAN, Yang et al., 2016): pools words to sentences, sentences to a document, to any depth.
 //
 //   level k:   h = encode_k(f),   u_l = tanh(W_k h_l + b_k),   s = sum_l align(u_k . u_l) h_l
 //
-// The contexts of a level are the features of the next; u_k is a learned query, and parameters are shared by all
-// sentences. Between levels stands an encoder, a GRU or an LSTM in both directions with half the width each, or none.
-// An empty sentence gives 0 and is masked in its document; a document without sentences gives 0.
+// The contexts of a level are the features of the next; u_k is a learned query, and all sentences share parameters. The
+// encoder of a level is a bidirectional GRU or LSTM with half the width per direction, or none. An empty sentence gives
+// 0 and is masked in its document; a document without sentences gives 0.
 //
 //   features [B, S, L, D] (depth 2; [B, D_1, D_2, ..., L, D] for more)  ->  context [B, 1, D]
 //
-// The score of the mechanism is self_attentive, whatever else it names. Steps are "level_1" (words) and so on, with the
-// rows of the axes in front side by side: [B S, 1, L].
+// The score is always self_attentive, even if the mechanism names another. Steps are "level_1" (words) and so on; the
+// leading axes are flattened into the batch axis: [B S, 1, L].
 
 #include "heed/structures/encode/recurrent.h"
 #include "heed/structures/query/hops.h"
@@ -53,7 +53,7 @@ class Hierarchical final : public Structure {
     return out;
   }
 
-  /// [..., L, D] -> [..., D], real where anything was.
+  /// [..., L, D] -> [..., D]; an item is real if any of its features is.
   static Features pooled(StructureOutput& out, const Slot& pool, const Features& level, const Call& call) {
     auto positions = level.rows.sizes().vec();
     positions.erase(positions.end() - 2);  // [..., D]
@@ -70,7 +70,7 @@ class Hierarchical final : public Structure {
   }
 
   int64_t depth_;
-  std::vector<Recurrent> encode_;  // for each level, or none
+  std::vector<Recurrent> encode_;  // one for each level, or empty
   std::vector<Slot> pool_;
 };
 

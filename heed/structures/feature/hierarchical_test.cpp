@@ -32,7 +32,7 @@ TEST(Hierarchical, HasTheGoldenNumbers) {
   EXPECT_TRUE(is_golden(out.step("level_2").weights, {.55273738, .44726262}));
 }
 
-// Were an empty sentence only 0 and not masked, it would take its share of the document.
+// An empty sentence must be masked: as an unmasked zero vector it would receive weight in its document.
 TEST(Hierarchical, MasksAnEmptySentence) {
   const auto empty = sentence({});
   for (const auto& with :

@@ -1,9 +1,9 @@
-// Interactive co-attention (IAN; Ma et al., 2017): each input is asked by the mean of the other, both at once.
+// Interactive co-attention (IAN; Ma et al., 2017): the mean of each input is the query over the other.
 //
 //   c1 = Att(mean(F2), F1)        c2 = Att(mean(F1), F2)        out = [c1; c2]
 //
-// Means are over real features. The paper's score is act(k . (W q) + b), one set for each side (the survey's text says
-// additive, its table activated general).
+// Means are over real features. The paper's score is act(k . (W q) + b), with separate parameters for each input (the
+// survey's text says additive, its table activated general).
 
 #include "heed/structures/structure.h"
 

@@ -31,7 +31,7 @@ TEST(Interactive, AsksWithTheMeanOfWhatIsReal) {
   EXPECT_TRUE(is_golden(out.context, {.73809363, .63357509, .83405803, .00217410}));
 }
 
-// The survey's text says additive. The paper's score has a matrix and a number for each side.
+// The survey's text says additive. The paper's score has a matrix and a scalar bias for each input.
 TEST(Interactive, HasTheScoreOfThePaper) {
   const auto names = structure("interactive", {.features = {3, 2}})->named_parameters();
   EXPECT_EQ(names.size(), 4);
@@ -40,7 +40,7 @@ TEST(Interactive, HasTheScoreOfThePaper) {
   EXPECT_EQ(names["first.score.bias"].sizes(), (std::vector<int64_t>{1}));
 }
 
-// A zero query scores all features alike: their mean.
+// A zero query gives all features the same score, so the context is their mean.
 TEST(Interactive, GivesTheMeanOfOneInputWhereTheOtherIsEmpty) {
   const auto made = golden_interactive();
   EXPECT_TRUE(is_golden(made->forward({.features = {one_row(kF1, 2), kNone}}).context, {2. / 3, 2. / 3, 0, 0}));

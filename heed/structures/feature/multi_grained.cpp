@@ -1,13 +1,13 @@
-// Multi-grained co-attention (MGAN; Fan et al., 2018): interactive co-attention, which compares with means, and
-// trilinear co-attention, which compares feature by feature, side by side.
+// Multi-grained co-attention (MGAN; Fan et al., 2018): interactive co-attention, which compares with means, combined
+// with trilinear co-attention, which compares feature by feature.
 //
 //   coarse   c1 = Att(mean(F2), F1), c2 = Att(mean(F1), F2), score k . (W q), one W for each side
 //   fine     m1, m2: scores e1_i = max_j A_ij, e2_j = max_i A_ij of A_ij = w . [f1_i; f2_j; f1_i * f2_j]
 //   out = [c1; m1; m2; c2]
 //
-// Left to the caller: the paper's position weights 1 - distance / length, which scale features of the text before they
-// come in, and its aspect alignment loss, which compares the weights of several aspects of one sentence (wanted weights
-// are in the steps coarse_first and fine_first).
+// Left to the caller: the paper's position weights 1 - distance / length, which scale the input features, and its
+// aspect alignment loss, which compares the weights of several aspects of one sentence (requested weights are in the
+// steps coarse_first and fine_first).
 
 #include "heed/structures/feature/affinity.h"
 

@@ -21,7 +21,7 @@ TEST(MultiGrained, GivesTheGoldenNumbers) {
   EXPECT_TRUE(is_golden(out.step("fine_second").context, {.81122967, -.06631100}));
 }
 
-// Coarse, a zero query scores all features alike; fine, there is no best match on either side.
+// Coarse: a zero query gives all features the same score. Fine: there is no best match on either side.
 TEST(MultiGrained, GivesTheMeanOfOneInputWhereTheOtherIsEmpty) {
   const auto made = golden_multi_grained();
   const double third = 2. / 3;
@@ -41,7 +41,7 @@ TEST(MultiGrained, PutsTheAlignmentIntoBothGrains) {
   EXPECT_TRUE(is_golden(out.step("fine_first").weights, {.7, 0, .3}));
 }
 
-TEST(MultiGrained, WantsInputsOfOneWidth) {
+TEST(MultiGrained, RequiresInputsOfOneWidth) {
   EXPECT_THROW(structure("multi_grained", {.features = {2, 3}}), Error);
 }
 

@@ -1,17 +1,17 @@
-// Multi-representational attention, or meta-embeddings (DME and CDME, Kiela et al., 2018): which of several embeddings
-// of a token to believe.
+// Multi-representational attention, or meta-embeddings (DME and CDME, Kiela et al., 2018): weights several embeddings
+// of each token.
 //
 //   t_i = W_i x_i + b_i,   e_i = a . h_i + b,   x = sum_i align(e)_i t_i          for each token, over its E embeddings
 //
-//   form dme:    h_i = t_i. (The authors have two linear maps in a row, D to 2 to 1, which are one.)
+//   form dme:    h_i = t_i. (The authors have two linear maps in sequence, D to 2 to 1, which are equivalent to one.)
 //   form cdme:   h_i = BiLSTM(t_i), two units for each direction, along the sentence: the choice depends on the context
 //
-// gated: sigmoid as the usual alignment, so that embeddings are not rivals. activation: relu after the sum. An
-// embedding that a token does not have (keep) is masked; a token that has none gives 0.
+// gated: the default alignment is sigmoid, so that embeddings do not compete. activation: relu after the sum. A missing
+// embedding of a token (keep is false) is masked; a token without any embedding gives 0.
 //
 //   embedding 1 [B, L, D_1], embedding 2 [B, L, D_2], ...  ->  context [B, L, hidden], keep [B, L]
 //
-// The step is "choose", with tokens side by side: weights [B L, 1, E].
+// The step is "choose"; tokens are flattened into the batch axis: weights [B L, 1, E].
 
 #include <algorithm>
 
@@ -81,7 +81,7 @@ class MultiRepresentational final : public Structure {
     return {at::stack(rows, 2), masked ? at::stack(keeps, 2) : Tensor()};
   }
 
-  /// Along the sentence, each embedding for itself: [B, L, E, 2 units].
+  /// Encodes the sentence separately for each embedding: [B, L, E, 2 units].
   Tensor encoded(const Features& all) {
     const Features along{all.rows.transpose(1, 2), all.keep.defined() ? all.keep.transpose(1, 2) : Tensor()};
     return encode_->forward(along).rows.transpose(1, 2);

@@ -28,7 +28,7 @@ TEST(MultiRepresentational, HasTheGoldenNumbers) {
   EXPECT_TRUE(is_golden(out.context, {.27431242, -.00052364}));
 }
 
-TEST(MultiRepresentational, LetsEmbeddingsStandBesideEachOtherWhereGated) {
+TEST(MultiRepresentational, LetsGatedEmbeddingsNotCompete) {
   const auto gated = golden("multi_representational(gated)");
   EXPECT_TRUE(is_golden(gated->forward(one_token()).context, {.25976634, .06337241}));
 }
@@ -62,7 +62,7 @@ TEST(MultiRepresentational, ProjectsASingleEmbedding) {
   EXPECT_TRUE(is_golden(one->forward({.features = {one_row({1, -.5}, 2)}}).context, {.45, -.25}));
 }
 
-/// The weights at token 0, and how they are when the embeddings of token 2 are others.
+/// The weights at token 0, before and after a change of the embeddings of token 2.
 std::pair<Tensor, Tensor> weights_at_first(const std::string& spec) {
   at::manual_seed(9);
   const auto made = in_double(spec, {.features = {3}});

@@ -1,14 +1,14 @@
-// Parallel co-attention (Lu et al., 2016): every feature hears from all features of the other input before it is
-// scored.
+// Parallel co-attention (Lu et al., 2016): each feature gets a message from the other input before it is scored.
 //
 //   A = act(K1 W_A K2^T)                     [n1, n2], not normalized
 //   H1 = act(W1 K1 + A (W2 K2))              e1 = w1 . H1        c1 = sum_i align(e1)_i f1_i
 //   H2 = act(W2 K2 + A^T (W1 K1))            e2 = w2 . H2        c2 = sum_j align(e2)_j f2_j
 //   out = [c1; c2], or c1 + c2 as in the paper               act = tanh
 //
-// W_A (`between`), W1 (`from_first`) and W2 (`from_second`) serve both sides. The messages A (W2 K2) are attention with
-// the activated general score and no alignment, so A is not stored; where weights are wanted it is there as
-// also["affinity"] [B, n1, n2]. It is no step: its rows are no weights. From an empty input there is no message.
+// W_A (`between`), W1 (`from_first`) and W2 (`from_second`) are shared by both sides. The messages A (W2 K2) are
+// attention with the activated general score and no alignment, so A is not stored; if weights are requested, it is
+// returned as also["affinity"] [B, n1, n2]. It is not a step: its rows are not weights. An empty input sends no
+// message.
 
 #include "heed/structures/feature/affinity.h"
 

@@ -26,7 +26,7 @@ TEST(Parallel, GivesTheGoldenNumbers) {
   EXPECT_TRUE(is_golden(out.step("second").weights, {.33795131, .66204869}));
 }
 
-TEST(Parallel, ShowsTheAffinityWhereWeightsAreWanted) {
+TEST(Parallel, ReturnsTheAffinityWhereWeightsAreRequested) {
   const StructureInput in{.features = {one_row(kF1, 2), one_row(kF2, 2)}, .call = {.outputs = {.weights = true}}};
   const auto out = golden_parallel()->forward(in);
   EXPECT_TRUE(is_golden(out.also.at("affinity"), {.33637554, .19737532, -.33637554, .29131261, 0, .46211716}));
@@ -41,14 +41,14 @@ TEST(Parallel, SumsAsInThePaper) {
   EXPECT_THROW(structure("parallel(sum)", {.features = {2, 3}}), Error);
 }
 
-TEST(Parallel, HearsNothingFromPadding) {
+TEST(Parallel, GetsNoMessageFromPadding) {
   Features second = one_row({9, 9, .5, -1, 1, .5, NAN, NAN}, 2);
   second.keep = at::tensor({0, 1, 1, 0}).to(at::kBool).view({1, 4});
   const auto out = golden_parallel()->forward({.features = {one_row(kF1, 2), second}});
   EXPECT_TRUE(is_golden(out.context, {.76542617, .57724684, .83102434, -.00692697}));
 }
 
-/// sum_i softmax(w . tanh(W f_i)) f_i: what is left of a side without messages.
+/// sum_i softmax(w . tanh(W f_i)) f_i: the context of an input that gets no messages.
 Tensor alone(const std::vector<double>& features, const std::vector<double>& from, const std::vector<double>& score) {
   const auto f = numbers(features, {-1, 2});
   const auto e = at::tanh(f.matmul(numbers(from, {2, 2}).t())).matmul(numbers(score, {2}));

@@ -1,14 +1,15 @@
-// Rotatory attention (LCR-Rot; Zheng & Xia, 2018): a target asks the text left and right of it, and these ask back.
+// Rotatory attention (LCR-Rot; Zheng & Xia, 2018): a target attends to the text on its left and right, and their
+// contexts attend to the target.
 //
 //   r_t = mean(F_t)
 //   r_l = Att(r_t, F_l)          r_r = Att(r_t, F_r)
 //   r_lt = Att(r_l, F_t)         r_rt = Att(r_r, F_t)          out = [r_l; r_r; r_lt; r_rt]
 //
-// With hops (LCR-Rot-hop; Wallaart & Frasincar, 2019; three there) it goes round again, from r_lt on the left and r_rt
-// on the right in place of r_t. (The published HAABSA code asks with the pooled target in every hop, which makes all
-// but the last one idle.) Each hop has four sets of parameters of its own, or all share four if `tied`. An empty side
-// is usual, a target at the edge of its sentence: its vector is 0, and with the paper's score 0 asks for the mean of
-// the target.
+// With several hops (LCR-Rot-hop; Wallaart & Frasincar, 2019; three in the paper) this repeats, with r_lt on the left
+// and r_rt on the right as queries instead of r_t. (The published HAABSA code uses the pooled target as the query of
+// every hop, so that all hops but the last have no effect.) Each hop has its own four sets of parameters, or all hops
+// share four if `tied`. An empty side is common, for a target at the edge of its sentence: its vector is 0, and with
+// the paper's score a zero query gives the mean of the target.
 
 #include "heed/structures/query/hops.h"
 #include "heed/structures/structure.h"

@@ -5,7 +5,7 @@
 namespace heed::testing {
 namespace {
 
-/// One W, and b = .3, everywhere.
+/// The same W, and b = .3, in every slot.
 std::shared_ptr<Structure> golden_rotatory(const std::string& spec) {
   auto made = in_double(spec, {.features = {2}});
   for (const auto& item : made->named_parameters())
@@ -43,7 +43,7 @@ TEST(Rotatory, NamesItsStepsByHop) {
   EXPECT_TRUE(is_golden(tied.step("right_target.2").context, {kHop2[6], kHop2[7]}));
 }
 
-// Code that asks with the pooled target in every hop leaves the parameters of the first hop without a gradient.
+// With the pooled target as the query of every hop, the parameters of the first hop would get no gradient.
 TEST(Rotatory, LearnsInEveryHop) {
   const auto made = golden_rotatory("rotatory(hops=3)");
   const auto context = made->forward({.features = {kLeft, kTarget, kRight}}).context;
@@ -62,7 +62,7 @@ TEST(Rotatory, GivesTheMeanOfTheTargetWhereASideIsEmpty) {
     EXPECT_TRUE(is_golden(no_right.narrow(0, 2, 2), {0, 0})) << spec;
     EXPECT_TRUE(is_golden(no_right.narrow(0, 6, 2), {.75, -.25})) << spec;
     const auto both = made->forward({.features = {kLeft, kTarget, kRight}}).context.flatten();
-    EXPECT_TRUE(close(no_left.narrow(0, 2, 2), both.narrow(0, 2, 2))) << spec;  // the other side goes on as it was
+    EXPECT_TRUE(close(no_left.narrow(0, 2, 2), both.narrow(0, 2, 2))) << spec;  // the other side is unchanged
     EXPECT_TRUE(close(no_right.narrow(0, 0, 2), both.narrow(0, 0, 2))) << spec;
   }
 }
@@ -72,7 +72,7 @@ TEST(Rotatory, GivesTheMeansOfTheSidesWhereTheTargetIsEmpty) {
   EXPECT_TRUE(is_golden(out.context, {2. / 3, 2. / 3, -.4, .4, 0, 0, 0, 0}));
 }
 
-TEST(Rotatory, RefusesMoreHopsThanAnyoneWaitsFor) {
+TEST(Rotatory, RefusesTooManyHops) {
   try {
     structure("rotatory(hops=1000000)", {.features = {2}});
     FAIL() << "a million modules were made";

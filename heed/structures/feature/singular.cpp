@@ -1,9 +1,9 @@
-// Singular features, basic query (survey 3.1.1, 3.3.1): the general module as it is.
+// Singular features, basic query (survey 3.1.1, 3.3.1): the general attention module.
 //
 //   c = Att(q, F)
 //
-// The query comes from the data or from the model: the state of a decoder, a patient's record, a picture. One class
-// under two words, since the taxonomy asks two questions of it: how many inputs, and where the query comes from.
+// The query comes from the data or from the model: the state of a decoder, a patient's record, an image. One class has
+// two catalogue names, since it is an entry on two axes of the taxonomy: number of inputs, and type of query.
 
 #include "heed/structures/structure.h"
 

@@ -1,11 +1,11 @@
-// Co-attention by the best match (survey 3.1.1, equations 13 and 16): a feature counts as much as the feature of the
-// other input that suits it best.
+// Co-attention by the best match (survey 3.1.1, equations 13 and 16): the score of a feature is its largest affinity
+// with a feature of the other input.
 //
 //   A_ij = w . [f1_i; f2_j; f1_i * f2_j]        e1_i = max_j A_ij        e2_j = max_i A_ij
 //   c1 = sum_i align(e1)_i f1_i                 c2 = sum_j align(e2)_j f2_j               out = [c1; c2]
 //
-// The gradient of a maximum goes to the best match alone, of equals to the first. Where either input is empty there is
-// no match, and both contexts are 0.
+// The gradient of a maximum goes to the best match alone, the first of equal ones. If either input is empty there is no
+// match, and both contexts are 0.
 
 #include "heed/structures/feature/affinity.h"
 

@@ -33,7 +33,7 @@ TEST(Trilinear, GivesNothingWhereEitherInputIsEmpty) {
   EXPECT_EQ(largest(made->forward({.features = {kNone, one_row(kF2, 2)}}).context), 0);
 }
 
-TEST(Trilinear, WantsInputsOfOneWidth) {
+TEST(Trilinear, RequiresInputsOfOneWidth) {
   EXPECT_THROW(structure("trilinear", {.features = {2, 3}}), Error);
 }
 
