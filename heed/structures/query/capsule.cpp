@@ -1,11 +1,10 @@
-// Capsule-based attention (Wang et al., 2018): a learned query for each class, and what the class finds says how likely
-// it is.
+// Capsule-based attention (Wang et al., 2018): one learned query per class, whose context gives the probability.
 //
 //   e_l = q_c . f_l,   v_c = sum_l a_l f_l,   p_c = sigmoid(w_c . v_c + b_c),   r_c = p_c v_c
 //
-// The context is r [B, C, D]. also: "probabilities" [B, C], p; "similarities" [B, C], the mean feature . r_c. The
-// prediction is the most probable class. The losses are in heed/structures/query/capsule.h: the capsule of the right
-// class should be like the input, those of wrong classes should not.
+// The context is r [B, C, D]. Additional outputs: "probabilities" [B, C], p; "similarities" [B, C], the mean feature .
+// r_c. The prediction is the most probable class. The losses are in heed/structures/query/capsule.h: the capsule of the
+// true class should be similar to the input, the others should not.
 
 #include "heed/structures/query/capsule.h"
 
@@ -67,7 +66,7 @@ Tensor hinge(const Tensor& x, const Tensor& right, CapsuleLoss form) {
 
 Tensor of_capsules(const StructureOutput& capsules, const std::string& name) {
   const auto found = capsules.also.find(name);
-  check(found != capsules.also.end(), "capsule: got no ", name, ", expected what the structure capsule gives");
+  check(found != capsules.also.end(), "capsule: got no ", name, ", expected the output of the structure capsule");
   return found->second;
 }
 

@@ -81,8 +81,8 @@ TEST(CapsuleLoss, IsTheHingeLossOfTorch) {
   EXPECT_TRUE(close(capsule_loss(given_as(x), y), 2 * at::multi_margin_loss(x, y), 1e-12));
 }
 
-// A loss that draws all capsules to the mean feature would have gradients of the same sign for right and wrong classes.
-TEST(CapsuleLoss, WantsCapsulesOfWrongClassesToDiffer) {
+// A loss that pulls all capsules to the mean feature would have gradients of the same sign for all classes.
+TEST(CapsuleLoss, PushesCapsulesOfWrongClassesAway) {
   for (const auto form : {CapsuleLoss::code, CapsuleLoss::paper}) {
     auto out = given_as(numbers({.5, .4, .6}, {1, 3}));
     const auto similarities = numbers({.5, .4, .6}, {1, 3}).requires_grad_();

@@ -1,4 +1,4 @@
-// Hops that share their parameters, or have parameters of their own.
+// Hops with shared (tied) or separate parameters.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace heed {
 
-/// make("_1"), make("_2"), ... for as many hops; where they are tied, make("") once, and the same for each hop.
+/// Returns {make("_1"), make("_2"), ...}, one for each hop; if tied, calls make("") once and repeats its result.
 template <typename Make>
 auto for_each_hop(int64_t hops, bool tied, Make make) {
   std::vector<decltype(make(std::string()))> all;
@@ -18,9 +18,10 @@ auto for_each_hop(int64_t hops, bool tied, Make make) {
   return all;
 }
 
-/// Modules of one kind in a structure at most: hops, layers, levels, inputs. More only take minutes to make.
+/// Upper limit for hops, layers, levels and inputs of a structure. Larger numbers take minutes to construct.
 inline constexpr int64_t kMaxRepeats = 256;
 
+/// Returns count. Throws Error unless 1 <= count <= kMaxRepeats.
 inline int64_t checked_repeats(const std::string& structure, const std::string& option, int64_t count) {
   check(count >= 1 && count <= kMaxRepeats, structure, ": ", option, " is ", count, ", expected 1 to ", kMaxRepeats);
   return count;

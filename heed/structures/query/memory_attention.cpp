@@ -1,12 +1,12 @@
-// Multihop attention network (MAN, Tran & Niederee, 2018; the survey's reference list has another name):
+// Multihop attention network (MAN, Tran & Niederee, 2018; the survey's reference list names it differently):
 //
 //   e_l = w . (tanh(W_u h_l) * tanh(W_m m)),   c = sum_l a_l h_l,   m <- m + c,   from m = q, or m = mean(F)
 //
-// The score is the dot product of w * tanh(W_m m) with tanh(W_u h_l), so that it streams. The survey says that all hops
-// share W_u, W_m and w; the authors' code has some for each hop (tied=false). That code also adds the context of the
-// hop before; here each hop adds its own, as the formula says.
+// The score is the dot product of w * tanh(W_m m) with tanh(W_u h_l), which is computed in blocks. The survey says
+// that all hops share W_u, W_m and w; the authors' code has separate ones for each hop (tied=false). That code also
+// adds the context of the previous hop; here each hop adds its own, as in the formula.
 //
-// The context is that of the last hop. also: "memory" [B, Lq, D], m after it.
+// The context is that of the last hop. Additional output: "memory" [B, Lq, D], m after the last hop.
 
 #include "heed/structures/query/hops.h"
 #include "heed/structures/structure.h"

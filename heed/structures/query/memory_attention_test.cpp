@@ -22,7 +22,7 @@ TEST(MemoryAttention, ScoresByTheProductOfTwoHiddenLayers) {
   EXPECT_NEAR(out.context.item<double>(), found_by(.4), 1e-12);
 }
 
-// The authors' code adds the context of the hop before, so that its second hop would ask with .4 alone.
+// The authors' code adds the context of the previous hop, so that the query of its second hop would be .4 alone.
 TEST(MemoryAttention, AsksWithAMemoryOfWhatItFound) {
   const auto out = small("memory_attention(hops=2)")
                        ->forward({.features = {one_row({1, -2}, 1)}, .query = numbers({.4}, {1, 1, 1})});

@@ -2,14 +2,13 @@
 //
 //   u^1 = B q;     p = align(u^k . A^k x_l),   o^k = sum_l p_l C^k x_l,   u^{k+1} = u^k + o^k,   k = 1 .. K
 //
-//   adjacent      A^{k+1} = C^k, B = A^1: K + 1 matrices. The answer is read through W^T = C^K: also "answer"
-//                 [B, Lq, D], the logits of the words, where x and q are bags of words
-//   layerwise     one A and one C for all hops, as in a recurrent network, B of its own, u' = H u + o; with relu, the
-//                 second half of u' passes a ReLU. The answer is the caller's
+//   adjacent      A^{k+1} = C^k, B = A^1: K + 1 matrices. The output matrix is W^T = C^K: also["answer"] [B, Lq, D] are
+//                 the logits of the words, if x and q are bags of words
+//   layerwise     one A and one C for all hops, as in a recurrent network, a separate B, u' = H u + o; with relu, the
+//                 second half of u' passes a ReLU. The caller computes the answer
 //
-// x_l are bags of words or sums of embeddings; sentences that carry their time bring it in x_l. The context is u^{K+1}
-// [B, Lq, hidden]. Linear start removes the alignment: heed/structures/query/memory_network.h. Steps are then called
-// "linear".
+// x_l are bags of words or sums of embeddings; time encodings are part of x_l. The context is u^{K+1} [B, Lq, hidden].
+// Linear start removes the alignment (heed/structures/query/memory_network.h); the steps are then named "linear".
 
 #include "heed/structures/query/memory_network.h"
 
@@ -89,7 +88,7 @@ class MemoryNetwork final : public Structure {
   Tensor from_query_, carry_;  // B [d, Dq], H [d, d]
   std::vector<Hop> hops_;
   Slot start_;
-  Tensor linear_;  // 1 while the alignment is removed; a buffer, so that copies and files have it
+  Tensor linear_;  // 1 during linear start; a buffer, so that clones and saved parameters include it
 };
 
 const Structure::Parts::Entry memory_network_entry{

@@ -1,5 +1,4 @@
-// What a memory network needs besides its structure, memory_network: its linear start, and weights for the positions of
-// words.
+// Additions to the structure memory_network: linear start, and position weights for the words of a sentence.
 
 #pragma once
 
@@ -7,13 +6,14 @@
 
 namespace heed {
 
-/// Linear start (Sukhbaatar et al., 2015): while it is on, weights are the scores themselves; train so until it no
-/// longer helps, then switch it off. The parameters are the same in both. Copies and files remember it.
+/// Linear start (Sukhbaatar et al., 2015): while it is on, the weights are the scores themselves. Train with it until
+/// the loss stops improving, then switch it off. Both modes have the same parameters. Clones and saved parameters keep
+/// the mode. Throws Error for any other structure.
 void set_linear(Structure& memory_network, bool on);
 bool is_linear(const Structure& memory_network);
 
-/// What the words of a sentence are weighed with before they are summed, channel by channel, so that their order is
-/// seen; j = 1 .. words, k = 1 .. width:
+/// Weights [words, width] for the words of a sentence, one for each channel, so that their sum depends on word order;
+/// words (parameter spec) is the length of the sentence, j = 1 .. words, k = 1 .. width:
 ///
 ///   paper   (1 - j / words) - (k / width) (1 - 2 j / words)
 ///   code    1 + 4 (k - (width + 1) / 2) (j - (words + 1) / 2) / (width words)      (the authors' MATLAB code)

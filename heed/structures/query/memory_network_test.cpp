@@ -68,7 +68,7 @@ TEST(MemoryNetwork, ReadsKeysAsTheHopBeforeReadValues) {
   EXPECT_TRUE(close(out.also.at("answer"), at::matmul(u, p["embed_3"]), 1e-12));  // W^T = C^K
 }
 
-TEST(MemoryNetwork, AsksAsItIsWhereNothingIsReal) {
+TEST(MemoryNetwork, PassesTheQueryOnWhereNothingIsReal) {
   auto given = units();
   given.features[0].keep = at::zeros({1, 3}, at::kBool);
   EXPECT_TRUE(golden(3)->forward(given).context.equal(golden_query()));
@@ -93,7 +93,7 @@ TEST(MemoryNetwork, MasksInItsLinearStartToo) {
   EXPECT_TRUE(is_golden(made->forward(given).context, {1 + 1, .5 + 8}));
 }
 
-TEST(MemoryNetwork, CopiesAndFilesRememberTheLinearStart) {
+TEST(MemoryNetwork, KeepsTheLinearStartInCopiesAndFiles) {
   const StructureOptions options{.features = {3}};
   EXPECT_TRUE(is_linear(*structure("memory_network(linear_start)", options)));
   const auto made = structure("memory_network", options);

@@ -1,12 +1,12 @@
-// Multi-head attention (Vaswani et al., 2017; survey (38)): several queries at once, each its own view.
+// Multi-head attention (Vaswani et al., 2017; survey (38)): several queries in parallel, each with its own projections.
 //
 //   c^(j) = Att_j(W_q^(j) q, W_K^(j) F, W_V^(j) F),     c = W_O concat(c^(1), ..., c^(h))
 //
-// A head is D / h wide (split, the default) or D wide (full, as the survey writes it). key_heads shares keys and values
-// among heads: 1 is multi-query, a divisor of h grouped-query attention. Any mechanism in every head; or several,
-// "scaled_dot + softmax | additive + sparsemax", each in an equal share of the heads, in that order. Since W_O of
-// contexts side by side is the sum of each head's own columns of W_O, heads with different mechanisms are modules of
-// their own whose outputs add up, biases too.
+// A head is D / h wide (split, the default) or D wide (full, as in the survey). num_kv_heads shares keys and values
+// among heads: 1 is multi-query attention, a divisor of h grouped-query attention. All heads have the same mechanism,
+// or several mechanisms, "scaled_dot + softmax | additive + sparsemax", each in an equal share of the heads, in that
+// order. W_O applied to concatenated contexts is a sum over heads, so heads with different mechanisms are separate
+// modules whose outputs (with biases) are added.
 
 #include "heed/structures/structure.h"
 
@@ -36,8 +36,8 @@ class MultiHead final : public Structure {
     const int64_t key_heads = spec.integer("num_kv_heads", heads);
     const bool full = spec.choice("width", {"split", "full"}) == "full";
     const bool bias = spec.flag("bias");
-    check(heads >= 1, "multi_head: heads is ", heads, ", expected at least 1");
-    check(key_heads >= 1, "multi_head: key_heads is ", key_heads, ", expected at least 1");
+    check(heads >= 1, "multi_head: num_heads is ", heads, ", expected at least 1");
+    check(key_heads >= 1, "multi_head: num_kv_heads is ", key_heads, ", expected at least 1");
     const int64_t total = given.hidden_dim > 0 ? given.hidden_dim : width_of(0);
     check(full || total % heads == 0, "multi_head: a width of ", total, " does not split into ", heads,
           " heads; expected a multiple, or width=full");

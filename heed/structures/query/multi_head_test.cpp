@@ -31,7 +31,7 @@ TEST(MultiHead, HasTheGoldenNumbers) {
   copy(*heads, "attend.heads.query", kOfQuery.t());
   copy(*heads, "attend.heads.keys", kOfKeys.t());
   copy(*heads, "attend.heads.values", kOfValues.t());
-  copy(*heads, "attend.heads.out", at::eye(2, kDouble));  // the contexts of both heads, as they are
+  copy(*heads, "attend.heads.out", at::eye(2, kDouble));  // the output is the contexts of both heads
   const auto concat = matrix({.69280411, 2, .67350416, 1.82220586, .72139931, 1.82220586}, 3);
   EXPECT_TRUE(close(heads->forward(x_over_x()).context[0], concat, 1e-7));
   copy(*heads, "attend.heads.out", matrix({1, .5, -1, 2}, 2).t());

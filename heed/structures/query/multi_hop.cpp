@@ -1,16 +1,16 @@
-// Multi-hop attention in the survey's general form (41)-(42): the query is refined by what was found.
+// Multi-hop attention in the survey's general form (41)-(42): each hop refines the query with the context found so far.
 //
 //   c^(0) = mean(F),   q^(0) = q
 //   q^(s+1) = transform(q^(s), c^(s))
 //   c^(s+1) = Att([q^(s+1); c^(s)], F)                  s = 0 .. S-1;   the output is c^(S)
 //
-// The survey counts the scores of a hop as e^(s); they give c^(s+1), so that S hops are S uses of a mechanism, and the
-// mean is where they start, not the first answer.
+// The survey numbers the scores of a hop e^(s); they give c^(s+1). So S hops are S attention calls, and the mean is the
+// initial context, not the result of the first hop.
 //
 //   transform tanh:        q' = tanh(W_q q + W_c c + b)
-//   transform attention:   q' = Att(a, G) over the features G of a question; a is q, c or [q; c] (asks)
+//   transform attention:   q' = Att(a, G) over the features G of a question; a is q, c or [q; c] (option asks)
 //
-// also: "query" [B, Lq, Dq], q^(S).
+// Additional output: "query" [B, Lq, Dq], q^(S).
 
 #include "heed/structures/joined_query.h"
 #include "heed/structures/query/hops.h"

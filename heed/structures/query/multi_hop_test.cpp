@@ -3,8 +3,8 @@
 namespace heed::testing {
 namespace {
 
-/// tanh(W q + c / 2), and the additive score with [W1 | W1]. Keys and values are one here, the golden numbers have two:
-/// features of width 4 are key and value side by side, and matrices read their half.
+/// tanh(W q + c / 2), and the additive score with [W1 | W1]. The golden values have separate keys and values, the
+/// structure has not: features of width 4 concatenate key and value, and each matrix reads its half.
 std::shared_ptr<Structure> golden(int64_t hops, bool tied) {
   auto made = in_double("multi_hop(hops=" + std::to_string(hops) + ", tied=" + (tied ? "true)" : "false)"),
                         {.features = {4}, .query_dim = 2, .hidden_dim = 2});
@@ -58,7 +58,7 @@ TEST(MultiHop, SharesParametersWhereHopsAreTied) {
   EXPECT_EQ(count("multi_hop(hops=5)"), 5 * count("multi_hop(hops=1)"));
 }
 
-// A question of one feature answers every query with that feature.
+// If the question has a single feature, that feature is the next query.
 TEST(MultiHop, TakesItsNextQueryFromTheQuestion) {
   for (const std::string asks : {"query", "context", "both"}) {
     at::manual_seed(3);

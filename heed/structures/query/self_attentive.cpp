@@ -1,15 +1,15 @@
-// Self-attentive queries (survey 3.3.1): no query comes from outside.
+// Self-attentive queries (survey 3.3.1): the structure takes no query.
 //
 //   learned       one query is learned (33), (34):  c = Att(F)                                          [B, 1, D]
-//   features      every feature asks (35):          c_l = Att(W_Q f_l, W_K F, W_V F)                    [B, L, D]
+//   features      every feature is a query (35):    c_l = Att(W_Q f_l, W_K F, W_V F)                    [B, L, D]
 //                 with norm (37):                   LayerNorm(f_l + c_l)
 //   structured    r queries are learned (Lin et al., 2017):  A = align(W_2 tanh(W_1 F)),  C = A F       [B, r, D]
 //                 also "penalty" [B]:               || A A^T - I ||_F^2
 //
 // The penalty is the SQUARED Frobenius norm, as in the paper; a widely used port takes the root. The alignment runs
 // over positions, not over the r queries. With several heads, or a weight for every channel, the penalty is the mean
-// over them; where nothing is real it is 0. It needs the weights, so they are always among the steps. With learned and
-// structured, the score of the mechanism is self_attentive, whatever else it names.
+// over them; for an empty input it is 0. It needs the weights, so the steps always hold them. With learned and
+// structured, the score is always self_attentive, even if the mechanism names another.
 
 #include "heed/structures/structure.h"
 
@@ -37,7 +37,7 @@ class SelfAttentiveQuery final : public Structure {
     if (form == "learned") attend_ = slot_with_score("self_attentive", "attend", 0, D);
     if (form == "structured") attend_ = slot_of(with_queries(mechanism(), queries_), "attend", 0, D);
     if (form == "features") {
-      if (options.num_heads == 1) {  // several heads bring projections of their own
+      if (options.num_heads == 1) {  // several heads have their own projections
         to_query_ = parameter("to_query", {D, D});
         to_keys_ = parameter("to_keys", {D, D});
         to_values_ = parameter("to_values", {D, D});
@@ -50,7 +50,7 @@ class SelfAttentiveQuery final : public Structure {
     }
   }
 
-  /// "self_attentive(queries=r)", with what the mechanism says of that score besides.
+  /// The mechanism with the score "self_attentive(queries=r)", keeping other options of that score.
   static Mechanism with_queries(const Mechanism& mechanism, int64_t queries) {
     const auto& parts = mechanism.parts();
     const bool own = parts.score.name == "self_attentive" && !parts.score.options.empty();

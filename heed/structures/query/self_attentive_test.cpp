@@ -93,7 +93,7 @@ TEST(SelfAttentive, PenalizesNothingWhereNothingIsReal) {
   EXPECT_EQ(largest(out.context[0]), 0);
 }
 
-TEST(SelfAttentive, PenalizesWithAllWeightsHoweverFewAreWanted) {
+TEST(SelfAttentive, PenalizesWithAllWeightsHoweverFewAreRequested) {
   StructureInput given{.features = {one_row(kF1, 2)}};
   given.call.outputs.weights = true;
   given.call.outputs.rows = {1};

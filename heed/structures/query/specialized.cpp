@@ -1,4 +1,4 @@
-// Specialized query (survey 3.3.1): the query is what another attention module, or a mean, says of a second input.
+// Specialized query (survey 3.3.1): the query is the mean of a second input, or the context of an attention over it.
 //
 //   form mean:     q = mean(G)                  form attention:   q = Att(G), self-attentive
 //   c = Att(q, F)

@@ -32,7 +32,7 @@ TEST(Specialized, AsksWithZeroWhereTheOtherInputIsEmpty) {
   EXPECT_TRUE(close(out.context, numbers({2. / 3, 2. / 3}, {1, 1, 2}), 1e-12));  // all scores 0: the mean
 }
 
-TEST(Specialized, FindsNothingInNothing) {
+TEST(Specialized, GivesZeroForEmptyFeatures) {
   for (const std::string spec : {"specialized", "specialized(attention)"}) {
     const Features nothing{at::full({1, 2, 2}, NAN, kDouble), at::zeros({1, 2}, at::kBool)};
     const auto out = in_double(spec, {.features = {2}})->forward({.features = {nothing, one_row(kF2, 2)}});

@@ -1,9 +1,8 @@
-// A stack (survey 3.3.2, the Transformer's way to several hops): not the query, the features themselves are rewritten.
+// A stack (survey 3.3.2, multi-hop as in the Transformer): each layer rewrites the features instead of the query.
 //
 //   F <- LayerNorm(F + Att(W_Q F, W_K F, W_V F)),   once for each layer
 //
-// A layer is the structure self_attentive(features, norm). There is no feed-forward part here: the layers of a
-// Transformer have one.
+// A layer is the structure self_attentive(features, norm). Unlike Transformer layers it has no feed-forward sublayer.
 
 #include "heed/structures/query/hops.h"
 #include "heed/structures/structure.h"

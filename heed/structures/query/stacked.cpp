@@ -2,8 +2,8 @@
 //
 //   c^k = Att(u^{k-1}, F),   u^k = c^k + u^{k-1},   u^0 = q,   k = 1 .. K
 //
-// The query is pulled towards what was found. Each hop has parameters of its own, as in the paper, or all share them.
-// A sum: query and features must be equally wide.
+// Each hop adds the context it found to the query. Hops have separate parameters, as in the paper, or share them
+// (tied). Because of the sum, query and features must have the same width.
 
 #include "heed/structures/query/hops.h"
 #include "heed/structures/structure.h"
