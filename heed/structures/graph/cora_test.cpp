@@ -1,5 +1,5 @@
-// The graph attention network that the authors of GAT trained for Cora, on Cora: weights, logits and attention from
-// outside. The data are files beside the repository; HEED_DATA says where, and without them the test is skipped.
+// The graph attention network that the authors of GAT trained on Cora: parameters, logits and attention weights are
+// theirs. The data are files outside the repository, in the folder HEED_DATA; without them the test is skipped.
 
 #include <cstdlib>
 #include <fstream>

@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-/// x [N, in] by weight [H, out, in] -> [N, H, out].
+/// Projects x [N, in] with weight [H, out, in] -> [N, H, out].
 Tensor by_heads(const Tensor& x, const Tensor& weight) {
   return at::linear(x, weight.flatten(0, 1)).view({x.size(0), weight.size(0), weight.size(1)});
 }
@@ -68,7 +68,7 @@ void GraphAttentionImpl::pretty_print(std::ostream& stream) const {
   const auto& o = options_;
   stream << "heed::GraphAttention(" << (o.version == GatVersion::v1 ? "gat" : "gatv2") << " + " << o.alignment
          << "; in " << o.in_dim << ", out " << o.out_dim << ", heads " << o.num_heads
-         << (o.join == JoinHeads::concat ? " side by side" : " in the mean") << ", gradient " << o.negative_slope
+         << (o.join == JoinHeads::concat ? " side by side" : " in the mean") << ", negative slope " << o.negative_slope
          << (o.self_loops ? ", self loops" : "") << (o.score_bias ? ", score bias" : "") << (o.bias ? ", bias" : "")
          << (o.activation == GatActivation::elu ? ", elu" : "");
   if (o.dropout > 0) stream << ", dropout " << o.dropout;
@@ -95,7 +95,7 @@ EdgeScore GraphAttentionImpl::score_of(const Tensor& nodes, const Tensor& values
   return {receiver, values, p["to_scores"], o.negative_slope};
 }
 
-/// heads [N, H, out]
+/// Concatenates or averages heads [N, H, out], adds the bias and applies the activation.
 Tensor GraphAttentionImpl::joined(const Tensor& heads) const {
   auto out = options_.join == JoinHeads::concat ? heads.flatten(1) : heads.mean(1);
   if (options_.bias) out = out + parameters_["bias"];
@@ -121,7 +121,7 @@ GraphAttended GraphAttentionImpl::forward(const Tensor& nodes, const Graph& grap
     if (call.noise.dropout == 0) call.noise.dropout = o.dropout;
     follow_scope(call.noise);
   }
-  // Before the projections: whatever stands at a node without an edge must not reach their gradients.
+  // Zeroed before the projections: NaN at a node without edges must not reach their gradients.
   const auto alone = own.connected().logical_not();
   const auto clean = alone.any().item<bool>() ? nodes.masked_fill(alone.to(nodes.device()).unsqueeze(1), 0.0) : nodes;
   const auto values = by_heads(clean, parameters_["values"]);  // [N, H, out]

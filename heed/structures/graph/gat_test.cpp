@@ -1,4 +1,4 @@
-// The layers of GAT and GATv2: numbers to check, what their scores can and cannot rank, and the promises of the core.
+// The layers of GAT and GATv2: golden values, what their scores can and cannot rank, and the promises of attention.
 
 #include "heed/structures/graph/gat.h"
 
@@ -65,7 +65,7 @@ TEST(Gatv2, HasTheGoldenNumbers) {
   EXPECT_NEAR(softly.context[0][0].item<double>(), first, 1e-7);
 }
 
-/// Everybody attends everybody: the edges of row i are those into i.
+/// The complete graph: edges i N ... i N + N - 1 are those into node i.
 Graph complete(int64_t nodes) {
   const auto all = at::arange(nodes);
   return {at::stack({all.repeat(nodes), all.repeat_interleave(nodes)}), nodes};
@@ -84,7 +84,7 @@ TEST(Gat, PrefersTheSameNeighborForEveryNode) {
   }
 }
 
-// The dictionary that a static score cannot look up (Brody et al., 2022): every node wants the one that is like it.
+// The dictionary lookup that static scores cannot do (Brody et al., 2022): every node attends to the one equal to it.
 // With L = -R and a = (-1, ...), e = -sum LeakyReLU(x_j - x_i): with x once positive and once negated that is
 // -1.2 sum |x_j - x_i| + .2 ..., largest at j = i.
 TEST(Gatv2, MayPreferAnotherNeighborForEveryNode) {
@@ -224,7 +224,8 @@ TEST(GraphAttention, PrintsItself) {
   std::ostringstream text;
   text << GraphAttention(GraphAttentionOptions{.in_dim = 4, .out_dim = 3, .num_heads = 2, .version = GatVersion::v2});
   EXPECT_EQ(text.str(),
-            "heed::GraphAttention(gatv2 + softmax; in 4, out 3, heads 2 side by side, gradient 0.2, self loops, bias)");
+            "heed::GraphAttention(gatv2 + softmax; in 4, out 3, heads 2 side by side, negative slope 0.2, "
+            "self loops, bias)");
 }
 
 TEST(GraphAttention, RefusesWhatItCannotDo) {

@@ -1,12 +1,12 @@
 // Graph attention as a structure: the layer of gat.h over graphs in a batch.
 //
-// The features are nodes; every batch row has the same edges. Edges at a node that is not real are left out, so such a
-// node attends nothing, is attended by none, and gives 0. To the layer a batch is one graph of B * L nodes. The step
-// "attend" has weights [edges that were kept, heads], and also["edges"] says which: [2, edges], nodes counted through
-// the batch, self loops after. Of a call, noise, path and the want of weights count; anything else is refused.
+// The features are nodes; every batch element has the same edges. Edges at a padded node are left out: such a node
+// attends to nothing, is attended to by none, and its context is 0. For the layer a batch is one graph of B * L nodes.
+// The step "attend" has weights [kept edges, heads]; also["edges"] [2, kept edges] lists the edges, with nodes numbered
+// through the batch and self loops last. A call may set noise, path and the request for weights; the rest is refused.
 //
-// The graph is sorted when edges or keep are other ones than before; comparing them is a pass over them. For one graph
-// that never changes, GraphAttention with a Graph made once is the fast way.
+// The graph is sorted again when edges or keep differ from those of the last call; the comparison is one pass over
+// them. For a graph that never changes, GraphAttention with a Graph built once is faster.
 
 #include <mutex>
 
@@ -16,12 +16,12 @@
 namespace heed {
 namespace {
 
-/// The graph of a whole batch, and what it was made of.
+/// The graph of a whole batch, and the inputs it was built from.
 struct BatchGraph {
   Tensor edges, keep;  // as given, on the CPU; copies
   int64_t rows, nodes;
   Graph graph;
-  Tensor draws_by;  // int64 [2, n]: batch row, number of the edge; the loop of node i has the number E + i
+  Tensor draws_by;  // int64 [2, n]: batch element, index of the edge; the self loop of node i has the index E + i
 };
 
 bool equal_or_none(const Tensor& x, const Tensor& y) {
@@ -43,13 +43,14 @@ std::string wants_besides_weights(const Outputs& outputs) {
   return joined(names);
 }
 
-/// A layer of a graph has scores of its own, and no row of keys that the other wants speak of.
+/// Throws Error for settings without a meaning here: the layer computes its own scores, and the other outputs need a
+/// dense row of keys.
 void check_graph_call(const Call& call) {
   check(call.scale == 1, "graph_attention: scale is ", call.scale, ", expected 1: the layer has scores of its own");
   check(call.soft_cap == 0, "graph_attention: soft_cap is ", call.soft_cap,
         ", expected 0: the layer has scores of its own");
   const auto others = wants_besides_weights(call.outputs);
-  check(others.empty(), "graph_attention: the call wants ", others, ", expected weights alone, one for each edge");
+  check(others.empty(), "graph_attention: the call requests ", others, ", expected weights alone, one for each edge");
 }
 
 class GraphStructure final : public Structure {
@@ -66,7 +67,7 @@ class GraphStructure final : public Structure {
                      .num_heads = heads,
                      .version = spec.choice("version", {"v1", "v2"}) == "v1" ? GatVersion::v1 : GatVersion::v2,
                      .alignment = mechanism().parts().align.to_string(),
-                     .self_loops = false,  // only real nodes get one, here
+                     .self_loops = false,  // added here, for real nodes only
                      .bias = false,
                      .dropout = given.dropout}));
   }
@@ -75,7 +76,7 @@ class GraphStructure final : public Structure {
   int64_t width() const override { return width_of(0); }
 
  private:
-  /// The edges of one batch row, int64 [2, E] on the CPU.
+  /// The edges of one batch element, int64 [2, E] on the CPU.
   static Tensor edges_of(const StructureInput& in) {
     const int64_t L = in.features[0].length();
     check(in.edges.dim() == 2 && in.edges.size(0) == 2 && in.edges.scalar_type() == at::kLong,
@@ -88,7 +89,7 @@ class GraphStructure final : public Structure {
          ", expected nodes from 0 to ", L - 1);
   }
 
-  /// Edges between real nodes of all batch rows.
+  /// The edges between real nodes of all batch elements.
   BatchGraph batch_graph(const Tensor& given, const Tensor& keep, int64_t B, int64_t L) const {
     auto edges = given;
     auto numbers = at::arange(given.size(1), at::kLong);
@@ -109,7 +110,7 @@ class GraphStructure final : public Structure {
     return {given.clone(), keep.defined() ? keep.clone() : Tensor(), B, L, Graph(all, B * L), draws_by};
   }
 
-  /// That of the last call if nothing has changed. Several threads may call.
+  /// The graph of this call; that of the last call if the inputs are equal. Thread-safe.
   std::shared_ptr<const BatchGraph> graph_of(const StructureInput& in) {
     const Features& nodes = in.features[0];
     const auto edges = edges_of(in), keep = nodes.keep.defined() ? nodes.keep.to(at::kCPU) : nodes.keep;
@@ -150,7 +151,7 @@ class GraphStructure final : public Structure {
     StructureOutput out;
     out.context = out.add("attend", attended);
     out.keep = in.features[0].keep;
-    out.also["edges"] = batch->graph.edges().clone();  // the graph may be used again
+    out.also["edges"] = batch->graph.edges().clone();  // a copy: the graph may be reused by later calls
     return out;
   }
 
@@ -159,7 +160,7 @@ class GraphStructure final : public Structure {
   bool loops_;
   GraphAttention layer_{nullptr};
   std::mutex mutex_;
-  std::shared_ptr<const BatchGraph> last_;  // under the mutex
+  std::shared_ptr<const BatchGraph> last_;  // guarded by mutex_
 };
 
 const Structure::Parts::Entry graph_attention_entry{

@@ -70,7 +70,7 @@ TEST(GraphAttentionStructure, WorksWhereThereIsNothing) {
       }
 }
 
-TEST(GraphAttentionStructure, RefusesWhatIsNoGraphOfItsNodes) {
+TEST(GraphAttentionStructure, RefusesEdgesThatAreNoGraphOfItsNodes) {
   const auto made = in_double("graph_attention", {.features = {4}});
   auto in = ring(1, 4);
   in.edges[0][0] = 4;
@@ -99,7 +99,7 @@ TEST(GraphAttentionStructure, SaysWhatWasWrongWithTheEdges) {
   EXPECT_EQ(refusal(*made, in), "graph_attention: edges is [2, 3] Int, expected [2, E] Long");
 }
 
-TEST(GraphAttentionStructure, RefusesWhatACallAsksForInVain) {
+TEST(GraphAttentionStructure, RefusesCallSettingsItCannotHonor) {
   const auto made = in_double("graph_attention", {.features = {4}});
   const auto says = [&](const Call& call, const std::string& what) {
     auto in = ring(1, 3);
@@ -108,16 +108,16 @@ TEST(GraphAttentionStructure, RefusesWhatACallAsksForInVain) {
   };
   says({.scale = 2}, "scale is 2");
   says({.soft_cap = 5}, "soft_cap is 5");
-  says({.outputs = {.rows = {0}}}, "wants rows");
-  says({.outputs = {.heads = {0}}}, "wants heads");
-  says({.outputs = {.lse = true, .entropy = true}}, "wants lse, entropy");
-  says({.outputs = {.column_mass = true}}, "wants column_mass");
-  says({.outputs = {.top = 2}}, "wants top");
-  says({.outputs = {.links = at::zeros({1, 4}, at::kLong)}}, "wants links");
+  says({.outputs = {.rows = {0}}}, "requests rows");
+  says({.outputs = {.heads = {0}}}, "requests heads");
+  says({.outputs = {.lse = true, .entropy = true}}, "requests lse, entropy");
+  says({.outputs = {.column_mass = true}}, "requests column_mass");
+  says({.outputs = {.top = 2}}, "requests top");
+  says({.outputs = {.links = at::zeros({1, 4}, at::kLong)}}, "requests links");
   says({.noise = {.sample = true, .uniforms = at::rand({1, 3, 3}, kDouble)}}, "uniforms");
 }
 
-/// Rows 0 and 1 of a ring with holes, in the words of a call that draws.
+/// A ring with padding for two batch elements, and a call that samples.
 struct Drawing {
   std::string alignment;
   at::ScalarType type;
@@ -148,7 +148,7 @@ std::vector<Drawing> every_drawing() {
   return all;
 }
 
-TEST(GraphAttentionStructure, DrawsForABatchRowWhateverOthersThereAre) {
+TEST(GraphAttentionStructure, DrawsForABatchElementIndependentlyOfTheOthers) {
   for (const auto& d : every_drawing()) {
     const auto made = d.made();
     const auto in = d.given();
@@ -162,7 +162,7 @@ TEST(GraphAttentionStructure, DrawsForABatchRowWhateverOthersThereAre) {
   }
 }
 
-// In the ring node i attends i and i + 1: padding at 0 and after the end changes what 0 and the last one see, alone.
+// In the ring node i attends to i and i + 1: padding at 0 and at the end only changes what node 0 and the last one see.
 TEST(GraphAttentionStructure, DrawsForAnEdgeWhateverPaddingThereIs) {
   for (const auto& d : every_drawing()) {
     const auto made = d.made();
@@ -185,7 +185,7 @@ TEST(GraphAttentionStructure, LearnsWhatToDrawByReward) {
   in.features[0].keep[1][2] = false;
   in.call.noise.seed = 6;
   const auto reward = at::tensor({1.0, -2.0, 3.0}, kDouble);
-  EXPECT_THROW(Reinforce().loss(made->forward(in).step("attend"), reward), Error);  // it decided
+  EXPECT_THROW(Reinforce().loss(made->forward(in).step("attend"), reward), Error);  // in evaluation nothing is drawn
   made->train();
   const auto step = made->forward(in).step("attend");
   EXPECT_TRUE(step.plan.sampled);
@@ -206,7 +206,7 @@ TEST(GraphAttentionStructure, SeesWhenEdgesOrPaddingHaveChangedInPlace) {
   };
   auto in = ring(2, 5);
   const auto first = made->forward(in);
-  first.also.at("edges").zero_();  // the caller's own
+  first.also.at("edges").zero_();  // the caller's own copy
   const auto again = made->forward(in);
   EXPECT_TRUE(same_bits(again.context, first.context));
   EXPECT_EQ(again.also.at("edges").max().item<int64_t>(), 9);
