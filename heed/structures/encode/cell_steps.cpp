@@ -14,9 +14,9 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr int64_t kLanes = 8;  // a loop of known length is turned into vector instructions
+constexpr int64_t kLanes = 8;  // a constant trip count lets the compiler vectorize the loop
 
-/// one(j) for 0 <= j < width.
+/// Calls one(j) for 0 <= j < width.
 template <typename One>
 void for_each_lane(int64_t width, const One& one) {
   int64_t j = 0;
@@ -25,14 +25,14 @@ void for_each_lane(int64_t width, const One& one) {
   for (; j < width; ++j) one(j);
 }
 
-/// rows(first, last) on torch's threads, for rows of so many numbers.
+/// Calls body(first, last) for ranges of rows on torch's threads; width: numbers in a row.
 template <typename Rows>
 void for_rows(int64_t rows, int64_t width, const Rows& body) {
-  constexpr int64_t kEnough = 1 << 13;  // numbers for one thread
+  constexpr int64_t kEnough = 1 << 13;  // numbers per thread
   at::parallel_for(0, rows, std::max<int64_t>(1, kEnough / std::max<int64_t>(1, width)), body);
 }
 
-/// Whether plain loops may read them: dense, on the CPU, float or double.
+/// Whether plain loops can read the tensors: contiguous, on the CPU, all float or all double.
 bool plain(const std::vector<Tensor>& all) {
   for (const auto& x : all)
     if (!x.device().is_cpu() || !x.is_contiguous() || x.scalar_type() != all[0].scalar_type()) return false;
@@ -56,8 +56,8 @@ struct GruGates {
   int64_t fresh_width() const { return reset_update.size(1) / 2; }
 };
 
-/// Gradients of given, own and before, from that of h': da_n = dh' (1 - z)(1 - n^2), da_r = da_n o_n r (1 - r),
-/// da_z = dh' (h - n) z (1 - z).
+/// Gradients with respect to given, own and before, from that of h': da_n = dh' (1 - z)(1 - n^2), da_r = da_n o_n r (1
+/// - r), da_z = dh' (h - n) z (1 - z).
 variable_list gru_gradients(const GruGates& gates, const Tensor& own, const Tensor& before, const Tensor& grad) {
   const auto r = gates.reset(), z = gates.update();
   const auto& n = gates.fresh;
@@ -68,7 +68,7 @@ variable_list gru_gradients(const GruGates& gates, const Tensor& own, const Tens
   return {at::cat({da_r, da_z, da_n}, 1), at::cat({da_r, da_z, da_n * r}, 1), grad * z};
 }
 
-/// The same without a graph, in one pass.
+/// The same in one pass over memory, without an autograd graph.
 template <typename Real>
 variable_list gru_gradients_at_once(const GruGates& gates, const Tensor& own, const Tensor& before,
                                     const Tensor& grad) {
@@ -133,7 +133,7 @@ struct LstmGates {
   Tensor after(const Tensor& before) const { return at::addcmul(in() * fresh, forget(), before); }
 };
 
-/// Gradients of gates and before, from those of h' and c'; tanh_after: tanh(c').
+/// Gradients with respect to gates and before, from those of h' and c'; tanh_after: tanh(c').
 variable_list lstm_gradients(const LstmGates& gates, const Tensor& tanh_after, const Tensor& before,
                              const Tensor& hidden, const Tensor& cell) {
   const auto i = gates.in(), f = gates.forget();
@@ -181,9 +181,9 @@ std::pair<Tensor, Tensor> lstm_step(const Tensor& gates, const Tensor& before) {
 CellSteps::CellSteps(Cell cell, const CellWeights& w, const Tensor& known) : cell_(cell) {
   const int64_t K = known.size(2), rest = w.inputs.size(1) - K;
   check(rest >= 0, "recurrent: inputs are ", K, " wide, expected at most ", w.inputs.size(1));
-  // A split, not two views: its backward is one concatenation.
+  // One split instead of two views: its backward is one concatenation.
   const auto parts = rest == 0 ? std::vector<Tensor>{w.inputs} : w.inputs.split_with_sizes({K, rest}, 1);
-  // The second bias of a GRU stands after its reset gate.
+  // In a GRU the reset gate multiplies the second bias, so the two cannot be added in advance.
   const auto bias = cell == Cell::lstm ? w.inputs_bias + w.states_bias : w.inputs_bias;
   from_known_ = at::linear(known, parts[0], bias).unbind(0);
   if (rest > 0) from_rest_ = CollectedProduct(parts[1]);

@@ -1,11 +1,11 @@
-// A GRU or an LSTM over inputs that are known beforehand, wholly or in part. The products with what is known are one
-// for all steps; those with the state, and with what only a step brings, gather their gradients (collected_product.h);
-// what happens between them is one node of autograd for each step.
+// A GRU or an LSTM over inputs that are known in advance, wholly or in part. The known columns take one product for all
+// steps. Products with the state and with the remaining columns collect their gradients (collected_product.h). The
+// elementwise part of a step is one autograd node.
 //
 //   GRU    r, z = sigmoid(x W' + h U' + b)    n = tanh(x W' + b + r (h U' + b))    h' = (1 - z) n + z h
 //   LSTM   i, f, o = sigmoid(...)    g = tanh(...)    c' = f c + i g    h' = o tanh(c')
 //
-// Parameters are those of torch: gates in the order r z n and i f g o.
+// Parameters have the layout of torch: gates in the order r z n and i f g o.
 
 #pragma once
 
@@ -19,22 +19,22 @@ namespace heed {
 enum class Cell { gru, lstm };
 
 struct CellWeights {
-  Tensor inputs, states;            // [G, in], [G, S]: G = 3 S of a GRU, 4 S of an LSTM
+  Tensor inputs, states;            // [G, in], [G, S]: G = 3 S for a GRU, 4 S for an LSTM
   Tensor inputs_bias, states_bias;  // [G]
 };
 
 class CellSteps {
  public:
-  /// known [T, B, K]: the first K of what goes into the cell.
+  /// known [T, B, K]: the first K columns of the cell's input.
   CellSteps(Cell cell, const CellWeights& weights, const Tensor& known);
 
-  /// Takes hidden [B, S], and cell [B, S] of an LSTM, over step t; the rest of what goes into the cell, [B, in - K], if
-  /// K is not all of it.
+  /// Updates hidden [B, S] (and cell [B, S] of an LSTM) by step t. rest [B, in - K]: the remaining columns of the
+  /// input; undefined if K = in.
   void step(int64_t t, const Tensor& rest, Tensor& hidden, Tensor& cell);
 
  private:
   Cell cell_;
-  std::vector<Tensor> from_known_;  // [B, G] for each step
+  std::vector<Tensor> from_known_;  // x W' + b of the known columns: [B, G] for each step
   CollectedProduct from_rest_, from_state_;
 };
 

@@ -1,4 +1,4 @@
-// Cells along known inputs against torch's own cells, step by step.
+// Cells over known inputs compared with torch's own cells, step by step.
 
 #include "heed/structures/encode/cell_steps.h"
 
@@ -13,7 +13,7 @@ constexpr int64_t kCellSteps = 3, kCellRows = 2, kKnown = 3, kRest = 2;
 
 struct Along {
   Cell cell;
-  int64_t width;  // of the state: 11 are vectors of lanes and some left over
+  int64_t width;  // of the state; 11 is one block of 8 lanes and a remainder
   int64_t rest;
   at::TensorOptions type = kDouble;
   int64_t gates = (cell == Cell::gru ? 3 : 4) * width;
@@ -102,7 +102,7 @@ TEST_P(EveryCell, CanBeDifferentiatedTwice) {
   for (size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(close(found[i], expected[i], 1e-9)) << i;
 }
 
-// Only the last hidden state, or only the last memory of an LSTM, is asked about.
+// The loss depends only on the last hidden state, or only on the last cell state of an LSTM.
 TEST_P(EveryCell, TakesGradientsThatArriveByOneWayOnly) {
   const auto c = make();
   for (const int64_t position : {0, -1}) {

@@ -19,7 +19,7 @@ Tensor sum_of(const Tensor& a, const Tensor& b) {
   return !a.defined() ? b : !b.defined() ? a : a + b;
 }
 
-/// W and b as the steps read them. Backward runs when all steps have.
+/// Passes W and b on to the steps. Its backward runs after that of all steps.
 struct Gathers : torch::autograd::Function<Gathers> {
   static variable_list forward(AutogradContext* context, const c10::intrusive_ptr<Collected>& collected,
                                const Tensor& weight, const Tensor& bias) {
@@ -30,7 +30,7 @@ struct Gathers : torch::autograd::Function<Gathers> {
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const AutocastState::Guard same_types(collected_of(context)->autocast);
     const auto [x, dy] = collected_of(context)->taken();
-    Tensor weight = grads[0], bias = grads[1];  // from steps that gave their own part
+    Tensor weight = grads[0], bias = grads[1];  // from steps that returned their own part
     if (dy.defined() && context->needs_input_grad(0)) weight = sum_of(weight, at::mm(dy.t(), x));
     if (dy.defined() && context->needs_input_grad(1)) bias = sum_of(bias, dy.sum(0));
     return {Tensor(), weight, bias};
@@ -39,7 +39,7 @@ struct Gathers : torch::autograd::Function<Gathers> {
 
 enum class Added : int64_t { nothing, bias, rows };  // [out], [B, out]
 
-/// One step.
+/// The product of one step.
 struct ProductStep : torch::autograd::Function<ProductStep> {
   static Tensor forward(AutogradContext* context, const c10::intrusive_ptr<Collected>& collected, const Tensor& x,
                         const Tensor& weight, const Tensor& added, Added kind) {
@@ -62,7 +62,7 @@ struct ProductStep : torch::autograd::Function<ProductStep> {
     const bool bias_wanted = kind == Added::bias && added_wanted;
     if (context->needs_input_grad(0)) found[1] = at::mm(dy, weight);
     if (kind == Added::rows && added_wanted) found[3] = dy;
-    if (at::GradMode::is_enabled()) {  // backward is being differentiated: a gathered product would lose it
+    if (at::GradMode::is_enabled()) {  // backward is being differentiated: a collected product has no graph
       if (weight_wanted) found[2] = at::mm(dy.t(), x);
       if (bias_wanted) found[3] = dy.sum(0);
     } else if (weight_wanted || bias_wanted) {
@@ -84,7 +84,7 @@ CollectedProduct::CollectedProduct(const Tensor& weight, const Tensor& bias) : w
 }
 
 Tensor CollectedProduct::operator()(const Tensor& x, const Tensor& added) {
-  check(!added.defined() || !bias_.defined(), "collected_product: got rows to add, but there is a bias");
+  check(!added.defined() || !bias_.defined(), "collected_product: got rows to add and a bias, expected one of them");
   const auto& more = added.defined() ? added : bias_;
   if (!collected_) return more.defined() ? at::addmm(more, x, weight_.t()) : at::mm(x, weight_.t());
   const Added kind = added.defined() ? Added::rows : bias_.defined() ? Added::bias : Added::nothing;

@@ -1,10 +1,10 @@
-// The same matrix at every step of a recurrent network:
+// A product with the same matrix at every step of a recurrent network:
 //
 //   y_t = x_t W' + b        t = 1 ... T        dW = sum_t dy_t' x_t = [dy_1; ...; dy_T]' [x_1; ...; x_T]
 //
-// Autograd would make T small products for dW, each in memory of its own, and pass over all of W to add each. Here the
-// steps hand in what dW is made of, and one product is made of it when all have run. Where backward is itself being
-// differentiated, every step gives its own part, as autograd has it.
+// Autograd would compute T small products for dW, each in newly allocated memory, and add each to W's gradient. Here
+// backward of a step only records x_t and dy_t, and one product computes dW after all steps. When backward is itself
+// differentiated, every step returns its own part of dW, as in autograd.
 
 #pragma once
 
@@ -19,11 +19,11 @@ namespace heed {
 
 using at::Tensor;
 
-/// What the steps of one pass hand in. A step has a position of its own: a backward that is run again replaces what the
-/// one before left there.
+/// Inputs and output gradients recorded by the steps of one pass. Each step has an index: running backward again
+/// replaces the earlier record.
 struct Collected : torch::CustomClassHolder {
   std::vector<Tensor> inputs, grads;  // [B, in], [B, out]; undefined: no gradient arrived
-  AutocastState autocast;             // of forward: backward computes in the same types
+  AutocastState autocast;             // at forward: backward computes in the same dtypes
 
   size_t next_step() {
     inputs.emplace_back();
@@ -34,7 +34,7 @@ struct Collected : torch::CustomClassHolder {
     inputs[step] = input;
     grads[step] = grad;
   }
-  /// All of them in the order of steps, each once: [n B, in], [n B, out], or nothing.
+  /// Removes and returns all records in the order of steps: [n B, in] and [n B, out]; undefined if there are none.
   std::pair<Tensor, Tensor> taken() {
     std::vector<Tensor> x, y;
     for (size_t step = 0; step < inputs.size(); ++step) {
@@ -52,15 +52,15 @@ struct Collected : torch::CustomClassHolder {
 class CollectedProduct {
  public:
   CollectedProduct() = default;
-  /// weight [out, in], bias [out] or undefined. One object serves one forward pass.
+  /// weight [out, in], bias [out] or undefined. Use one object for one forward pass.
   explicit CollectedProduct(const Tensor& weight, const Tensor& bias = {});
 
-  /// x [B, in] gives [B, out]: x W' + b, and what is added to it, [B, out]: instead of a bias.
+  /// x [B, in] -> x W' + b [B, out]. added [B, out] takes the place of a bias; giving both throws Error.
   Tensor operator()(const Tensor& x, const Tensor& added = {});
   bool defined() const { return weight_.defined(); }
 
  private:
-  Tensor weight_, bias_;  // where something learns: after the node that gathers
+  Tensor weight_, bias_;  // outputs of the autograd node that computes dW, if they require a gradient
   c10::intrusive_ptr<Collected> collected_;
 };
 

@@ -1,4 +1,4 @@
-// Products whose gradients are gathered, against the same products as autograd has them.
+// Products with collected gradients compared with the same products in plain autograd.
 
 #include "heed/structures/encode/collected_product.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 enum class ProductForm { nothing, bias, rows };
 
-/// s_t = tanh(s_{t-1} W' + ...), so that every step depends on those before; the states of all steps, side by side.
+/// s_t = tanh(s_{t-1} W' + ...), so that every step depends on the previous ones; returns the states of all steps.
 struct Chain {
   ProductForm form;
   Tensor weight = at::randn({3, 3}, kDouble).requires_grad_();
@@ -74,7 +74,7 @@ TEST_P(EveryProduct, CanBeDifferentiatedTwice) {
   expect_gradients(twice(chain.collected()), twice(chain.plain()));
 }
 
-// What a backward has gathered must not come back in the next one.
+// Gradients collected in one backward must not appear in the next one.
 TEST_P(EveryProduct, ForgetsWhatItHasGathered) {
   const Chain chain{GetParam()};
   const auto out = chain.collected(), plain = chain.plain();
@@ -83,7 +83,7 @@ TEST_P(EveryProduct, ForgetsWhatItHasGathered) {
                                  /*allow_unused=*/true);
   };
   const auto first_two = [](const Tensor& x) { return chain_loss(x.narrow(0, 0, 2)); };
-  grads(chain_loss(out), {chain.first});  // the weight is not asked about
+  grads(chain_loss(out), {chain.first});  // no gradient with respect to the weight
   expect_gradients(grads(chain_loss(out), chain.leaves()), grads(chain_loss(plain), chain.leaves()));
   expect_gradients(grads(first_two(out), chain.leaves()), grads(first_two(plain), chain.leaves()));
   expect_gradients(grads(chain_loss(out), chain.leaves()), grads(chain_loss(plain), chain.leaves()));

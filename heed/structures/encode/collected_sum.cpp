@@ -12,7 +12,7 @@ c10::intrusive_ptr<GradientSum> gradients_of_pass(AutogradContext* context) {
   return c10::static_intrusive_pointer_cast<GradientSum>(context->saved_data["grads"].toCapsule());
 }
 
-/// x as the steps get it. Backward runs when all of them have.
+/// Passes x on to the steps. Its backward runs after that of all steps.
 struct Summed : torch::autograd::Function<Summed> {
   static Tensor forward(AutogradContext* context, const c10::intrusive_ptr<GradientSum>& grads, const Tensor& x) {
     context->saved_data["grads"] = at::IValue::make_capsule(grads);
@@ -39,7 +39,7 @@ struct OneStep : torch::autograd::Function<OneStep> {
     if (sum.defined())
       sum.add_(given[0]);
     else
-      sum = given[0].clone();  // somebody else may hold it
+      sum = given[0].clone();  // other nodes may share this tensor
     return {Tensor(), Tensor()};
   }
 };

@@ -1,6 +1,6 @@
-// The same tensor at every step of a recurrent network, such as the source that a decoder looks at. Its gradients are
-// added up in one place: autograd would find new memory for each sum. Where backward is itself being differentiated,
-// the sum is autograd's.
+// A tensor that every step of a recurrent network reads, such as the source of a decoder. Its gradients accumulate in
+// one buffer; autograd would allocate new memory for each sum. When backward is itself differentiated, autograd
+// computes the sum.
 
 #pragma once
 
@@ -10,7 +10,7 @@ namespace heed {
 
 using at::Tensor;
 
-/// The gradients of one pass so far.
+/// The sum of the gradients of one pass so far.
 struct GradientSum : torch::CustomClassHolder {
   Tensor sum;
 };
@@ -18,13 +18,13 @@ struct GradientSum : torch::CustomClassHolder {
 class CollectedSum {
  public:
   CollectedSum() = default;
-  /// x may be undefined. One object serves one forward pass; a graph whose backward threw must be dropped.
+  /// x may be undefined. Use one object for one forward pass; discard a graph whose backward threw.
   explicit CollectedSum(const Tensor& x);
   /// x for one step.
   Tensor for_step() const;
 
  private:
-  Tensor x_;  // where it learns: after the node that has the sum
+  Tensor x_;  // output of the autograd node that returns the sum, if x requires a gradient
   c10::intrusive_ptr<GradientSum> grads_;
 };
 

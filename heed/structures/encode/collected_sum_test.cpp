@@ -1,4 +1,4 @@
-// One tensor at several steps, against the same without anything in between.
+// A tensor read at several steps through CollectedSum compared with reading it directly.
 
 #include "heed/structures/encode/collected_sum.h"
 
@@ -7,7 +7,7 @@
 namespace heed::testing {
 namespace {
 
-/// s_t = tanh(s_{t-1} . x + t), with x at every step, and all of them side by side.
+/// s_t = tanh(s_{t-1} x + t / 10), which reads x at every step; returns the states of all steps.
 template <typename OfStep>
 Tensor along_steps(const Tensor& first, const OfStep& x) {
   Tensor state = first;
@@ -49,13 +49,13 @@ TEST(CollectedSum, CanBeDifferentiatedTwice) {
   for (size_t i = 0; i < 2; ++i) EXPECT_TRUE(close(found[i], expected[i], 1e-13)) << i;
 }
 
-TEST(CollectedSum, BeginsAnewInEveryBackward) {
+TEST(CollectedSum, StartsFromZeroInEveryBackward) {
   const Summing s;
   const auto out = wave_sum(s.collected());
   const auto grads = [&] { return torch::autograd::grad({out}, {s.x}, {}, /*retain_graph=*/true)[0]; };
   const auto once = grads();
   EXPECT_TRUE(same_bits(grads(), once));
-  torch::autograd::grad({out}, {s.first}, {}, /*retain_graph=*/true);  // x is not asked about
+  torch::autograd::grad({out}, {s.first}, {}, /*retain_graph=*/true);  // no gradient with respect to x
   EXPECT_TRUE(same_bits(grads(), once));
 }
 

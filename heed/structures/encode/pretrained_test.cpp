@@ -1,6 +1,6 @@
-// Weights that others trained: the Transformer of ../shared/data/transformer-aren-pretrained, Arabic to Latin letters.
-// Ours must give its log-probabilities, its cross-attention and its greedy outputs. Where the data are not there, the
-// tests are skipped; HEED_DATA names their folder.
+// A model trained by others: the Transformer of ../shared/data/transformer-aren-pretrained, Arabic to Latin letters.
+// With its weights, Heed must reproduce its log-probabilities, cross-attention and greedy outputs. The data are in the
+// folder HEED_DATA; without them the tests are skipped.
 
 #include <cmath>
 #include <cstdlib>
@@ -109,7 +109,7 @@ class Transliteration : public ::testing::Test {
     return all;
   }
 
-  /// [1, L, 32]: letters and the positions of the first of them and those after it.
+  /// [1, L, 32]: embedded letters plus position encodings.
   Tensor embedded(const std::string& side, const std::vector<int64_t>& letters, int64_t first = 0) const {
     const auto rows = weights_.at(side + ".embeddings.weight").index_select(0, at::tensor(letters));
     return (rows * std::sqrt(static_cast<double>(kLetterWidth)) +
@@ -173,7 +173,7 @@ TEST_F(Transliteration, WritesItsGreedyOutputsStepByStep) {
   }
 }
 
-// Both sources at once, the shorter one padded: the answers stay those of each alone.
+// Both sources in one batch, the shorter one padded, give the same results as each alone.
 TEST_F(Transliteration, GivesTheSameInABatch) {
   const at::NoGradGuard no_grad;
   std::vector<Features> sources, targets, alone;

@@ -17,7 +17,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Where each position goes when real features move to the front, in order: order[i] is the position that comes to i.
+/// The order that moves real features to the front and keeps their sequence: order[i] is the position that moves to i.
 Tensor real_first(const Tensor& keep) {
   const int64_t length = keep.size(1);
   const auto positions = at::arange(length, keep.options().dtype(at::kLong)).expand(keep.sizes());
@@ -29,8 +29,8 @@ Tensor reordered(const Tensor& rows, const Tensor& order) {
   return rows.gather(1, order.unsqueeze(-1).expand({-1, -1, rows.size(-1)}));
 }
 
-/// All rows of x [n, D], each once, in another order: row i is x[to[i]], and back[to[i]] = i. Backward takes the way
-/// back, where that of index_select would add row after row.
+/// A permutation of the rows of x [n, D]: row i is x[to[i]], and back[to[i]] = i. Backward applies the inverse
+/// permutation; that of index_select would add row by row.
 struct Moved : torch::autograd::Function<Moved> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& to, const Tensor& back) {
     context->saved_data["to"] = to;
@@ -43,10 +43,10 @@ struct Moved : torch::autograd::Function<Moved> {
   }
 };
 
-/// The order in which a direction reads: real features first, from the front or from the back.
+/// The order in which one direction reads: real features first, forward or backward.
 struct Order {
   int64_t N, L;
-  Tensor to, back;  // int64 [L N]: the position n L + l that stands at t N + n, and the way back
+  Tensor to, back;  // int64 [L N]: to[t N + n] is the position n L + l read at step t; back is the inverse
 
   Order(const Tensor& order, const Tensor& counts, bool backward) : N(order.size(0)), L(order.size(1)) {
     const auto steps = at::arange(L, order.options());
@@ -66,7 +66,7 @@ struct Order {
   Tensor rows_of(const Tensor& steps) const { return Moved::apply(steps.view({N * L, -1}), back, to).view({N, L, -1}); }
 };
 
-/// The states [T, N, S] after each of the inputs [T, N, in], from 0.
+/// The states [T, N, S] after each of the inputs [T, N, in]; the initial state is 0.
 Tensor states_along(Cell cell, const CellWeights& weights, const Tensor& inputs) {
   CellSteps steps(cell, weights, inputs);
   Tensor hidden = at::zeros({inputs.size(1), weights.states.size(1)}, inputs.options());
@@ -79,13 +79,13 @@ Tensor states_along(Cell cell, const CellWeights& weights, const Tensor& inputs)
   return at::stack(states);
 }
 
-/// One layer of torch's modules of several.
+/// One layer of a torch module that has several.
 struct LayerPass {
   Cell cell;
   bool bidirectional;
   std::vector<Tensor> weights;
 
-  /// The states of all positions, and the last of each direction [directions, N, width].
+  /// The states of all positions, and the last state of each direction [directions, N, width].
   std::tuple<Tensor, Tensor> operator()(const Tensor& rows, const Tensor& start) const {
     if (cell == Cell::gru) return at::gru(rows, start, weights, true, 1, 0.0, true, bidirectional, true);
     const auto [states, last, end] =
@@ -101,7 +101,7 @@ struct LayerPass {
 };
 
 torch::nn::utils::rnn::PackedSequence packed(const Tensor& rows, const Tensor& counts) {
-  // An empty row passes as one zero, and its answer is thrown away: packing wants at least one.
+  // Packing requires a length of at least 1: an empty sequence passes as one zero vector, and its result is discarded.
   return torch::nn::utils::rnn::pack_padded_sequence(rows, counts.clamp_min(1).cpu(), /*batch_first=*/true,
                                                      /*enforce_sorted=*/false);
 }
@@ -143,13 +143,14 @@ void RecurrentImpl::pretty_print(std::ostream& stream) const {
          << ", layers " << o.num_layers << (o.bidirectional ? ", bidirectional" : "") << ")";
 }
 
-/// Of the last layer, its directions side by side: states [layers * directions, N, width].
+/// The final states of the last layer, its directions concatenated. states [layers * directions, N, width].
 Tensor RecurrentImpl::final_state(const Tensor& states) const {
   const int64_t directions = options_.bidirectional ? 2 : 1;
   return states.narrow(0, states.size(0) - directions, directions).transpose(0, 1).flatten(1);  // [N, out]
 }
 
-/// Torch's dropout between layers draws from a generator, and on GPUs from a state that cannot be saved.
+/// Whether dropout between layers must follow a NoiseScope. Torch's own draws from a generator, on GPUs from a state
+/// that cannot be saved.
 bool RecurrentImpl::draws_in_scope() const {
   return is_training() && options_.num_layers > 1 && options_.dropout > 0 && NoiseScope::current() != nullptr;
 }
@@ -227,7 +228,8 @@ RecurrentImpl::Passed RecurrentImpl::step_by_step(const Tensor& given, const Ten
   const auto counts = keep.defined() ? keep.sum(1) : at::full({N}, L, positions);
   std::vector<Order> ways{{order, counts, false}};
   if (options_.bidirectional) ways.emplace_back(order, counts, true);
-  const auto ends = (counts - 1).clamp_min(0) * N + at::arange(N, positions);  // where the last state of a row stands
+  const auto ends =
+      (counts - 1).clamp_min(0) * N + at::arange(N, positions);  // index of the last state of each sequence
   Tensor rows = given;
   std::vector<Tensor> last;
   for (int64_t layer = 0; layer < options_.num_layers; ++layer) {

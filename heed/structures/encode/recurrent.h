@@ -2,8 +2,8 @@
 //
 //   forward   h_l = cell(f_l, h_{l-1})        backward   g_l = cell(f_l, g_{l+1})        out_l = [h_l; g_l]
 //
-// Padding is skipped as if it were not there, holes too: the state of a direction goes from one real feature to the
-// next, and the backward one begins at the last real feature. (Cho et al., 2014; Hochreiter & Schmidhuber, 1997;
+// Padding is skipped, also between real features: the state of a direction passes from one real feature to the next,
+// and the backward direction starts at the last real feature. (Cho et al., 2014; Hochreiter & Schmidhuber, 1997;
 // both directions: Schuster & Paliwal, 1997)
 
 #pragma once
@@ -17,17 +17,19 @@
 
 namespace heed {
 
+/// Options of a recurrent encoder.
 struct RecurrentOptions {
-  int64_t in_dim = 0, out_dim = 0;  // widths; out: of all directions together
+  int64_t in_dim = 0, out_dim = 0;  // widths of input and output; out_dim: both directions together
   int64_t num_layers = 1;
   Cell cell = Cell::gru;
   bool bidirectional = true;
   double dropout = 0;  // between layers, in training
 };
 
+/// The result of an encoder.
 struct Encoded {
-  Features features;  // rows [B, L, out], 0 at padding; the keep of the input
-  Tensor last;        // [B, out]: [h after the last real feature; g after the first], 0 where there is none
+  Features features;  // rows [B, L, out_dim], 0 at padding; keep of the input
+  Tensor last;        // [B, out_dim]: [h at the last real feature; g at the first], 0 if there are none
 };
 
 class RecurrentImpl : public torch::nn::Cloneable<RecurrentImpl> {
@@ -36,9 +38,9 @@ class RecurrentImpl : public torch::nn::Cloneable<RecurrentImpl> {
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
 
-  /// rows [B, L, in], or deeper: [B, S, L, in] gives [B, S, L, out], sentence by sentence.
+  /// rows [B, L, in_dim] -> [B, L, out_dim], or [B, S, L, in_dim] -> [B, S, L, out_dim] with S separate sequences.
   Features forward(const Features& features) { return encode(features).features; }
-  /// The final state of each direction, to start a decoder from.
+  /// The final state of each direction, Encoded::last.
   Tensor last(const Features& features) { return encode(features).last; }
   /// Both in one pass.
   Encoded encode(const Features& features);
@@ -49,14 +51,14 @@ class RecurrentImpl : public torch::nn::Cloneable<RecurrentImpl> {
   struct Passed {
     Tensor rows, last;  // [N, L, out], [N, out]
   };
-  // rows [N, L, in], keep [N, L] or undefined: all are real.
+  // rows [N, L, in]; keep [N, L], undefined: no padding.
   Passed step_by_step(const Tensor& rows, const Tensor& keep) const;
   CellWeights weights(int64_t layer, bool backward) const;
-  // By torch's modules, which on a GPU are kernels for the whole pass.
+  // With torch's modules, which on a GPU run one kernel for the whole pass.
   Passed by_torch(const Tensor& rows);
   Passed by_torch(const Tensor& rows, const Tensor& keep);
-  /// Layer by layer on torch's kernels, with dropout of ours between them; counts [N]: the real rows, in front, or
-  /// undefined: all.
+  /// Layer by layer with torch's kernels, with Heed's dropout between them. counts [N]: number of real features, which
+  /// come first; undefined: all are real.
   Passed by_layers(Tensor rows, const Tensor& counts);
   bool draws_in_scope() const;
   Tensor final_state(const Tensor& states) const;

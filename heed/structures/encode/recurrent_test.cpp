@@ -1,4 +1,4 @@
-// Recurrent encoders against torch's own on rows without padding, and what padding must not change.
+// Recurrent encoders compared with torch's own without padding, and what padding must not change.
 
 #include "heed/structures/encode/recurrent.h"
 
@@ -26,7 +26,7 @@ class EveryRecurrent : public ::testing::TestWithParam<std::tuple<Cell, bool, in
     recurrent->eval();
     return recurrent;
   }
-  /// Row 0 has a hole and ends early, row 1 is empty, row 2 is whole.
+  /// Sequence 0 has padding inside and at the end, sequence 1 is empty, sequence 2 has no padding.
   static Features some(double padding = 0) {
     at::manual_seed(3);
     const auto keep =
@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EveryRecurrent,
                                   std::to_string(std::get<2>(test.param));
                          });
 
-/// torch's own cell with the weights of ours.
+/// torch's own cell with the weights of the encoder.
 std::pair<Tensor, Tensor> torchs(Recurrent& ours, const Tensor& rows) {
   const auto& o = ours->options();
   const int64_t width = o.bidirectional ? o.out_dim / 2 : o.out_dim;
@@ -101,7 +101,7 @@ TEST_P(EveryRecurrent, SkipsPaddingAsIfItWereNotThere) {
   EXPECT_TRUE(same_bits(encoded.features.keep, f.keep));
 }
 
-TEST_P(EveryRecurrent, GivesAnEmptyRowZerosAndNoGradient) {
+TEST_P(EveryRecurrent, GivesAnEmptySequenceZerosAndNoGradient) {
   auto recurrent = make();
   const Features f = some(std::nan(""));
   const auto encoded = recurrent->encode(f);

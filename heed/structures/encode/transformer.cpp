@@ -7,13 +7,13 @@
 namespace heed {
 
 TransformerOptions completed(TransformerOptions o) {
-  check(o.dim > 0, "transformer: the width is ", o.dim, ", expected more than 0");
+  check(o.dim > 0, "transformer: dim is ", o.dim, ", expected more than 0");
   check(o.num_layers >= 1 && o.num_heads >= 1, "transformer: ", o.num_layers, " layers of ", o.num_heads,
         " heads; expected at least 1 of both");
   check(o.head_dim > 0 || o.dim % o.num_heads == 0, "transformer: a width of ", o.dim, " does not split into ",
-        o.num_heads, " heads; expected a multiple, or a head_width");
-  check(o.feed_forward_dim >= 0 && o.source_dim >= 0, "transformer: feed_forward is ", o.feed_forward_dim,
-        " and source ", o.source_dim, "; expected at least 0");
+        o.num_heads, " heads; expected a multiple, or a head_dim");
+  check(o.feed_forward_dim >= 0 && o.source_dim >= 0, "transformer: feed_forward_dim is ", o.feed_forward_dim,
+        " and source_dim ", o.source_dim, "; expected at least 0");
   check(o.dropout >= 0 && o.dropout < 1, "transformer: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
   check(o.epsilon > 0, "transformer: epsilon is ", o.epsilon, ", expected more than 0");
   if (o.head_dim == 0) o.head_dim = o.dim / o.num_heads;

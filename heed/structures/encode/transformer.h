@@ -1,6 +1,6 @@
-// What the layers of a Transformer have in common (Vaswani et al., 2017).
+// Common parts of Transformer layers (Vaswani et al., 2017).
 //
-//   norm pre     x + f(norm(x))        a norm stands after the last layer      (Xiong et al., 2020)
+//   norm pre     x + f(norm(x))        with a norm after the last layer        (Xiong et al., 2020)
 //   norm post    norm(x + f(x))        as in the paper
 //   feed-forward W_out act(W_in x)
 
@@ -25,51 +25,52 @@ namespace heed {
 
 enum class Norm { pre, post };
 
+/// Options of Transformer encoders and decoders.
 struct TransformerOptions {
-  int64_t dim = 0;                 // of what comes in and goes out
-  int64_t num_heads = 1, num_kv_heads = 0;  // key_heads: heads that share keys and values (0: each has its own)
-  int64_t head_dim = 0;            // 0: width / heads
-  int64_t feed_forward_dim = 0;          // its hidden width (0: four times the width)
+  int64_t dim = 0;                          // width of input and output
+  int64_t num_heads = 1, num_kv_heads = 0;  // num_kv_heads: heads of keys and values; 0: num_heads
+  int64_t head_dim = 0;                     // 0: dim / num_heads
+  int64_t feed_forward_dim = 0;             // hidden width of the feed-forward sublayer; 0: 4 dim
   int64_t num_layers = 1;
-  // In training: on weights, on what a sublayer adds, inside the feed-forward. A call's seed is for the weights alone;
-  // the others draw from a NoiseScope, or else from torch's generator: a seed without at::manual_seed does not fix the
-  // answer there.
+  // In training: on attention weights, on the output of a sublayer, inside the feed-forward sublayer. A call's seed
+  // applies to the weights alone; the others draw from a NoiseScope, or else from torch's generator, which only
+  // at::manual_seed makes reproducible.
   double dropout = 0;
   Norm norm = Norm::pre;
   std::string activation = "relu";
   std::string mechanism = "scaled_dot + softmax";
-  bool bias = true;  // of projections and feed-forward; norms always have theirs
-  double epsilon = 1e-5;
-  Rotary rotary{};     // in self-attention
-  bool alibi = false;  // in self-attention
+  bool bias = true;       // of projections and feed-forward; norms always have a bias
+  double epsilon = 1e-5;  // of the norms
+  Rotary rotary{};        // in self-attention
+  bool alibi = false;     // in self-attention
 
   // decoders only
   bool cross = true;              // attends to a source
-  int64_t source_dim = 0;             // width of the source (0: width)
-  std::string cross_mechanism{};  // "": that of self-attention
+  int64_t source_dim = 0;         // width of the source; 0: dim
+  std::string cross_mechanism{};  // spec; empty: that of self-attention
 };
 
-/// What a layer or a stack of them gives. Every use of a mechanism is there, by the name of its module.
+/// The result of one layer or of a stack. `steps` holds the result of every attention call, by the name of its module.
 struct Transformed {
-  Features features;  // 0 at padding; the keep of the input
+  Features features;  // 0 at padding; keep of the input
   Steps steps;
 
-  /// The step of that name: "layers.0.self", or "cross" of a single layer.
+  /// The step of that name: "layers.0.self", or "cross" of a single layer. Throws Error if there is none.
   const Attended& step(const std::string& name) const { return step_of(steps, name, "transformer"); }
 };
 
-/// Checks the options and fills in what is 0.
+/// Checks the options (throws Error) and replaces zeros by their defaults.
 TransformerOptions completed(TransformerOptions options);
 
-/// Reads what structures made of such layers have in their words: layers, heads, norm, positions, feed_forward. What is
-/// there already is what they are otherwise.
+/// Reads num_layers, num_heads, norm, positions and feed_forward_dim from the spec of a structure. The values in
+/// `options` are the defaults.
 void read_spec(const Options& spec, TransformerOptions& options);
 
-/// Attention of such a layer; keys, values: from features that are so wide.
+/// The Attention of a layer. keys: width of the features that become keys and values.
 Attention transformer_attention(const TransformerOptions& options, int64_t keys, const std::string& mechanism,
                                 const Rotary& rotary);
 
-/// Checks x [B, L, width], its type and its keep; own: a parameter of the layer.
+/// Checks shape [B, L, width], dtype, device and keep of x; own: a parameter of the layer. Throws Error.
 void check_positions(const std::string& what, const Features& x, int64_t width, const Tensor& own);
 
 class FeedForwardImpl : public torch::nn::Cloneable<FeedForwardImpl> {
@@ -87,7 +88,7 @@ TORCH_MODULE(FeedForward);
 
 torch::nn::LayerNorm transformer_norm(const TransformerOptions& options);
 
-/// One sublayer f with its norm and the way around it.
+/// One sublayer f with its norm, dropout and residual connection.
 template <typename Sublayer>
 Tensor residual(const Tensor& x, torch::nn::LayerNorm& norm, const TransformerOptions& o, bool training,
                 const Sublayer& f) {

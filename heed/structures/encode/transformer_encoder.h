@@ -2,8 +2,8 @@
 //
 //   x <- x + Att(x, x)        x <- x + W_out act(W_in x)        with norms before or after (transformer.h)
 //
-// Places are the caller's to add, unless rotary or alibi are chosen. A call with Causal::top_left makes it a decoder
-// without a source; one that comes back step by step with a cache is TransformerDecoder.
+// The caller adds position encodings, unless rotary or alibi is set. With Causal::top_left it is a decoder without a
+// source; for decoding step by step with a cache use TransformerDecoder.
 
 #pragma once
 
@@ -17,7 +17,7 @@ class EncoderLayerImpl : public torch::nn::Cloneable<EncoderLayerImpl> {
  public:
   explicit EncoderLayerImpl(const TransformerOptions& options);
   void reset() override;
-  /// x [B, L, width]; the step is called "self".
+  /// x [B, L, dim] -> [B, L, dim]; the step is named "self".
   Transformed forward(const Features& x, const Call& call = {});
 
  private:
@@ -34,9 +34,9 @@ class TransformerEncoderImpl : public torch::nn::Cloneable<TransformerEncoderImp
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
 
-  /// rows [B, L, width] -> [B, L, width]. The call is for every layer: noise, path, causal, window, biases.
+  /// rows [B, L, dim] -> [B, L, dim]. The call applies to every layer: noise, path, causal, window, biases.
   Features forward(const Features& x, const Call& call = {}) { return encode(x, call).features; }
-  /// The same, with a step "layers.i.self" for each layer and what the call wants in it.
+  /// The same with a step "layers.i.self" for each layer, which holds the requested outputs.
   Transformed encode(const Features& x, const Call& call = {});
 
   const TransformerOptions& options() const { return options_; }

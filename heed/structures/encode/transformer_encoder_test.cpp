@@ -1,4 +1,4 @@
-// The Transformer's encoder against torch's own layer, and against its formula.
+// The Transformer encoder compared with torch's own layer and with its formula.
 
 #include "heed/structures/encode/transformer_encoder.h"
 
@@ -25,7 +25,7 @@ template <typename Module>
 Module ready(Module module) {
   module->to(at::kDouble);
   module->eval();
-  const at::NoGradGuard no_grad;  // biases and norms begin at 0 and 1, which would hide one that is forgotten
+  const at::NoGradGuard no_grad;  // biases and norms start at 0 and 1, which would hide a missing one
   for (auto& parameter : module->parameters()) parameter.add_(at::randn_like(parameter), 0.2);
   return module;
 }
@@ -35,7 +35,7 @@ Features some_features(double padding = 0) {
   return {at::randn({2, 5, 8}, kDouble).masked_fill(keep.logical_not().unsqueeze(-1), padding), keep};
 }
 
-/// Gives `torchs` layer the weights of ours.
+/// Copies the weights of Heed's layer into torch's.
 void copy_layer(torch::nn::TransformerEncoderLayer& torchs, EncoderLayer& ours) {
   const auto mine = ours->named_parameters();
   auto theirs = torchs->named_parameters();
@@ -114,7 +114,7 @@ TEST(TransformerEncoder, GivesZerosAtPaddingAndNeverSeesIt) {
   EXPECT_GT(largest(found.rows), 0);
 }
 
-TEST(TransformerEncoder, TellsItsLayersWeightsHeadByHead) {
+TEST(TransformerEncoder, ReturnsTheWeightsOfEveryHeadOfItsLayers) {
   auto encoder = ready(TransformerEncoder(small_encoder()));
   Call call;
   call.outputs.weights = true;
