@@ -52,10 +52,10 @@ Tensor BahdanauDecoderImpl::read_out(const Tensor& x) {
     case Readout::maxout:
       return std::get<0>(mixed.unflatten(-1, {options_.out_dim, 2}).max(-1));
   }
-  fail("bahdanau_decoder: an unknown readout");
+  fail("bahdanau_decoder: got an unknown readout, expected tanh, maxout or linear");
 }
 
-/// Cells and glimpses wait for each other, readouts for nobody.
+/// Attention and cell run step by step; the readout runs once for all steps.
 Tensor BahdanauDecoderImpl::run(ForcedRun& run) {
   auto cell = cell_->along(run.targets);
   std::vector<Tensor> read, contexts;

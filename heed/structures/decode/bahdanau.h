@@ -1,9 +1,10 @@
-// The decoder of Bahdanau et al. (2015): it looks at the source with the state before, and then moves on.
+// The decoder of Bahdanau et al. (2015): it attends to the source with the previous state, then updates the state.
 //
 //   c_i = Att(s_{i-1}, H)        s_i = cell([y_{i-1}; c_i], s_{i-1})        t_i = readout([s_i; y_{i-1}; c_i])
 //
-// With an LSTM and the context gate it is the decoder of Xu et al. (2015). The first state is tanh(W_s from): the paper
-// takes the encoder's backward state at the first word, half of RecurrentImpl::last; Xu the mean of the source.
+// With an LSTM and the context gate it is the decoder of Xu et al. (2015). The initial state is tanh(W_s from). For
+// `from` the paper uses the encoder's backward state at the first word, half of RecurrentImpl::last; Xu et al. use the
+// mean of the source.
 
 #pragma once
 
@@ -17,11 +18,11 @@ class BahdanauDecoderImpl : public torch::nn::Cloneable<BahdanauDecoderImpl>, pu
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
 
-  /// source [B, L, source]; from [B, start], or undefined: the mean of the source.
+  /// The initial state. source [B, L, source_dim]; from [B, start_dim], or undefined: the mean of the source.
   DecoderState start(const Features& source, const Tensor& from = {}) override;
-  /// embedded [B, E]: the target before, y_{i-1}.
+  /// One step. embedded [B, E]: the previous target, y_{i-1}.
   DecoderStep step(const Tensor& embedded, const DecoderState& state, const Call& call = {}) override;
-  /// targets [B, T, E]: those before each output.
+  /// All steps at once. targets [B, T, E]: the target that precedes each output.
   Decoded forward(const Features& targets, const Features& source, const Call& call = {}, const Tensor& from = {}) {
     return teacher_forced(*this, targets, source, call, from);
   }

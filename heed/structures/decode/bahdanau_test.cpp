@@ -1,4 +1,4 @@
-// Bahdanau's decoder against its formulas, and with padding against itself.
+// Bahdanau's decoder compared with its formulas, and with padding compared with itself.
 
 #include "heed/structures/decode/bahdanau.h"
 
@@ -42,8 +42,8 @@ Tensor gru(const torch::OrderedDict<std::string, Tensor>& p, const Tensor& x, co
   return (1 - z) * (from_x[2] + r * from_s[2]).tanh() + z * s;
 }
 
-// The query is the state before: with the state it comes to, the numbers would be others.
-TEST(BahdanauDecoder, LooksWithTheStateBefore) {
+// The query is the previous state; the updated state would give other numbers.
+TEST(BahdanauDecoder, AttendsWithThePreviousState) {
   auto decoder = made(bahdanau_options());
   const auto p = decoder->named_parameters();
   const auto source = at::randn({2, 4, kSource}, kDouble), y = at::randn({2, 2, kEmbedding}, kDouble);
@@ -153,7 +153,7 @@ TEST(BahdanauDecoder, CarriesItsStateOverPadding) {
   }
 }
 
-TEST(BahdanauDecoder, GoesOnFromChosenRows) {
+TEST(BahdanauDecoder, ContinuesFromSelectedBatchElements) {
   for (const char* mechanism : {"additive + softmax", "cosine(2, learned) + local_p(2)"}) {
     auto o = bahdanau_options();
     o.mechanism = mechanism;
@@ -187,14 +187,14 @@ TEST(BahdanauDecoder, WorksWhereThereIsNothing) {
   }
 }
 
-TEST(BahdanauDecoder, DrawsAnewAtEveryStep) {
+TEST(BahdanauDecoder, DrawsNewNumbersAtEveryStep) {
   auto o = bahdanau_options();
   o.mechanism = "dot + hard";
   o.state_dim = kSource;
   auto decoder = made(o);
   {
     const at::NoGradGuard no_grad;
-    for (auto& parameter : decoder->parameters()) parameter.zero_();  // all keys score 0: every draw is even
+    for (auto& parameter : decoder->parameters()) parameter.zero_();  // all scores are 0: every key is equally likely
   }
   Call call;
   call.noise.sample = true;
@@ -206,9 +206,9 @@ TEST(BahdanauDecoder, DrawsAnewAtEveryStep) {
   EXPECT_TRUE(same_bits(drawn, decoder->forward(targets, source, call).attended.weights[0].argmax(1)));
 }
 
-// A policy chooses keys once for a source, so that there is one draw to reward. Without a seed, too: then it is the one
-// that the first target drew with.
-TEST(BahdanauDecoder, LetsAPolicyChooseOnceForASource) {
+// A policy selects keys once for a source, so that there is one draw to reward. This also holds without a seed: all
+// targets then use the seed of the first one.
+TEST(BahdanauDecoder, LetsAPolicyDrawOnceForASource) {
   for (const uint64_t seed : {0, 5}) {
     auto o = bahdanau_options();
     o.mechanism = "additive + reinforced";
@@ -233,7 +233,7 @@ TEST(BahdanauDecoder, LetsAPolicyChooseOnceForASource) {
       EXPECT_TRUE(same_bits(steps[0].log_probability, stepped.attended.log_probability));
     }
     EXPECT_GT(largest(steps[0].weights - steps[3].weights), 1e-6);
-    // Another source, another choice, with a seed as well: a seed is for a training, not for a batch.
+    // Another source gives another draw, even with a seed: a seed is for a whole training run, not for one batch.
     EXPECT_FALSE(at::equal(steps[0].selected, whole.selected));
     EXPECT_FALSE(at::equal(decoder->forward(targets, source, call).attended.selected, whole.selected));
   }
@@ -284,7 +284,7 @@ TEST(BahdanauDecoder, RefusesKeepsTypesAndStatesThatDoNotFit) {
   EXPECT_EQ(state.select(at::zeros({0}, at::kLong)).hidden.size(0), 0);
 }
 
-// The core knows float and double; a memory must not let another type by.
+// Attention supports float and double; prepare() must refuse other types.
 TEST(BahdanauDecoder, RefusesShortFloats) {
   auto decoder = made(bahdanau_options());
   decoder->to(at::kBFloat16);

@@ -13,8 +13,8 @@ DecoderState DecoderState::select(const Tensor& rows) const {
   const int64_t batch = source_rows().defined() ? source_rows().size(0) : 0;
   check_rows("decoder_state", rows, batch);
   const auto of = [&](const Tensor& x) {
-    check(!x.defined() || (x.dim() == 2 && x.size(0) == batch), "decoder_state: a part is ", shape_of(x),
-          ", expected a row for each of ", batch);
+    check(!x.defined() || (x.dim() == 2 && x.size(0) == batch), "decoder_state: hidden, cell or fed is ", shape_of(x),
+          ", expected [", batch, ", D]");
     return x.defined() ? x.index_select(0, rows) : x;
   };
   const auto row_of = [&](const Tensor& x) { return x.defined() ? x.index_select(0, rows) : x; };
@@ -33,7 +33,7 @@ GlimpseImpl::GlimpseImpl(const DecoderOptions& options) : options_(options) {
   check(o.embedding_dim > 0 && o.state_dim > 0 && o.source_dim > 0 && o.out_dim > 0,
         "decoder: widths of embedding, state, source and out are ", o.embedding_dim, ", ", o.state_dim, ", ",
         o.source_dim, ", ", o.out_dim, "; expected more than 0");
-  check(o.start_dim >= 0, "decoder: start is ", o.start_dim, " wide, expected at least 0");
+  check(o.start_dim >= 0, "decoder: start_dim is ", o.start_dim, ", expected at least 0");
   if (o.start_dim == 0) o.start_dim = o.source_dim;
   reset();
 }
@@ -64,8 +64,8 @@ void GlimpseImpl::reset() {
   if (o.context_gate) gate_ = register_module("gate", torch::nn::Linear(o.state_dim, 1));
 }
 
-/// Refuses a structure that does not make one context of one query and one source, and finds the step to report. That
-/// is seen in a run over more features than anything else has parts: weights over them are known by their length.
+/// Throws Error unless the structure computes one context for one query and one source, and finds the step to report.
+/// It runs the structure on L features, L larger than any other size: weights over the source are those of length L.
 void GlimpseImpl::look_over_structure() {
   const auto& o = options_;
   const auto& spec = structure_->to_string();
@@ -82,11 +82,13 @@ void GlimpseImpl::look_over_structure() {
   structure_->eval();
   const StructureOutput found = structure_->forward(given);
   structure_->train(is_training());
-  check(found.context.dim() == 3 && found.context.size(1) == 2, "decoder: the structure ", spec, " made ",
-        shape_of(found.context), " of two queries; expected one context for each query");
+  check(found.context.dim() == 3 && found.context.size(1) == 2, "decoder: the structure ", spec, " gave ",
+        shape_of(found.context), " for two queries; expected one context for each query");
   for (const auto& [name, attended] : found.steps) {
-    check(!attended.selected.defined(), "decoder: ", structure_->inside(), " in ", spec,
-          ": a policy learns from one draw for a source, and a structure may draw several times; use it without one");
+    check(
+        !attended.selected.defined(), "decoder: ", structure_->inside(), " in ", spec,
+        ": got a policy in a structure, expected another alignment: a policy is rewarded for one draw per source, and",
+        " a structure may draw several times; use the policy without a structure");
     const auto& weights = attended.weights;  // [B, (H,) Lq, L, (W)]
     const bool channels = weights.size(-1) != L;
     if (channels && (weights.dim() < 4 || weights.size(-2) != L)) continue;
@@ -108,9 +110,9 @@ DecoderState GlimpseImpl::start(const Features& source, const Tensor& from) {
   check_type("decoder: source", source.rows, start_->weight);
   check_keep("decoder: source", source);
   const auto basis = from.defined() ? from : mean(source).squeeze(1);  // [B, start]
-  check(basis.dim() == 2 && basis.size(0) == source.batch() && basis.size(1) == o.start_dim, "decoder: it starts from ",
+  check(basis.dim() == 2 && basis.size(0) == source.batch() && basis.size(1) == o.start_dim, "decoder: from is ",
         shape_of(basis), ", expected [", source.batch(), ", ", o.start_dim, "]");
-  check_type("decoder: what it starts from", basis, start_->weight);
+  check_type("decoder: from", basis, start_->weight);
   Mask mask;
   if (source.keep.defined()) mask.keep = source.keep.unsqueeze(1);  // [B, 1, L]
   DecoderState state;
@@ -123,8 +125,8 @@ DecoderState GlimpseImpl::start(const Features& source, const Tensor& from) {
   return state;
 }
 
-/// A policy chooses keys once for a source: all targets draw with what the first of them drew with. Without a stream of
-/// its own a call in training is the next one; the count is ours, since Attention would count targets.
+/// A policy selects keys once for a source: all targets use the seed and stream of the first one. If the call has no
+/// stream, training takes the next stream number; it is counted here, since Attention would count targets.
 Noise GlimpseImpl::noise_of_source(const Call& call, const DecoderState& state) const {
   Noise own = nth_use(call, 0).noise;
   if (is_training()) follow_scope(own);
@@ -192,7 +194,7 @@ void check_row(const std::string& what, const Tensor& x, const DecoderState& sta
 }
 
 void check_step(const std::string& who, const Tensor& embedded, const DecoderOptions& o, const DecoderState& state) {
-  check(state.source_rows().defined(), who, ": the state is empty; start() makes one");
+  check(state.source_rows().defined(), who, ": got an empty state, expected one from start()");
   check_row(who + ": a target", embedded, state, o.embedding_dim);
   check_row(who + ": hidden", state.hidden, state, o.state_dim);
   if (o.cell == Cell::lstm) check_row(who + ": cell", state.cell, state, o.state_dim);

@@ -1,12 +1,12 @@
-// What recurrent decoders with attention have in common (Bahdanau et al., 2015; Luong et al., 2015; Xu et al., 2015).
+// Common parts of recurrent decoders with attention (Bahdanau et al., 2015; Luong et al., 2015; Xu et al., 2015).
 //
-// A decoder makes one output of each target, and looks at its source each time:
+// A decoder computes one output for each target and attends to its source at every step:
 //
 //   auto state = decoder->start(source);                       // the source is projected once
 //   for (...) { auto stepped = decoder->step(y, state);  state = stepped.state;  ... stepped.output ... }
 //
-// or, where all targets are known, decoder->forward(targets, source): the same numbers, and what does not depend on the
-// state is computed for all steps at once (teacher_forced.h).
+// If all targets are known, decoder->forward(targets, source) gives the same numbers and computes everything that does
+// not depend on the state for all steps at once (teacher_forced.h).
 
 #pragma once
 
@@ -27,69 +27,71 @@
 
 namespace heed {
 
-/// What an output is made of its ingredients x: tanh(W x), the larger of each pair of 2 D numbers W x, or W x.
+/// How an output is computed from its input x: tanh(W x), the maximum of each pair of the 2 D numbers W x, or W x.
 enum class Readout { tanh, maxout, linear };
 
+/// Options of a recurrent decoder.
 struct DecoderOptions {
   int64_t embedding_dim = 0, state_dim = 0, source_dim = 0,
-          out_dim = 0;      // widths of targets, state, source and outputs
-  int64_t start_dim = 0;    // of what the first state is made of (0: the mean of the source)
-  std::string mechanism{};  // "": that of the paper; with a structure: that of its paper
-  std::string structure{};  // how to look at the source: "multi_hop(hops=2)"; "": the mechanism alone
+          out_dim = 0;      // widths of embedded targets, state, source and outputs
+  int64_t start_dim = 0;    // width of `from` in start(); 0: the mean of the source is used
+  std::string mechanism{};  // spec; empty: the mechanism of the decoder's paper, or of the structure's
+  std::string structure{};  // spec of a structure that attends to the source, "multi_hop(hops=2)"; empty: none
   int64_t hidden_dim = 0, num_heads = 1;
   bool context_gate = false;  // c <- sigmoid(w . query + b) c                                   (Xu et al., 2015)
-  double dropout = 0;         // on weights, in training
+  double dropout = 0;         // on attention weights, in training
   Cell cell = Cell::gru;
 
   // Bahdanau
   Readout readout = Readout::tanh;
-  bool reads_previous_state = false;  // outputs are made of s_{i-1}, as the paper has it, not of s_i
+  bool reads_previous_state = false;  // outputs are computed from s_{i-1}, as in the paper, instead of s_i
 
   // Luong
-  bool input_feeding = true;  // the output before is part of the input
+  bool input_feeding = true;  // the previous output is part of the input
 };
 
-/// What a decoder knows between two steps. Anything in it may be set by hand: hidden and cell to the last states of an
-/// encoder, say.
+/// The state of a decoder between two steps. Every field may be set by hand, for example hidden and cell to the last
+/// state of an encoder.
 struct DecoderState {
-  Memory memory;        // the source, prepared once,
-  Features source;      // or as given, where a structure looks at it
-  Tensor hidden, cell;  // [B, state]; cell: of an LSTM
-  Tensor fed;           // [B, out]: the output before, with input feeding
-  int64_t targets = 0;  // so far
-  // Of a policy (reinforced), which chooses keys once for a source: what it drew with at the first target. 0: nothing
-  // yet. Dropout on its weights is then that of the first target as well.
+  Memory memory;        // the source with its projections, if the mechanism attends to it directly
+  Features source;      // the source as given, if a structure attends to it
+  Tensor hidden, cell;  // [B, state_dim]; cell: LSTM only
+  Tensor fed;           // [B, out_dim]: the previous output, with input feeding
+  int64_t targets = 0;  // number of steps so far
+  // Seed and stream that a policy (reinforced) used at the first target: it selects keys once per source. 0: not drawn
+  // yet. Dropout on its weights also repeats that of the first target.
   uint64_t seed = 0, stream = 0;
 
-  /// These batch rows, int64 [n], in any order and as often as wanted: a beam search keeps some of its beams.
-  /// What a policy drew belongs to positions in the batch: while it draws, chosen rows choose their keys anew.
+  /// The state of these batch elements: int64 [n], in any order, repeats allowed. A beam search selects its beams. The
+  /// draws of a policy depend on the index in the batch: while it samples, selected elements draw their keys again.
   DecoderState select(const Tensor& rows) const;
-  /// A tensor of the source, with a batch axis; undefined: the state is empty.
+  /// A tensor of the source with a batch axis; undefined if the state is empty.
   const Tensor& source_rows() const { return source.rows.defined() ? source.rows : memory.values.rows(); }
 };
 
+/// The result of one step.
 struct DecoderStep {
-  Tensor output;  // [B, out]
+  Tensor output;  // [B, out_dim]
   DecoderState state;
-  Attended attended;  // of one query: context [B, 1, source]; of a structure: its last step over the source
+  Attended attended;  // one query: context [B, 1, source_dim]; with a structure: its last step over the source
 };
 
-/// A decoder's view of its source: the first state, attention or a structure around it, the gate.
+/// Attention of a decoder to its source: the initial state, an Attention or a structure, and the context gate.
 class GlimpseImpl : public torch::nn::Cloneable<GlimpseImpl> {
  public:
   explicit GlimpseImpl(const DecoderOptions& options);
   void reset() override;
 
-  /// hidden = tanh(W from), cell = W' from; from [B, start], or the mean of the source.
+  /// hidden = tanh(W from), cell = W' from; from [B, start_dim], or undefined: the mean of the source.
   DecoderState start(const Features& source, const Tensor& from);
-  /// Width of the context: that of the source, or what a structure makes of it.
+  /// Width of the context: that of the source, or that of the structure.
   int64_t width() const { return structure_ ? structure_->width() : options_.source_dim; }
-  /// Whether what is wanted of the weights has an axis of heads.
+  /// Whether requested weights have a head axis.
   bool has_heads() const { return has_heads_; }
   /// "additive + softmax", "multi_hop(hops=2) of additive + softmax"
   std::string to_string() const;
-  /// The context [B, width] of query [B, state], after the gate; attended: before it. The state remembers what a
-  /// policy drew with.
+  /// The context [B, width] of query [B, state_dim], after the gate; `attended` is the result before the gate. Stores
+  /// the seed of a policy in the state.
   Tensor look(const Tensor& query, DecoderState& state, const Call& call, Attended& attended);
 
  private:
@@ -98,12 +100,12 @@ class GlimpseImpl : public torch::nn::Cloneable<GlimpseImpl> {
   Noise noise_of_source(const Call& call, const DecoderState& state) const;
 
   DecoderOptions options_;
-  Attention attention_{nullptr};          // or
-  std::shared_ptr<Structure> structure_;  // around its mechanisms
-  std::string step_;                      // the step of the structure that is reported
+  Attention attention_{nullptr};          // null if there is a structure
+  std::shared_ptr<Structure> structure_;  // null if there is none
+  std::string step_;                      // name of the structure's step that is reported
   bool has_heads_ = false;
   torch::nn::Linear start_{nullptr}, start_cell_{nullptr}, gate_{nullptr};
-  std::shared_ptr<std::atomic<uint64_t>> sources_;  // so far, of a policy in training; a copy goes on by itself
+  std::shared_ptr<std::atomic<uint64_t>> sources_;  // sources a policy has drawn for in training; not shared by copies
 };
 TORCH_MODULE(Glimpse);
 
@@ -112,9 +114,9 @@ class StepCellImpl : public torch::nn::Cloneable<StepCellImpl> {
  public:
   StepCellImpl(Cell cell, int64_t in, int64_t state);
   void reset() override;
-  /// Takes hidden and cell of the state on; input [B, in].
+  /// Updates hidden and cell of the state; input [B, in].
   void forward(const Tensor& input, DecoderState& state);
-  /// The same for inputs of which the first columns are known for all steps, [T, B, K].
+  /// The same cell for inputs whose first K columns are known for all steps, [T, B, K].
   CellSteps along(const Tensor& known) const;
 
  private:
@@ -125,10 +127,10 @@ class StepCellImpl : public torch::nn::Cloneable<StepCellImpl> {
 };
 TORCH_MODULE(StepCell);
 
-/// Checks x [B, width], a part of the state or what comes to it.
+/// Checks x [B, width], a tensor of the state or an input of a step. Throws Error.
 void check_row(const std::string& what, const Tensor& x, const DecoderState& state, int64_t width);
 
-/// Checks one embedded target [B, E] and the state it comes to.
+/// Checks one embedded target [B, E] and the state before it. Throws Error.
 void check_step(const std::string& who, const Tensor& embedded, const DecoderOptions& options,
                 const DecoderState& state);
 

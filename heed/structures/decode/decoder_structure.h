@@ -1,4 +1,4 @@
-// A recurrent decoder as a structure: sources and targets come in, an output for each target goes out.
+// A recurrent decoder as a structure: its inputs are source and target, its context is the output for each target.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace heed {
 
-/// Decoder: BahdanauDecoder, LuongDecoder. What is special about one, its structure reads from the words and gives to
-/// `hold`.
+/// Decoder: BahdanauDecoder or LuongDecoder. A derived class reads the options of its decoder from the spec and passes
+/// them to hold().
 template <typename Decoder>
 class DecoderStructure : public Structure {
  public:
@@ -18,7 +18,8 @@ class DecoderStructure : public Structure {
  protected:
   using Structure::Structure;
 
-  /// What the options say, and the words that all decoders know; cells: the usual one first.
+  /// Decoder options from the structure's options and from the spec options that all decoders share. cells: allowed
+  /// values of `cell`, the default first.
   DecoderOptions common(const Options& spec, const std::vector<std::string>& cells) const {
     DecoderOptions o;
     o.source_dim = width_of(0);

@@ -1,4 +1,4 @@
-// Decoders that look at their source through a structure, against doing it by hand; and which structures fit.
+// Decoders that attend to their source through a structure, compared with calling it by hand; which structures fit.
 
 #include <sstream>
 
@@ -30,7 +30,7 @@ Decoder with_structure(const DecoderOptions& options) {
   return decoder;
 }
 
-/// The structure of a decoder, with copies of its parameters, outside of it.
+/// A separate copy of a decoder's structure.
 std::shared_ptr<Structure> taken_out(const torch::nn::Module& decoder, const DecoderOptions& o) {
   auto copy = structure(o.structure, {.features = {o.source_dim},
                                       .query_dim = o.state_dim,
@@ -56,7 +56,7 @@ const std::vector<std::pair<std::string, std::string>> kStructures{
     {"memory_network(hops=2)", "softmax"},
     {"stacked", ""}};
 
-TEST(DecoderWithAStructure, LooksThroughItAsByHand) {
+TEST(DecoderWithAStructure, AttendsThroughItAsByHand) {
   for (const auto& [spec, mechanism] : kStructures) {
     auto o = options_with(spec, mechanism);
     o.readout = Readout::linear;
@@ -109,8 +109,8 @@ TEST(DecoderWithAStructure, HasTheMechanismOfItsPaperUnlessTold) {
   EXPECT_NE(told.str().find("multi_head(num_heads=2) of additive + sparsemax"), std::string::npos) << told.str();
 }
 
-// It is tried out when it is made, where a draw would move torch's generator on, and where nothing may stay changed.
-TEST(DecoderWithAStructure, IsTriedOutWithoutATrace) {
+// The constructor runs the structure once. This must neither advance torch's generator nor change any state.
+TEST(DecoderWithAStructure, IsProbedWithoutSideEffects) {
   const auto next = [](const std::string& mechanism) {
     with_structure<BahdanauDecoder>(options_with("singular", mechanism));
     return at::rand({1});
@@ -129,7 +129,7 @@ std::string refusal(const DecoderOptions& options) {
   return "";
 }
 
-TEST(DecoderWithAStructure, RefusesOthersAtOnceWithTheReason) {
+TEST(DecoderWithAStructure, RefusesOtherStructuresWithTheReason) {
   const auto says = [](const std::string& spec, const std::string& part, const std::string& mechanism = "") {
     const auto found = refusal(options_with(spec, mechanism));
     return found.find(part) != std::string::npos
@@ -138,8 +138,8 @@ TEST(DecoderWithAStructure, RefusesOthersAtOnceWithTheReason) {
   };
   EXPECT_TRUE(
       says("multi_hop(attention)", "takes features, question; expected one query and the features of one source"));
-  EXPECT_TRUE(says("self_attentive", "takes none"));
-  EXPECT_TRUE(says("hierarchical", "takes none"));
+  EXPECT_TRUE(says("self_attentive", "takes no query"));
+  EXPECT_TRUE(says("hierarchical", "takes no query"));
   EXPECT_TRUE(says("multi_hob", "multi_hop"));
   EXPECT_TRUE(says("multi_hop(hops=2)", "a policy", "additive + reinforced"));
   EXPECT_TRUE(says("memory_network", "an alignment alone", "additive + softmax"));

@@ -1,4 +1,4 @@
-// The penalty of Xu et al. (2015): two targets, one weighed with dot, one with additive.
+// The penalty of Xu et al. (2015): two targets, one with the weights of dot, one with those of additive.
 
 #include "heed/structures/decode/doubly_stochastic.h"
 
@@ -38,7 +38,7 @@ TEST(DoublyStochastic, CountsRealKeysAlone) {
   EXPECT_EQ(doubly_stochastic_penalty(weights, at::zeros({1, 5}, at::kBool)).item<double>(), 0);
 }
 
-TEST(DoublyStochastic, KeepsBatchRowsApartAndLearns) {
+TEST(DoublyStochastic, KeepsBatchElementsApartAndLearns) {
   const auto weights = at::rand({2, 3, 4}, kDouble).requires_grad_();
   const auto penalty = doubly_stochastic_penalty(weights);
   EXPECT_EQ(penalty.sizes(), at::IntArrayRef({2}));

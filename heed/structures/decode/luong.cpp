@@ -45,12 +45,12 @@ DecoderStep LuongDecoderImpl::step(const Tensor& embedded, const DecoderState& s
   return out;
 }
 
-/// With input feeding a step waits for the output before; without it, for the state alone.
+/// With input feeding a step depends on the previous output; without it, only on the state.
 Tensor LuongDecoderImpl::run(ForcedRun& run) {
   const bool feeding = options_.input_feeding;
   auto cell = cell_->along(run.targets);
   CollectedProduct mix(mix_->weight);
-  std::vector<Tensor> mixed;  // [c; h], or outputs where they are fed
+  std::vector<Tensor> mixed;  // [c; h], or the outputs with input feeding
   for (int64_t t = 0; t < run.length(); ++t) {
     DecoderState next = run.state;
     cell.step(t, run.state.fed, next.hidden, next.cell);

@@ -1,9 +1,9 @@
-// The decoder of Luong et al. (2015): it moves on, and then looks at the source with the state it has come to.
+// The decoder of Luong et al. (2015): it updates its state, then attends to the source with the new state.
 //
 //   h_t = cell([y_{t-1}; h~_{t-1}], h_{t-1})        c_t = Att(h_t, H)        h~_t = tanh(W_c [c_t; h_t])
 //
-// That h~_{t-1} is part of the input is input feeding; without it the input is y_{t-1} alone. The paper starts from the
-// encoder's last state: set hidden and cell of the state that start() gives, or let it be tanh(W_s from).
+// With input feeding, h~_{t-1} is part of the input; without it the input is y_{t-1} alone. The paper starts from the
+// encoder's last state: set hidden and cell of the state that start() returns. Otherwise it is tanh(W_s from).
 
 #pragma once
 
@@ -17,11 +17,11 @@ class LuongDecoderImpl : public torch::nn::Cloneable<LuongDecoderImpl>, public S
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
 
-  /// source [B, L, source]; from [B, start], or undefined: the mean of the source.
+  /// The initial state. source [B, L, source_dim]; from [B, start_dim], or undefined: the mean of the source.
   DecoderState start(const Features& source, const Tensor& from = {}) override;
-  /// embedded [B, E]: the target before, y_{t-1}.
+  /// One step. embedded [B, E]: the previous target, y_{t-1}.
   DecoderStep step(const Tensor& embedded, const DecoderState& state, const Call& call = {}) override;
-  /// targets [B, T, E]: those before each output.
+  /// All steps at once. targets [B, T, E]: the target that precedes each output.
   Decoded forward(const Features& targets, const Features& source, const Call& call = {}, const Tensor& from = {}) {
     return teacher_forced(*this, targets, source, call, from);
   }

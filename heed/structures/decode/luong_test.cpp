@@ -1,4 +1,4 @@
-// Luong's decoder against its formulas, and with padding against itself.
+// Luong's decoder compared with its formulas, and with padding compared with itself.
 
 #include "heed/structures/decode/luong.h"
 
@@ -27,8 +27,8 @@ LuongDecoder luong(const DecoderOptions& options) {
   return decoder;
 }
 
-// The query is the state it has come to: with the one before, as Bahdanau's, the numbers would be others.
-TEST(LuongDecoder, LooksWithTheStateItHasComeTo) {
+// The query is the updated state; the previous one, as in Bahdanau's decoder, would give other numbers.
+TEST(LuongDecoder, AttendsWithTheUpdatedState) {
   for (const bool feeding : {true, false}) {
     auto o = luong_options();
     o.input_feeding = feeding;
@@ -60,7 +60,7 @@ TEST(LuongDecoder, LooksWithTheStateItHasComeTo) {
   }
 }
 
-// local-m looks around the place of the target.
+// local-m attends to a window around the position of the target.
 TEST(LuongDecoder, GoesAlongTheSourceWithLocalAttention) {
   auto o = luong_options();
   o.mechanism = "general + local_m(1)";
@@ -73,7 +73,7 @@ TEST(LuongDecoder, GoesAlongTheSourceWithLocalAttention) {
     for (int64_t j = 0; j < 6; ++j) EXPECT_EQ(weights[t][j].item<double>() > 0, std::abs(t - j) <= 1) << t << " " << j;
 }
 
-TEST(LuongDecoder, GatesItsContextByTheStateItHasComeTo) {
+TEST(LuongDecoder, GatesItsContextByTheUpdatedState) {
   auto o = luong_options();
   o.context_gate = true;
   auto decoder = luong(o);
@@ -109,7 +109,7 @@ TEST(LuongDecoder, StartsWhereAnEncoderEnded) {
   EXPECT_TRUE(close(decoder->step(y, state).state.hidden, std::get<0>(expected), 1e-12));
 }
 
-TEST(LuongDecoder, GoesOnFromChosenRows) {
+TEST(LuongDecoder, ContinuesFromSelectedBatchElements) {
   auto decoder = luong(luong_options());
   const Features source{at::randn({2, 4, 5}, kDouble), {}};
   const auto y = at::randn({2, 2, 3}, kDouble);

@@ -1,5 +1,4 @@
-// Some batch rows of what a decoder remembers, in any order and as often as wanted: what a beam search needs between
-// two steps.
+// Selects batch elements of a decoder's memory, in any order and with repeats: a beam search does so between two steps.
 
 #pragma once
 
@@ -9,7 +8,7 @@
 
 namespace heed {
 
-/// rows: int64 [n], each 0 ... batch - 1; batch: -1 where it is not known.
+/// Throws Error unless rows is int64 [n] with values 0 ... batch - 1. batch -1: unknown, values are not checked.
 inline void check_rows(const std::string& who, const Tensor& rows, int64_t batch) {
   check(rows.defined(), who, ": rows are undefined, expected int64 [n]");
   check(rows.scalar_type() == at::kLong && rows.dim() == 1, who, ": rows are ", rows.scalar_type(), " ", shape_of(rows),
@@ -19,10 +18,10 @@ inline void check_rows(const std::string& who, const Tensor& rows, int64_t batch
   check(low >= 0 && high < batch, who, ": rows reach from ", low, " to ", high, ", expected 0 to ", batch - 1);
 }
 
-/// rows as check_rows has them.
+/// The memory of these batch elements; rows: see check_rows.
 inline Memory selected(const Memory& memory, const Tensor& rows) {
   const int64_t batch = memory.batch();
-  const auto of = [&](const Growing& some) {  // one row that stands for every batch row stays as it is
+  const auto of = [&](const Growing& some) {  // a batch axis of size 1 is broadcast and stays as it is
     return !some.defined() || some.rows().size(0) != batch ? some : Growing(some.rows().index_select(0, rows));
   };
   Memory chosen;

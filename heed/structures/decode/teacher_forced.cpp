@@ -9,13 +9,13 @@
 namespace heed {
 namespace {
 
-/// Whether padding stands before something real; keep [B, T].
+/// Whether padding precedes a real target; keep [B, T].
 bool has_holes(const Tensor& keep) {
   const int64_t T = keep.size(1);
   return keep.narrow(1, 1, T - 1).logical_and(keep.narrow(1, 0, T - 1).logical_not()).any().item<bool>();
 }
 
-/// x with `nothing` where keep [B, T] is false; axis: that of the queries in x.
+/// x with the value `nothing` where keep [B, T] is false; axis: query axis of x.
 Tensor at_real(const Tensor& x, const Tensor& keep, int64_t axis, double nothing) {
   if (!keep.defined()) return x;
   std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
@@ -24,7 +24,7 @@ Tensor at_real(const Tensor& x, const Tensor& keep, int64_t axis, double nothing
   return x.masked_fill(keep.view(shape).logical_not(), nothing);
 }
 
-/// What an Attended holds for each query, and what it holds where there is nothing.
+/// The fields of Attended that have a query axis, and their values at padding.
 struct PerQuery {
   Tensor Attended::*field;
   double nothing;
@@ -33,7 +33,7 @@ const std::vector<PerQuery> kPerQuery{{&Attended::weights, 0},   {&Attended::lse
                                       {&Attended::entropy, 0},   {&Attended::top_weights, 0},
                                       {&Attended::top_keys, -1}, {&Attended::log_probability, 0}};
 
-/// As if the queries of all steps had come in one call; axis: that of the queries, after the heads if there are any.
+/// The result as if the queries of all steps had been one call; axis: query axis, which follows the head axis if any.
 Attended joined_steps(const std::vector<Attended>& steps, const Tensor& keep, int64_t axis) {
   const auto all_of = [&](Tensor Attended::*field) {
     std::vector<Tensor> all;
@@ -43,7 +43,7 @@ Attended joined_steps(const std::vector<Attended>& steps, const Tensor& keep, in
   const Attended& first = steps.front();
   Attended all = first;
   all.context = at_real(at::cat(all_of(&Attended::context), 1), keep, 1, 0);
-  const bool once = first.selected.defined();  // a policy chooses keys once, whatever the queries
+  const bool once = first.selected.defined();  // a policy selects keys once for all queries
   for (const auto& [field, nothing] : kPerQuery)
     if ((first.*field).defined() && !(once && field == &Attended::log_probability))
       all.*field = at_real(at::cat(all_of(field), axis), keep, axis, nothing);
@@ -52,7 +52,7 @@ Attended joined_steps(const std::vector<Attended>& steps, const Tensor& keep, in
   return all;
 }
 
-/// The same without any query.
+/// The same with zero queries.
 Decoded without_queries(Decoded one, int64_t axis) {
   one.features = {one.features.rows.narrow(1, 0, 0), {}};
   one.attended.context = one.attended.context.narrow(1, 0, 0);
@@ -70,7 +70,7 @@ void check_forced(const Features& targets, const Features& source, const Outputs
   check(source.rows.defined() && source.rows.dim() == 3 && source.batch() == targets.batch(), "decoder: source is ",
         shape_of(source.rows), " and targets ", shape_of(targets.rows), "; expected the same batch size");
   check(outputs.rows.empty() && !outputs.links.defined(),
-        "decoder: chosen rows or links are wanted, but it makes one query at a time; want all weights and choose");
+        "decoder: got a request for rows or links, expected none: it has one query at a time; request all weights");
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ ForcedRun::ForcedRun(const Features& given, DecoderState first, const Call& its_
   if (given.keep.defined() && has_holes(given.keep)) keep_ = given.keep.t().unsqueeze(-1);
 }
 
-/// Gradients of the source come from every step.
+/// Gives the next step its own handles to the source, whose gradients accumulate in CollectedSum.
 void ForcedRun::lend_source() {
   state.memory.keys = Growing(keys_.for_step());
   state.memory.align_keys = Growing(align_keys_.for_step());
@@ -118,7 +118,7 @@ Decoded teacher_forced(StepwiseDecoder& decoder, const Features& targets, const 
   const FullPrecision precision;
   check_forced(given, source, call.outputs);
   const int64_t axis = decoder.has_heads() ? 2 : 1;
-  if (given.length() == 0) {  // the shapes of one target that is not real
+  if (given.length() == 0) {  // takes the shapes from a run with one padded target
     const auto flags = given.rows.options().dtype(at::kBool);
     const Features one{at::zeros({given.batch(), 1, given.width()}, given.rows.options()),
                        at::zeros({given.batch(), 1}, flags)};
@@ -126,7 +126,7 @@ Decoded teacher_forced(StepwiseDecoder& decoder, const Features& targets, const 
     none.features.keep = given.keep;
     return none;
   }
-  const auto branch = NoiseScope::branch();  // as many uses as targets
+  const auto branch = NoiseScope::branch();  // one use of noise for each target
   DecoderState first = decoder.start(source, from);
   check_step("decoder", given.rows.select(1, 0), decoder.options(), first);
   ForcedRun run(given, std::move(first), call);

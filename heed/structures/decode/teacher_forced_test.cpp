@@ -1,4 +1,4 @@
-// All steps at once against step() one after another: both decoders, with every choice they have.
+// All steps at once compared with calling step() one by one: both decoders, with all their options.
 
 #include "heed/structures/decode/teacher_forced.h"
 
@@ -94,7 +94,7 @@ enum class Padding { none, trailing, holes };
 struct Sentences {
   Features targets, source;
 
-  /// Padding holds NaN; batch row 2 has no target, and no source.
+  /// Padding holds NaN; batch element 2 has neither targets nor a source.
   static Sentences of(Padding padding, at::ScalarType type = at::kDouble) {
     at::manual_seed(9);
     const auto rows = [&](int64_t length, int64_t width, const std::vector<int64_t>& flags) {
@@ -111,7 +111,7 @@ struct Sentences {
   }
 };
 
-/// The definition: step() one after another, and the state held at padding.
+/// The definition: step() one by one; at padding the state stays as it is.
 Decoded one_by_one(StepwiseDecoder& decoder, const Sentences& in, const Call& call) {
   const auto clean = in.targets.without_padding().rows;
   const auto& keep = in.targets.keep;
@@ -164,7 +164,7 @@ class EveryRecurrentDecoder : public ::testing::TestWithParam<Choice> {
 INSTANTIATE_TEST_SUITE_P(Choices, EveryRecurrentDecoder, ::testing::ValuesIn(every_choice()),
                          [](const auto& test) { return name_of(test.param.name); });
 
-/// An undefined gradient is one of zeros.
+/// An undefined gradient counts as zeros.
 void expect_like(const std::vector<Tensor>& found, const std::vector<Tensor>& expected, double tolerance) {
   ASSERT_EQ(found.size(), expected.size());
   for (size_t i = 0; i < found.size(); ++i) {
@@ -226,11 +226,11 @@ TEST_P(EveryRecurrentDecoder, DrawsWhatStepsDraw) {
     at::manual_seed(3);
     EXPECT_TRUE(close(found.features.rows, one_by_one(*other.decoder, in, call).features.rows, 1e-12));
     EXPECT_GT(largest(found.features.rows - at_once(either, in, call).features.rows),
-              1e-9);  // the next call draws anew
+              1e-9);  // the next call draws new numbers
   }
 }
 
-// What stands in padding reaches nothing, not even by its sign.
+// The values at padding have no effect, not even through the sign of a zero.
 TEST_P(EveryRecurrentDecoder, NeverSeesWhatStandsInPadding) {
   auto either = Either::of(GetParam());
   for (const Padding padding : {Padding::trailing, Padding::holes}) {
@@ -261,7 +261,7 @@ TEST_P(EveryRecurrentDecoder, NeedsNoTargets) {
   EXPECT_EQ(none.attended.weights.size(0), kSentences);
 }
 
-TEST_P(EveryRecurrentDecoder, GoesOnFromChosenRows) {
+TEST_P(EveryRecurrentDecoder, ContinuesFromSelectedBatchElements) {
   auto either = Either::of(GetParam());
   const auto in = Sentences::of(Padding::trailing);
   const auto y = in.targets.without_padding().rows;

@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-/// The call for what is no self-attention: without its masks and biases, the first target at place `first`.
+/// The call for cross-attention: without masks and biases of self-attention; the first target is at position `first`.
 Call for_source(const Call& call, int64_t first) {
   Call own = nth_use(call, 1);
   own.mask = {};
@@ -31,7 +31,7 @@ Mask mask_of(const Features& x) {
 }  // namespace
 
 DecoderCache DecoderCache::select(const Tensor& rows) const {
-  int64_t batch = -1;  // not known before the first target, where there is no source
+  int64_t batch = -1;  // unknown before the first target if there is no source
   for (const auto& layer : layers) batch = std::max({batch, batch_of(layer.self), batch_of(layer.cross)});
   check_rows("decoder_cache", rows, batch);
   DecoderCache chosen;
@@ -55,7 +55,7 @@ void DecoderLayerImpl::reset() {
   feed_forward_norm_ = register_module("feed_forward_norm", transformer_norm(o));
 }
 
-/// self, cross: what the queries h [B, n, D] get.
+/// self(h), cross(h): the attention results of the queries h [B, n, D].
 template <typename Self, typename Cross>
 Transformed DecoderLayerImpl::pass(const Features& given, const Self& self, const Cross& cross) {
   Transformed out;
@@ -95,7 +95,7 @@ Transformed DecoderLayerImpl::step(const Features& x, LayerCache& cache, const C
   check_positions("transformer_decoder: targets", x, options_.dim, self_norm_->weight);
   const int64_t first = cache.self.length();
   Call own = call;
-  // A single target sees everything that is remembered: without a mask nothing of it has to be looked at twice.
+  // A single target attends to the whole cache, so it needs no causal mask.
   const bool single = x.length() == 1;
   own.mask.causal = single ? Causal::none : Causal::bottom_right;
   own.mask.first_query = single ? first : 0;
@@ -108,7 +108,7 @@ Transformed DecoderLayerImpl::step(const Features& x, LayerCache& cache, const C
         return self_->forward(h, grown, own);
       },
       [&](const Tensor& h) { return cross_->forward(h, cache.cross, for_source(call, first)); });
-  cache.self = grown;  // a step that is refused leaves it as it was
+  cache.self = grown;  // assigned last: a step that throws leaves the cache unchanged
   return out;
 }
 
@@ -136,7 +136,7 @@ void TransformerDecoderImpl::check_source(const Features& source) const {
         shape_of(source.rows), ", expected [B, L, ", options_.source_dim, "]");
 }
 
-/// layer(i, x): what layer i makes of x.
+/// layer(i, x): the output of layer i for x.
 template <typename Layer>
 Transformed TransformerDecoderImpl::pass(const Features& x, const Layer& layer) {
   Transformed out{x, {}};
@@ -168,10 +168,10 @@ DecoderCache TransformerDecoderImpl::start(const Features& source) {
 }
 
 Transformed TransformerDecoderImpl::decode_next(const Features& x, DecoderCache& cache, const Call& call) {
-  check(cache.layers.size() == layers_->size(), "transformer_decoder: a cache of ", cache.layers.size(),
-        " layers, expected ", layers_->size(), ": start() makes one");
-  const auto base = static_cast<uint64_t>(2 * cache.length()) * layers_->size();  // each step draws anew
-  DecoderCache next = cache;  // a step that is refused, by whatever layer, leaves the cache as it was
+  check(cache.layers.size() == layers_->size(), "transformer_decoder: got a cache of ", cache.layers.size(),
+        " layers, expected ", layers_->size(), "; create one with start()");
+  const auto base = static_cast<uint64_t>(2 * cache.length()) * layers_->size();  // each step draws new random numbers
+  DecoderCache next = cache;  // a step that throws, in any layer, leaves the cache unchanged
   Transformed out = pass(x, [&](size_t i, const Features& in) {
     return layers_->ptr<DecoderLayerImpl>(i)->step(in, next.layers[i], nth_use(call, base + 2 * i));
   });

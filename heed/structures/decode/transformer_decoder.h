@@ -1,9 +1,9 @@
-// The decoder of a Transformer (Vaswani et al., 2017): targets attend to those before them, and to a source.
+// The decoder of a Transformer (Vaswani et al., 2017): causal self-attention and cross-attention to a source.
 //
 //   x_t <- x_t + Att(x_t, x_1 ... x_t)        x_t <- x_t + Att(x_t, source)        x_t <- x_t + W_out act(W_in x_t)
 //
-// forward() takes whole targets, for training. start() and step() take them as they come: keys and values of the source
-// are projected once, those of the targets are kept in a cache, so that a step costs O(positions so far), not their
+// forward() takes all targets at once, for training. start() and step() take them one by one: keys and values of the
+// source are projected once, those of the targets are cached, so that a step costs O(positions so far), not their
 // square. Both give the same numbers. Without a source (cross = false) it is a language model.
 
 #pragma once
@@ -14,17 +14,18 @@
 
 namespace heed {
 
+/// Keys and values of one layer: of the targets so far, and of the source.
 struct LayerCache {
   Memory self, cross;
 };
 
-/// What a decoder remembers between steps. Copies share their past: to go two ways from here, copy it.
+/// The cache of a decoder between steps. Copies share their past and continue independently.
 struct DecoderCache {
   std::vector<LayerCache> layers{};
 
-  /// Targets so far.
+  /// Number of targets so far.
   int64_t length() const { return layers.empty() ? 0 : layers[0].self.length(); }
-  /// These batch rows, int64 [n], in any order and as often as wanted: a beam search keeps some of its beams.
+  /// The cache of these batch elements: int64 [n], in any order, repeats allowed. A beam search selects its beams.
   DecoderCache select(const Tensor& rows) const;
 };
 
@@ -33,10 +34,11 @@ class DecoderLayerImpl : public torch::nn::Cloneable<DecoderLayerImpl> {
   explicit DecoderLayerImpl(const TransformerOptions& options);
   void reset() override;
 
-  /// x [B, T, width], source [B, L, source]; the steps are called "self" and "cross".
+  /// x [B, T, dim], source [B, L, source_dim]; the steps are named "self" and "cross".
   Transformed forward(const Features& x, const Features& source, const Call& call = {});
+  /// The cache before the first target.
   LayerCache start(const Features& source);
-  /// x [B, n, width]: the next n targets.
+  /// x [B, n, dim]: the next n targets. Appends them to the cache.
   Transformed step(const Features& x, LayerCache& cache, const Call& call = {});
 
  private:
@@ -50,26 +52,27 @@ class DecoderLayerImpl : public torch::nn::Cloneable<DecoderLayerImpl> {
 };
 TORCH_MODULE(DecoderLayer);
 
-/// A call is for every layer: noise, path, wants. Its masks and biases are those of self-attention, which is causal
-/// besides.
+/// A call applies to every layer: noise, path, requested outputs. Its masks and biases apply to self-attention, which
+/// is always causal as well.
 class TransformerDecoderImpl : public torch::nn::Cloneable<TransformerDecoderImpl> {
  public:
   explicit TransformerDecoderImpl(const TransformerOptions& options);
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
 
-  /// Targets [B, T, width] and source [B, L, source] give [B, T, width].
+  /// Targets x [B, T, dim] and source [B, L, source_dim] give [B, T, dim].
   Features forward(const Features& x, const Features& source = {}, const Call& call = {}) {
     return decode(x, source, call).features;
   }
-  /// The same, with steps "layers.i.self" and "layers.i.cross" and what the call wants in them: weights [B, H, T, L].
+  /// The same with the steps "layers.i.self" and "layers.i.cross", which hold the requested outputs: weights
+  /// [B, H, T, L].
   Transformed decode(const Features& x, const Features& source = {}, const Call& call = {});
 
   /// The cache before the first target.
   DecoderCache start(const Features& source = {});
-  /// The next n targets [B, n, width] give [B, n, width], and are remembered.
+  /// The next n targets [B, n, dim] give [B, n, dim], and are appended to the cache.
   Tensor step(const Tensor& x, DecoderCache& cache) { return decode_next({x, {}}, cache).features.rows; }
-  /// The same with padding among them, wants, and steps.
+  /// The same with padding, requested outputs and steps.
   Transformed decode_next(const Features& x, DecoderCache& cache, const Call& call = {});
 
   const TransformerOptions& options() const { return options_; }

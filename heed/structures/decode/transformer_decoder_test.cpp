@@ -1,4 +1,4 @@
-// The Transformer's decoder against torch's own layer, and with a cache against itself.
+// The Transformer decoder compared with torch's own layer, and with a cache compared with itself.
 
 #include "heed/structures/decode/transformer_decoder.h"
 
@@ -26,12 +26,12 @@ TransformerDecoder ready_decoder(const TransformerOptions& options) {
   TransformerDecoder decoder(options);
   decoder->to(at::kDouble);
   decoder->eval();
-  const at::NoGradGuard no_grad;  // biases and norms begin at 0 and 1, which would hide one that is forgotten
+  const at::NoGradGuard no_grad;  // biases and norms start at 0 and 1, which would hide a missing one
   for (auto& parameter : decoder->parameters()) parameter.add_(at::randn_like(parameter), 0.2);
   return decoder;
 }
 
-/// Row 1 of the source has padding.
+/// Batch element 1 of the source has padding.
 Features transformer_source(int64_t width = 8) {
   const auto keep = at::tensor(std::vector<int64_t>{1, 1, 1, 1, 1, 0, 1, 0}).view({2, 4}).to(at::kBool);
   return {at::randn({2, 4, width}, kDouble), keep};
@@ -175,14 +175,14 @@ TEST_P(EveryDecoder, SkipsPaddingAmongItsTargetsStepByStep) {
   EXPECT_TRUE(close(at::cat(parts, 1), whole, 1e-10));
 }
 
-TEST_P(EveryDecoder, GoesOnFromChosenRows) {
+TEST_P(EveryDecoder, ContinuesFromSelectedBatchElements) {
   const at::NoGradGuard no_grad;
   auto cache = decoder_->start(source_);
   decoder_->step(x_.narrow(1, 0, 3), cache);
   const auto rows = at::tensor(std::vector<int64_t>{1, 0, 1});
   auto chosen = cache.select(rows);
   const auto found = decoder_->step(at::cat({x_, x_}).narrow(0, 0, 3).narrow(1, 3, 1), chosen);
-  // The past of row 1, of row 0 and of row 1 again, and the next target of rows 0, 1 and 0.
+  // The past of batch elements 1, 0 and 1, and the next target of elements 0, 1 and 0.
   const auto past = x_.narrow(1, 0, 3).index_select(0, rows);
   const auto next = x_.narrow(1, 3, 1).index_select(0, 1 - rows);
   Features source = source_;
@@ -194,7 +194,7 @@ TEST_P(EveryDecoder, GoesOnFromChosenRows) {
                     decoder_->forward({x_, {}}, source_).rows.narrow(1, 3, 1), 1e-10));
 }
 
-TEST(TransformerDecoder, SpreadsOneRowOverItsBeams) {
+TEST(TransformerDecoder, SpreadsOneBatchElementOverItsBeams) {
   const at::NoGradGuard no_grad;
   auto decoder = ready_decoder(small_decoder());
   const Features source{at::randn({1, 4, 8}, kDouble), at::tensor({1, 0, 1, 1}).view({1, 4}).to(at::kBool)};
@@ -206,7 +206,7 @@ TEST(TransformerDecoder, SpreadsOneRowOverItsBeams) {
   EXPECT_TRUE(close(found, decoder->forward({x, {}}, source).rows.narrow(1, 2, 1).expand({3, 1, 8}), 1e-10));
 }
 
-TEST(TransformerDecoder, TellsWhereEachHeadOfEachLayerLooks) {
+TEST(TransformerDecoder, ReturnsTheWeightsOfEveryHeadOfItsLayers) {
   auto decoder = ready_decoder(small_decoder());
   const auto source = transformer_source();
   Call call;
@@ -255,7 +255,7 @@ TEST(TransformerDecoder, CopiesAndSavesItself) {
   EXPECT_TRUE(same_bits(decoder->forward({x, {}}, source).rows, expected));
 }
 
-// A want is refused where the first layer has remembered the target already, a source where all but the last have.
+// A requested output is refused after the first layer has cached the target, a source after all but the last have.
 TEST(TransformerDecoder, GoesOnAfterARefusedStepAsIfThereHadBeenNone) {
   auto decoder = ready_decoder(small_decoder());
   const auto source = transformer_source();
@@ -289,7 +289,7 @@ TEST(DecoderLayer, LeavesItsCacheWhereAStepIsRefused) {
   EXPECT_EQ(cache.self.length(), 0);
 }
 
-TEST(DecoderCache, RefusesRowsThatAreNotThere) {
+TEST(DecoderCache, RefusesBatchElementsThatDoNotExist) {
   auto decoder = ready_decoder(small_decoder());
   auto cache = decoder->start(transformer_source());
   decoder->step(at::randn({2, 1, 8}, kDouble), cache);
@@ -298,7 +298,7 @@ TEST(DecoderCache, RefusesRowsThatAreNotThere) {
     EXPECT_THROW(cache.select(rows), Error) << shape_of(rows);
   auto o = small_decoder();
   o.cross = false;
-  EXPECT_EQ(ready_decoder(o)->start().select(at::zeros({3}, at::kLong)).length(), 0);  // nothing there yet
+  EXPECT_EQ(ready_decoder(o)->start().select(at::zeros({3}, at::kLong)).length(), 0);  // the cache is still empty
 }
 
 TEST(TransformerDecoder, RefusesWhatDoesNotFit) {
