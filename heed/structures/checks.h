@@ -1,4 +1,4 @@
-// What structures, encoders and decoders ask of the tensors they are given.
+// Checks of input tensors, shared by structures, encoders and decoders. They throw Error.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace heed {
 
-/// x must have the type of a module's parameters, one of which is `own`, and be where they are.
+/// x must have the dtype and the device of the module's parameters; `own` is one of them.
 inline void check_type(const std::string& what, const Tensor& x, const Tensor& own) {
   check(x.scalar_type() == own.scalar_type(), what, " is ", x.scalar_type(), ", the module's parameters are ",
         own.scalar_type(), "; convert one of them");
@@ -16,13 +16,13 @@ inline void check_type(const std::string& what, const Tensor& x, const Tensor& o
         "; move one of them");
 }
 
-/// Attention knows no other types.
+/// x must be float or double, the types that attention supports.
 inline void check_attendable(const std::string& what, const Tensor& x) {
   check(x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble, what, " is ", x.scalar_type(),
         ", expected float or double");
 }
 
-/// keep: one flag for each row, if there are any.
+/// keep, if defined, must be bool, with the shape of rows without the last axis, and on the same device.
 inline void check_keep(const std::string& what, const Features& x) {
   if (!x.keep.defined()) return;
   check(x.keep.scalar_type() == at::kBool && x.keep.sizes() == x.rows.sizes().slice(0, x.rows.sizes().size() - 1), what,

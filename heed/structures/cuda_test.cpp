@@ -1,4 +1,4 @@
-// The same structure on a GPU: every one and every variant, with its gradients.
+// Every structure and variant gives the same context and gradients on a GPU as on the CPU.
 
 #include <ATen/Context.h>
 
@@ -27,7 +27,7 @@ TEST(StructuresOnCuda, GiveTheSame) {
     for (const Real real : {Real::all, Real::edge}) {
       SCOPED_TRACE(spec);
       const auto here = make_structure_case(spec, "", real);
-      here.structure->train();  // cuDNN has no backward of a recurrent layer in evaluation; nothing is drawn by softmax
+      here.structure->train();  // cuDNN has no backward for recurrent layers in evaluation mode; softmax draws nothing
       try {
         const auto there = on_gpu(here);
         const auto a = here.run(), b = there.run();

@@ -21,14 +21,14 @@ Tensor any_real(const Features& features) {
 }
 
 Features padded(const std::vector<Features>& items) {
-  check(!items.empty(), "features: nothing to pad");
+  check(!items.empty(), "features: got no items to pad, expected at least 1");
   const auto& first = items.front().rows;
   check(first.defined() && first.dim() >= 2, "features: an item is ", shape_of(first), ", expected [L, D] or deeper");
   std::vector<int64_t> max = first.sizes().vec();
   for (const auto& item : items) {
     check(item.rows.defined() && item.rows.dim() == first.dim() && item.width() == first.size(-1),
-          "features: ", shape_of(item.rows), " beside ", shape_of(first),
-          "; expected as many axes, and the same width");
+          "features: items are ", shape_of(item.rows), " and ", shape_of(first),
+          "; expected the same number of axes and the same width");
     const auto positions = item.rows.sizes().slice(0, max.size() - 1);
     check(!item.keep.defined() || (item.keep.scalar_type() == at::kBool && item.keep.sizes() == positions),
           "features: keep is ", shape_of(item.keep), ", expected bool of shape ", shape_of(item.rows),

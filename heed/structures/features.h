@@ -1,9 +1,9 @@
-// Features of one input, and which of them are real.
+// Features: the vectors of one input, and a mask that marks padding.
 //
-//   a sequence     rows [B, L, D]              keep [B, L]
-//   deeper levels  rows [B, S, L, D]           keep [B, S, L]       (documents of sentences of words, to any depth)
+//   sequence       rows [B, L, D]              keep [B, L]
+//   nested levels  rows [B, S, L, D]           keep [B, S, L]       (documents of sentences of words, to any depth)
 //
-// keep is true where a feature is real. Padding may hold anything, NaN too.
+// keep is true for a real feature and false for padding. Padding may hold any value, including NaN.
 
 #pragma once
 
@@ -17,29 +17,30 @@ namespace heed {
 
 struct Features {
   Tensor rows{};
-  Tensor keep{};  // bool, rows without the last axis; undefined: all are real
+  Tensor keep{};  // bool, shape of rows without the last axis; undefined: there is no padding
 
   int64_t width() const { return rows.size(-1); }
   int64_t batch() const { return rows.size(0); }
   int64_t length() const { return rows.size(-2); }
 
-  /// The same with zeros where nothing is real, so that what stands in padding is gone before any product.
+  /// A copy with zeros at padding, so that NaN in padding reaches no product.
   Features without_padding() const;
-  /// Other rows for the same positions.
+  /// Other vectors with the same keep.
   Features with_rows(const Tensor& other) const { return {other, keep}; }
 };
 
-/// The mean over real features [B, 1, D]; 0 where there is none. Each real feature gets the gradient 1/n.
+/// Mean of the real features [B, 1, D]; 0 if there are none. Each of n real features gets 1/n of the gradient.
 Tensor mean(const Features& features);
 
-/// bool [B]: whether there is any real feature.
+/// bool [B]: whether a batch element has any real feature.
 Tensor any_real(const Features& features);
 
-/// Items of different length side by side on a new first axis, the shorter ones padded: rows [L, D] become
-/// [items, L, D], [S, L, D] become [items, S, L, D], and so on, level by level. An item may be empty.
+/// Stacks items of different length on a new first axis and pads the shorter ones: rows [L, D] become [items, L, D],
+/// [S, L, D] become [items, S, L, D], and so on for every level. An item may be empty. Throws Error if the items differ
+/// in width or number of axes.
 Features padded(const std::vector<Features>& items);
 
-/// The call for attention over these features: what is not real is masked, besides what the call masks.
+/// The call for attention over these features: adds their padding to the mask of the call.
 Call over(const Call& call, const Features& features);
 
 }  // namespace heed

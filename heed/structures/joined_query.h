@@ -1,8 +1,8 @@
-// A structure that asks with two vectors side by side, [q; c].
+// Base of structures whose query is a concatenation, [q; c].
 //
-// A score that compares query and keys feature by feature (dot, cosine) needs both equally wide, and [q; c] is wider:
-// for such a score a matrix <slot>_join brings [q; c] to the width of the keys. Other scores have a matrix for the
-// query themselves, and heads have projections.
+// A score that compares query and keys feature by feature (dot, cosine) needs equal widths, and [q; c] is wider than
+// the keys. For such a score a matrix <slot>_join projects [q; c] to the width of the keys. Other scores have a query
+// matrix of their own, and heads have projections.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace heed {
 
 struct JoinedSlot {
   Slot attend;
-  Tensor join{};  // [Dk, Dq], or undefined
+  Tensor join{};  // [Dk, Dq]; undefined: not needed
 
   Tensor operator()(StructureOutput& out, const std::vector<Tensor>& query, const Features& features,
                     const Call& call) const {
@@ -25,7 +25,7 @@ class WithJoinedQuery : public Structure {
  protected:
   using Structure::Structure;
 
-  /// query: of all parts together.
+  /// query: total width of the concatenated parts.
   JoinedSlot joined_slot(const std::string& name, int64_t query, int64_t keys) {
     JoinedSlot made;
     const bool join = query != keys && options().num_heads == 1 && compares_features(mechanism());
@@ -35,7 +35,7 @@ class WithJoinedQuery : public Structure {
   }
 
  private:
-  /// Whether it refuses widths that differ.
+  /// Whether the mechanism refuses a query and keys of different widths.
   static bool compares_features(const Mechanism& mechanism) {
     try {
       mechanism.parameters({.query_dim = 2, .key_dim = 4, .value_dim = 4, .hidden_dim = 4});

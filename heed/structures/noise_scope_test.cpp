@@ -1,5 +1,4 @@
-// Layers and decoders in a scope of noise: what a batch row gets does not depend on who else is in the batch, nor on
-// how long they are.
+// Layers and decoders in a NoiseScope: the result of a batch element does not depend on the others or their lengths.
 
 #include "heed/bridge/noise_scope.h"
 
@@ -30,7 +29,7 @@ Features batch(int64_t from, int64_t rows, bool padded = true) {
 
 using Layer = std::function<Tensor(const Features&)>;
 
-/// And a dropout after it, which must not notice how long the batch was.
+/// The layer followed by dropout, which must not depend on the padded length of the batch.
 Tensor in_scope(const Layer& layer, uint64_t step, int64_t from, int64_t rows, bool padded = true) {
   const NoiseScope scope(11, step, from);
   return heed::dropout(layer(batch(from, rows, padded)), 0.5, true);
@@ -67,7 +66,7 @@ TEST_P(ScopedRecurrent, TreatsBatchRowsAlone) {
   expect_rows_alone([&](const Features& x) { return encoder->last(x).unsqueeze(1); });
 }
 
-// A rate so small that nothing is dropped: then layer by layer is what torch's own module gives.
+// The rate is so small that nothing is dropped: layer by layer must then equal torch's own module.
 TEST_P(ScopedRecurrent, PassesLayerByLayerWhatTorchPassesAtOnce) {
   Recurrent encoder(
       RecurrentOptions{.in_dim = kWidth, .out_dim = 6, .num_layers = 3, .cell = GetParam(), .dropout = 1e-9});

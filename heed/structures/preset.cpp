@@ -8,7 +8,7 @@ namespace heed {
 namespace {
 
 std::map<std::string, Preset>& presets() {
-  static std::map<std::string, Preset> all;  // inside a function: filled before main, whatever the order of the files
+  static std::map<std::string, Preset> all;  // inside a function: static initializers of any file may use it
   return all;
 }
 
@@ -16,7 +16,7 @@ std::map<std::string, Preset>& presets() {
 
 Preset::Entry::Entry(const std::string& name, Preset preset) {
   const bool fresh = presets().emplace(name, std::move(preset)).second;
-  check(fresh, "preset: two are called ", name);
+  check(fresh, "preset: got two presets of the same name, ", name);
 }
 
 std::vector<std::string> preset_names() {
@@ -27,7 +27,7 @@ std::vector<std::string> preset_names() {
 
 const Preset& find_preset(const std::string& name) {
   const auto found = presets().find(name);
-  check(found != presets().end(), "preset: none is called '", name, "'", suggestion(name, preset_names()),
+  check(found != presets().end(), "preset: unknown preset '", name, "'", suggestion(name, preset_names()),
         "; known: ", joined(preset_names()));
   return found->second;
 }

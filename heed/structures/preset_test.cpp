@@ -66,7 +66,7 @@ TEST_P(EveryPreset, PrintsItself) {
   EXPECT_NE(text.str().find(says().mechanisms.front()), std::string::npos) << text.str();
 }
 
-/// Whether `choices`, words with commas or plus signs between them, has the word.
+/// Whether the list `choices`, separated by commas or plus signs, contains the word.
 bool has_word(const std::string& choices, const std::string& word) {
   std::istringstream fields(choices);
   for (std::string one; fields >> one;)
@@ -91,7 +91,7 @@ TEST_P(EveryPreset, SaysWhatItChose) {
   }
 }
 
-TEST(Presets, AreTheRowsOfTheSurvey) {  // features, levels, representations, dimensionality, query, queries
+TEST(Presets, AreTheLinesOfTheSurveysTable) {  // features, levels, representations, dimensionality, query, queries
   const std::vector<std::pair<std::string, std::vector<std::string>>> rows{
       {"bahdanau_2015", {"singular", "single", "single", "single", "basic", "singular"}},
       {"luong_2015", {"singular", "single", "single", "single", "basic", "singular"}},

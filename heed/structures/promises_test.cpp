@@ -1,6 +1,5 @@
-// What every structure promises, checked for every entry of the catalogue and every variant it names, with several
-// mechanisms inside each, or several alignments where the scores are its own. A new structure is in here as soon as its
-// file exists.
+// The promises of structures, checked for every catalogue entry and every variant it names, with several mechanisms in
+// each, or several alignments if it computes its own scores. A new structure is included as soon as its file exists.
 
 #include <algorithm>
 #include <cstdio>
@@ -40,7 +39,7 @@ const auto structure_test_name = [](const ::testing::TestParamInfo<Inside>& info
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryStructure, ::testing::ValuesIn(every_structure_and_mechanism()),
                          structure_test_name);
 
-/// The rows of padding hold `with`.
+/// A copy whose padding holds the value `with`.
 StructureInput filled(const StructureInput& given, double with) {
   StructureInput other = given;
   for (auto& f : other.features)
@@ -106,7 +105,7 @@ TEST_P(EveryStructure, BringsTheWeightsOfEveryStep) {
   for (const auto& [name, attended] : out.steps) {
     ASSERT_TRUE(attended.weights.defined()) << name;
     EXPECT_TRUE(attended.weights.isfinite().all().item<bool>()) << name;
-    if (c.structure->takes().edges) continue;  // a weight for each edge: see its own test
+    if (c.structure->takes().edges) continue;  // one weight for each edge: see graph_attention_test.cpp
     // [B, Lq, Lk], [B, H, Lq, Lk] or, with channels, [B, Lq, Lk, W], [B, H, Lq, Lk, W]
     const auto& w = attended.weights;
     const double plain = largest(w.sum(-1)), channels = w.dim() > 3 ? largest(w.sum(-2)) : plain;
@@ -115,7 +114,7 @@ TEST_P(EveryStructure, BringsTheWeightsOfEveryStep) {
   }
 }
 
-/// Batch row b alone.
+/// Batch element b alone.
 StructureInput only_row(const StructureInput& given, int64_t b) {
   StructureInput one = given;
   for (auto& f : one.features) {
@@ -144,7 +143,7 @@ TEST_P(EveryStructure, DrawsForABatchRowWhatItDrawsAlone) {
   c.given.call.noise.dropout = 0.3;
   c.given.call.noise.stream = 2;
   const auto together = c.run();
-  EXPECT_TRUE(same_bits(c.run().context, together.context));  // seed and stream say all
+  EXPECT_TRUE(same_bits(c.run().context, together.context));  // seed and stream determine every draw
   for (int64_t b = 0; b < 3; ++b) {
     const auto alone = c.structure->forward(only_row(c.given, b));
     EXPECT_TRUE(close(alone.context, together.context.narrow(0, b, 1), 1e-11)) << b;
@@ -153,7 +152,7 @@ TEST_P(EveryStructure, DrawsForABatchRowWhatItDrawsAlone) {
   EXPECT_FALSE(same_bits(c.run().context, together.context));
 }
 
-/// Batch rows from ... from + rows - 1.
+/// Batch elements from ... from + rows - 1.
 StructureInput share_of(const StructureInput& given, int64_t from, int64_t rows) {
   StructureInput part = given;
   for (auto& f : part.features) {
@@ -164,11 +163,11 @@ StructureInput share_of(const StructureInput& given, int64_t from, int64_t rows)
   return part;
 }
 
-/// What a batch draws in a scope of noise, whole and in two shares, as two processes have them.
+/// A batch in a NoiseScope gives the same result whole and in two shares, as two processes would compute them.
 void expect_scoped_draws(const StructureCase& c) {
   c.structure->train();
   StructureInput given = c.given;
-  given.call.noise.seed = 0;  // the scope has one
+  given.call.noise.seed = 0;  // the scope provides the seed
   given.call.noise.dropout = 0.3;
   const auto context = [&](uint64_t step, int64_t from, int64_t rows) {
     const NoiseScope scope(11, step, from);
@@ -176,7 +175,7 @@ void expect_scoped_draws(const StructureCase& c) {
   };
   const auto whole = context(5, 0, 3);
   EXPECT_TRUE(same_bits(context(5, 0, 3), whole));
-  bool drawn = false;  // few numbers may come out alike in one other step, not in ten
+  bool drawn = false;  // few draws may coincide in one other step, but not in ten
   for (uint64_t step = 6; step < 16 && !drawn; ++step) drawn = !same_bits(context(step, 0, 3), whole);
   EXPECT_TRUE(drawn);
   EXPECT_TRUE(close(context(5, 0, 1), whole.narrow(0, 0, 1), 1e-11)) << "row 0";
@@ -198,7 +197,7 @@ TEST_P(EveryStructure, GivesTheSameHoweverLongThePadding) {
   const auto padded_out = c.structure->forward(longer);
   if (out.context.sizes() == padded_out.context.sizes()) {
     EXPECT_TRUE(close(padded_out.context, out.context, 1e-11));
-  } else {  // a context for each feature: those of the padding are after
+  } else {  // one context for each feature: those of the padding come last
     EXPECT_TRUE(close(padded_out.context.narrow(-2, 0, out.context.size(-2)), out.context, 1e-11));
   }
 }
@@ -241,7 +240,7 @@ TEST_P(EveryStructure, GivesTheSameOnEveryPath) {
   const auto inside = Mechanism::parse((c.structure->own_scores() ? "dot + " : "") + c.structure->inside());
   std::vector<Path> others{Path::composed, Path::fastest};  // double: fastest is not fused
   const bool single =
-      inside.dimensionality() == Dimensionality::single;  // else a slot with a score of its own may lack one
+      inside.dimensionality() == Dimensionality::single;  // otherwise a slot with another score may have no kernel
   if (single && no_kernel(inside, {}, at::empty({0})).empty()) others.push_back(Path::fused);
   c.given.call.path = Path::stored;
   const auto stored = c.run();
@@ -272,7 +271,7 @@ TEST_P(EveryStructure, GivesTheSameInFloatOnKernels) {
 
 TEST_P(EveryStructure, RunsWithSeveralHeads) {
   auto c = make();
-  if (c.structure->own_scores()) GTEST_SKIP() << "its scores are its own";
+  if (c.structure->own_scores()) GTEST_SKIP() << "it computes its own scores";
   StructureOptions options = c.structure->options();
   options.num_heads = 2;
   c.structure = structure(c.structure->to_string(), options);
@@ -304,7 +303,7 @@ TEST_P(EveryStructure, ClonesItself) {
   EXPECT_TRUE(same_bits(copy->forward(c.given).context, before));
   const at::NoGradGuard no_grad;
   for (auto& parameter : copy->parameters()) parameter.add_(1);
-  EXPECT_TRUE(same_bits(c.run().context, before));  // the copy has parameters of its own
+  EXPECT_TRUE(same_bits(c.run().context, before));  // the copy has its own parameters
 }
 
 TEST_P(EveryStructure, LearnsInTraining) {
@@ -338,7 +337,7 @@ TEST_P(EveryStructure, RefusesInputsThatDoNotFit) {
 
 class EveryDrawingStructure : public EveryStructure {};
 
-/// Every structure with alignments that draw keys, and one with a policy, which graphs refuse.
+/// Every structure with alignments that sample keys, including one with a policy, which graphs refuse.
 std::vector<Inside> every_structure_that_draws() {
   std::vector<Inside> all;
   for (const auto& spec : every_structure()) {

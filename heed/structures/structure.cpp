@@ -44,7 +44,7 @@ StructureOutput Nested::operator()(StructureOutput& out, const StructureInput& g
 
 Structure::Structure(StructureOptions options, std::string defaults)
     : options_(std::move(options)), default_(std::move(defaults)) {
-  check(!options_.features.empty(), "structure: no width of features; expected one, or one for each input");
+  check(!options_.features.empty(), "structure: got no width of features, expected one, or one for each input");
   for (const int64_t width : options_.features)
     check(width > 0, "structure: an input is ", width, " wide, expected more than 0");
   check(options_.query_dim >= 0, "structure: the query is ", options_.query_dim, " wide, expected at least 0");
@@ -130,12 +130,12 @@ StructureOutput Structure::forward(const StructureInput& given) {
         outputs.features.size(), ": ", joined(outputs.features));
   const auto& mask = given.call.mask;
   check(!mask.keep.defined() && !mask.key_count.defined(), spec_,
-        ": got a mask of keys in the call; each input brings its own keep");
+        ": got a mask of keys in the call, expected none; set the keep of each input");
   check(!given.call.noise.uniforms.defined(), spec_,
-        ": uniforms belong to one use of a mechanism, and here may be several; give a seed");
+        ": got uniforms, expected a seed: uniforms fit a single attention call, and a structure may make several");
   check(outputs.masks || (!mask.any() && !given.call.bias.full.defined() && !given.call.bias.per_key.defined() &&
                           !given.call.bias.relative.defined() && !given.call.bias.alibi.defined()),
-        spec_, ": causal, window and biases have no meaning here");
+        spec_, ": got causal, window or biases, expected none: its queries are not positions of the features");
 
   StructureInput clean = given;
   const auto& first = given.features.front();
@@ -150,7 +150,7 @@ StructureOutput Structure::forward(const StructureInput& given) {
     check(f.rows.defined() && f.rows.dim() == outputs.depth + 2 && f.width() == width_of(i), name, " is ",
           shape_of(f.rows), ", expected ", shape_expected(outputs, width_of(i)));
     check(f.batch() == first.batch() && (!outputs.same_length || f.length() == first.length()), name, " is ",
-          shape_of(f.rows), " beside ", outputs.features[0], " ", shape_of(first.rows),
+          shape_of(f.rows), " and ", outputs.features[0], " is ", shape_of(first.rows),
           "; expected the same batch size", outputs.same_length ? " and length" : "");
     check_fits(name, f.rows);
     check_keep(name, f);
@@ -162,15 +162,16 @@ StructureOutput Structure::forward(const StructureInput& given) {
               given.query.size(2) == width_of_query(),
           spec_, ": query is ", shape_of(given.query), ", expected [", first.batch(), ", Lq, ", width_of_query(), "]");
   else
-    check(!given.query.defined(), spec_, ": got a query, but it makes its own");
+    check(!given.query.defined(), spec_, ": got a query, expected none: it computes its own");
   check(outputs.edges == given.edges.defined(), spec_,
-        outputs.edges ? ": edges are missing, expected int64 [2, E]" : ": got edges, but its inputs are no graph");
+        outputs.edges ? ": edges are missing, expected int64 [2, E]"
+                      : ": got edges, expected none: its inputs are not a graph");
   return arrange(clean);
 }
 
 std::shared_ptr<torch::nn::Module> Structure::clone(const c10::optional<torch::Device>& device) const {
   const auto copy = structure(spec_, options_);
-  copy->clone_(const_cast<Structure&>(*this), device);  // torch's signature; it only reads
+  copy->clone_(const_cast<Structure&>(*this), device);  // clone_ takes a non-const reference but only reads it
   return copy;
 }
 
@@ -189,7 +190,8 @@ void Structure::clone_(torch::nn::Module& other, const c10::optional<torch::Devi
   take(named_buffers(), other.named_buffers());
   const auto modes = other.named_modules("", /*include_self=*/false);
   train(other.is_training());
-  for (const auto& item : named_modules("", /*include_self=*/false))  // parents first: train() is for all below
+  for (const auto& item :
+       named_modules("", /*include_self=*/false))  // parents first, since train() sets all submodules
     item.value()->train((*modes.find(item.key()))->is_training());
 }
 
@@ -208,8 +210,8 @@ std::shared_ptr<Structure> structure(const std::string& spec, const StructureOpt
   const auto inputs = made->takes().features.size();
   check(options.features.size() == 1 || options.features.size() == inputs, made->spec_, ": ", options.features.size(),
         " widths of features for ", inputs, " inputs; expected one for each, or one for all");
-  check(options.query_dim == 0 || made->takes().query, made->spec_, ": a width of the query, ", options.query_dim,
-        ", but it takes none");
+  check(options.query_dim == 0 || made->takes().query, made->spec_, ": got query_dim ", options.query_dim,
+        ", expected 0: it takes no query");
   return made;
 }
 

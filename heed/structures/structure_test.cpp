@@ -1,4 +1,4 @@
-// The base that structures stand on: features, padding, slots, words.
+// The base of structures: features, padding, slots, specs.
 
 #include "heed/structures/testing.h"
 
@@ -43,7 +43,7 @@ TEST(Features, RefuseToBePaddedWithAKeepThatDoesNotFit) {
 TEST(Structure, DrawsDifferentlyInEachSlot) {
   auto two = structure("specialized(attention)", {.features = {4}, .mechanism = "additive + hard"});
   two->train();
-  const Tensor same = at::zeros({64, 9, 4});  // every key is as good: what is drawn is the noise alone
+  const Tensor same = at::zeros({64, 9, 4});  // all scores are equal: the draw depends on the noise alone
   const auto out = two->forward(
       {.features = {{same}, {same}}, .call = {.noise = {.seed = 3, .stream = 1}, .outputs = {.weights = true}}});
   EXPECT_FALSE(out.step("ask").weights.equal(out.step("attend").weights));
@@ -61,7 +61,7 @@ TEST(Structure, NamesTheStepsOfASlotThatIsUsedAgain) {
   EXPECT_THROW(out.step("middle"), Error);
 }
 
-TEST(Structure, RefusesWordsThatDoNotFit) {
+TEST(Structure, RefusesSpecsThatDoNotFit) {
   const StructureOptions four{.features = {4}};
   EXPECT_THROW(structure("singulair", four), Error);
   EXPECT_THROW(structure("singular(hops=3)", four), Error);

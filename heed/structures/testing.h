@@ -1,4 +1,4 @@
-// For tests: every structure of the catalogue with several mechanisms inside, and calls made for it.
+// For tests: every structure of the catalogue with several mechanisms inside, and inputs that fit it.
 
 #pragma once
 
@@ -14,7 +14,7 @@ inline const std::vector<std::string> kInside{"additive + softmax", "general + s
                                               "cosine(2) + top_k(2, renorm)", "additive + softmax, multi"};
 inline const std::vector<std::string> kAlignments{"softmax", "sparsemax", "entmax(1.5)", "sigmoid", "top_k(2, renorm)"};
 
-/// Every structure and every variant it names.
+/// Specs of every structure and of every variant that its catalogue entry names.
 inline std::vector<std::string> every_structure() {
   std::vector<std::string> all;
   for (const auto& name : Structure::Parts::names()) {
@@ -30,7 +30,7 @@ struct StructureCase {
   std::shared_ptr<Structure> structure;
   StructureInput given;
 
-  /// Everything that has a gradient, with its name.
+  /// Every tensor that has a gradient, with its name.
   std::vector<std::pair<std::string, Tensor>> leaves() const {
     std::vector<std::pair<std::string, Tensor>> all;
     const auto names = structure->takes().features;
@@ -47,11 +47,11 @@ struct StructureCase {
   StructureOutput run() const { return structure->forward(given); }
 };
 
-/// How much of each batch row of the inputs is real.
+/// Which features of each batch element are real.
 enum class Real {
-  all,   // everything, and keep is undefined
-  some,  // a few at least, with holes
-  edge,  // row 0: the first input is empty; row 1: the last, if there are several; row 2: every one
+  all,   // all of them; keep is undefined
+  some,  // at least one, with padding in between
+  edge,  // element 0: the first input is empty; element 1: the last, if there are several; element 2: all inputs
 };
 
 inline Tensor keep_of(Real real, const Tensor& rows, size_t input, size_t inputs) {
@@ -68,7 +68,7 @@ inline Tensor keep_of(Real real, const Tensor& rows, size_t input, size_t inputs
   return keep;
 }
 
-/// Three batch rows in double, in evaluation.
+/// Three batch elements in double, in evaluation mode.
 inline StructureCase make_structure_case(const std::string& spec, const std::string& mechanism,
                                          Real real = Real::some) {
   at::manual_seed(5);
@@ -77,7 +77,7 @@ inline StructureCase make_structure_case(const std::string& spec, const std::str
   c.structure->to(at::kDouble);
   c.structure->eval();
   {
-    const at::NoGradGuard no_grad;  // biases begin at 0, which would hide one that is forgotten
+    const at::NoGradGuard no_grad;  // biases start at 0, which would hide a missing one
     for (auto& parameter : c.structure->parameters()) parameter.add_(at::randn_like(parameter), 0.3);
   }
   const StructureSignature takes = c.structure->takes();
@@ -98,7 +98,7 @@ inline StructureCase make_structure_case(const std::string& spec, const std::str
   return c;
 }
 
-/// A number into which the context and what there is besides enter.
+/// A scalar that depends on the context and on the additional outputs.
 inline Tensor loss_of(const StructureOutput& a) {
   Tensor loss = (a.context * waves(a.context)).sum();
   double shift = 1;

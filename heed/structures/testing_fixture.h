@@ -1,4 +1,4 @@
-// For tests: the small features and matrices that golden numbers are made of, and ways to write numbers down.
+// For tests: the small features and matrices of the golden values, and helpers that build tensors from numbers.
 
 #pragma once
 
@@ -13,7 +13,7 @@ inline Tensor numbers(const std::vector<double>& all, const std::vector<int64_t>
   return at::tensor(all, kDouble).view(shape);
 }
 
-/// Features of one batch row, all of them real.
+/// Features of one batch element, without padding.
 inline Features one_row(const std::vector<double>& all, int64_t width) {
   return {numbers(all, {1, static_cast<int64_t>(all.size()) / width, width}), {}};
 }
@@ -26,12 +26,12 @@ inline const std::vector<double> kIdentity{1, 0, 0, 1};
 
 inline const Features kNone{at::zeros({1, 0, 2}, kDouble), {}};  // an input without features
 
-/// The scores of the weights of a step that wanted weights and lse: e = log a + lse.
+/// The scores of a step with weights and lse requested: e = log a + lse.
 inline Tensor scores_of(const Attended& step) {
   return step.weights.log() + step.lse.unsqueeze(-1);
 }
 
-/// A call that brings what scores_of needs.
+/// A call that requests the outputs scores_of needs.
 inline Call with_scores() {
   return {.outputs = {.weights = true, .lse = true}};
 }
@@ -40,7 +40,7 @@ inline Tensor golden_query() {
   return numbers({1, .5}, {1, 1, 2});
 }
 
-/// In double and in evaluation.
+/// A structure in double and in evaluation mode.
 inline std::shared_ptr<Structure> in_double(const std::string& spec, const StructureOptions& options) {
   auto made = structure(spec, options);
   made->to(at::kDouble);
@@ -48,14 +48,14 @@ inline std::shared_ptr<Structure> in_double(const std::string& spec, const Struc
   return made;
 }
 
-/// Writes a parameter, in the order of its rows.
+/// Sets a parameter to these values, in row-major order.
 inline void set(Structure& made, const std::string& name, const std::vector<double>& all) {
   const at::NoGradGuard no_grad;
   auto parameter = made.named_parameters()[name];
   parameter.copy_(at::tensor(all, kDouble).view(parameter.sizes()));
 }
 
-/// The additive score of the golden numbers: W1 for the query (or what stands in its place), W2, b and w.
+/// Sets the additive score of the golden values: W1 for the query (or `from_query`), W2, b and w.
 inline void set_additive(Structure& made, const std::string& slot, const std::vector<double>& from_query = kW1) {
   set(made, slot + ".score.from_query", from_query);
   set(made, slot + ".score.from_keys", kW2);

@@ -1,4 +1,4 @@
-// For tests: what structures are made of, in plain torch operations and for one batch row, to compare them with.
+// For tests: references for the parts of structures, in plain torch operations for one batch element.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace heed::testing {
 
-/// In double, every parameter moved from where it begins: zeros and ones would hide one that is forgotten.
+/// A structure in double with every parameter perturbed: initial zeros and ones would hide a missing parameter.
 inline std::shared_ptr<Structure> stirred(const std::string& spec, const StructureOptions& options) {
   at::manual_seed(6);
   auto made = in_double(spec, options);
@@ -27,7 +27,7 @@ inline Tensor plain_read(const Tensor& scores, const Tensor& values) {
   return at::softmax(scores, -1).matmul(values);
 }
 
-/// The parameters of a structure under one name: Plain{made, "encoder."}["self_norm.weight"].
+/// The parameters of a structure under one prefix: Plain{made, "encoder."}["self_norm.weight"].
 struct Plain {
   const Structure& made;
   std::string prefix{};
@@ -35,7 +35,7 @@ struct Plain {
   Tensor operator[](const std::string& name) const { return made.named_parameters()[prefix + name]; }
   Plain under(const std::string& name) const { return {made, prefix + name + "."}; }
 
-  /// W x + b, where there is a b.
+  /// W x + b; b only if the parameter exists.
   Tensor linear(const Tensor& x, const std::string& weight, const std::string& bias) const {
     const auto all = made.named_parameters();
     const auto* b = all.find(prefix + bias);
@@ -43,7 +43,7 @@ struct Plain {
     return b == nullptr ? product : product + *b;
   }
 
-  /// x normalized, row by row.
+  /// Layer normalization over the last axis.
   Tensor norm(const Tensor& x, const std::string& scale, const std::string& shift) const {
     const auto centered = x - x.mean(-1, /*keepdim=*/true);
     const auto deviation = (centered.square().mean(-1, /*keepdim=*/true) + 1e-5).sqrt();
@@ -51,7 +51,7 @@ struct Plain {
   }
   Tensor norm(const Tensor& x, const std::string& name) const { return norm(x, name + ".weight", name + ".bias"); }
 
-  /// Scaled dot products in several heads: query [Lq, *] over keys [Lk, *]. causal: row i reads keys 0 ... i.
+  /// Scaled dot products in several heads: query [Lq, *] over keys [Lk, *]. causal: query i attends to keys 0 ... i.
   Tensor heads(int64_t count, const Tensor& query, const Tensor& keys, bool causal = false) const {
     const auto q = linear(query, "heads.query", "heads.query_bias").chunk(count, -1),
                k = linear(keys, "heads.keys", "heads.keys_bias").chunk(count, -1),
