@@ -1,12 +1,12 @@
-// The four components of a task model, each a catalogue of its own:
+// The four components of a task model, each with its own catalogue:
 //
 //   input -> feature model -> features --+
 //                                        +--> attention model -> context -> output model -> answer
 //   state -> query model   -> queries  --+
 //
-// (the general attention module of the survey, and what stands around it). A component reads its own keys of the recipe
-// when it is made: what it asks for is what it knows. Components own their parameters and know nothing of each other
-// but widths.
+// (the task model of the survey: its general attention module and the models around it). A component reads its own keys
+// of the recipe in its constructor; the keys it reads are the keys that are allowed. Components own their parameters
+// and know only each other's widths.
 
 #pragma once
 
@@ -24,16 +24,16 @@
 
 namespace heed {
 
-/// The widest layer that a recipe may ask for. Whether it fits into memory depends on the rest (model_memory.h).
+/// Largest width that a recipe may set. Whether the model fits into memory is checked separately (model_memory.h).
 inline constexpr int64_t kMaxWidth = 1 << 16;
 
-/// How queries look at features: what a query model needs to know to build its attention.
+/// How queries attend to features: the specs and options from which a query model builds its attention.
 struct Looking {
-  std::string mechanism;    // "additive + softmax"
-  std::string structure{};  // "multi_hop(hops=2)"; "": the mechanism alone
-  int64_t heads = 0;        // 0: as many as the query model has by itself
-  int64_t hidden = 0;       // 0: as wide as the keys
-  double dropout = 0;       // on weights, in training
+  std::string mechanism;    // spec, "additive + softmax"
+  std::string structure{};  // spec, "multi_hop(hops=2)"; empty: the mechanism alone
+  int64_t heads = 0;        // 0: the query model's default
+  int64_t hidden = 0;       // hidden width of the score; 0: width of the keys
+  double dropout = 0;       // on attention weights, in training
 };
 
 /// Features with a summary of all of them, and every use of a mechanism by name.
@@ -46,21 +46,21 @@ struct FeatureOutput {
 class FeatureModel : public torch::nn::Module {
  public:
   static constexpr auto kKind = "feature model";
-  using Parts = Catalogue<FeatureModel, Settings, int64_t>;  // the recipe below model.features; width of what comes in
+  using Parts = Catalogue<FeatureModel, Settings, int64_t>;  // recipe below model.features, width of the input
 
   /// rows [B, L, in] -> features [B, L, width], and a summary `last` [B, width] of all of them.
   virtual FeatureOutput encode(const Features& embedded, const Call& call) = 0;
   virtual int64_t width() const = 0;
 };
 
-/// What is looked at, and how.
+/// Chooses the features that queries attend to, and the mechanism.
 class AttentionModel {
  public:
   static constexpr auto kKind = "attention model";
-  using Parts = Catalogue<AttentionModel, Settings, std::string>;  // the recipe below model.attention; usual words
+  using Parts = Catalogue<AttentionModel, Settings, std::string>;  // recipe below model.attention, default spec
 
   virtual ~AttentionModel() = default;
-  /// The features that queries see.
+  /// The features that queries attend to.
   virtual Features seen(const Encoded& encoded) const { return encoded.features; }
   /// Whether queries see the features one by one, so that there is a weight for each.
   virtual bool has_weights() const { return true; }
@@ -75,67 +75,71 @@ class AttentionModel {
   Looking looking_;
 };
 
+/// Arguments of a query model in addition to its recipe.
 struct QueryOptions {
   int64_t embedding = 0;  // width of embedded targets
   int64_t source = 0;     // width of features and of their summary
   Looking looking{};
 };
 
-/// What resulted from queries, with every use of a mechanism by name.
+/// The outputs of a query model, and the result of every attention call by name.
 struct Answered {
   Features outputs;  // [B, T, width]
   Steps steps;
 };
 
-/// Queries that come one after another, each knowing the answer to the one before.
+/// State of step-by-step decoding: each query depends on the previous output.
 class Asking {
  public:
   virtual ~Asking() = default;
-  /// embedded [B, E]: the target before; outputs [B, 1, width].
+  /// One step. embedded [B, E]: the previous target. Returns outputs [B, 1, width].
   virtual Answered step(const Tensor& embedded, const Call& call) = 0;
-  /// Keeps these batch rows, int64 [n], in any order and as often as wanted.
+  /// Replaces the batch by these batch elements: int64 [n], in any order, repeats allowed.
   virtual void select(const Tensor& rows) = 0;
 };
 
-/// Queries from a state: asks the features and moves on.
+/// Computes queries from a state, attends to the features and updates the state.
 class QueryModel : public torch::nn::Module {
  public:
   static constexpr auto kKind = "query model";
-  using Parts = Catalogue<QueryModel, Settings, QueryOptions>;  // the recipe below model.query
+  using Parts = Catalogue<QueryModel, Settings, QueryOptions>;  // recipe below model.query
 
-  /// All targets known: embedded [B, T, E], those before each output. seen: what the attention model shows.
+  /// All steps with known targets. targets [B, T, E]: the embedded target that precedes each output; seen: the features
+  /// of AttentionModel::seen(); summary: Encoded::last.
   virtual Answered answer(const Features& targets, const Features& seen, const Tensor& summary, const Call& call) = 0;
+  /// The state before the first step.
   virtual std::unique_ptr<Asking> start(const Features& seen, const Tensor& summary) = 0;
   /// Width of the outputs.
   virtual int64_t width() const = 0;
-  /// Which of the steps looks at the features, "cross" by name, so that its weights align targets with input.
+  /// Name of the step whose weights align targets with the input, such as "cross".
   virtual std::string aligning_step() const = 0;
-  /// Whether a target is aligned best by the step that has it as its input, the one after (Chen et al., 2020).
+  /// Whether a target is aligned by the weights of the following step, which has it as input (Chen et al., 2020).
   virtual bool shifts_alignment() const { return false; }
 };
 
+/// Arguments of an output model in addition to its recipe.
 struct OutputOptions {
-  int64_t in = 0, classes = 0;
-  Tensor embedding{};  // [classes, E] of the targets, for outputs that share it
+  int64_t in = 0, classes = 0;  // width of its input, number of classes
+  Tensor embedding{};           // [classes, E]: target embeddings, which an output model may share
 };
 
-/// Answers from outputs.
+/// Computes logits of classes from the outputs of a query model.
 class OutputModel : public torch::nn::Module {
  public:
   static constexpr auto kKind = "output model";
-  using Parts = Catalogue<OutputModel, Settings, OutputOptions>;  // the recipe below model.output
+  using Parts = Catalogue<OutputModel, Settings, OutputOptions>;  // recipe below model.output
 
-  /// [..., in] -> scores of classes before softmax [..., classes].
+  /// [..., in] -> logits [..., classes].
   virtual Tensor logits(const Tensor& outputs) = 0;
 };
 
-/// For entries of the catalogues.
+/// Factory for entries of the catalogues.
 template <typename Base, typename Kind, typename... With>
 std::shared_ptr<Base> make_component(const Options&, const With&... with) {
   return std::make_shared<Kind>(with...);
 }
 
-/// The component that `settings` names by its key `kind`, made from the rest of it; usual: where it names none.
+/// Builds the component that the key `kind` of `settings` names from the other keys. defaults: the default kind.
 template <typename Component, typename... With>
 std::shared_ptr<Component> component(const Settings& settings, const std::string& defaults, const With&... with) {
   std::vector<std::string> kinds{defaults};
@@ -144,8 +148,8 @@ std::shared_ptr<Component> component(const Settings& settings, const std::string
   return Component::Parts::make(settings.choice("kind", kinds), settings, with...);
 }
 
-/// model.attention: a mechanism in words, the name of an attention model, or a map with the keys of one; usual: the
-/// mechanism where nothing is said.
+/// Builds the attention model from model.attention: the spec of a mechanism, the name of an attention model, or a map
+/// with the keys of one. defaults: the spec if the recipe has none.
 std::shared_ptr<AttentionModel> attention_model(const Settings& settings, const std::string& defaults);
 
 }  // namespace heed

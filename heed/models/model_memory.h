@@ -1,4 +1,4 @@
-// Whether a model fits into memory, said before it is made.
+// Checks whether a model fits into memory while it is constructed, before its memory is used up.
 
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace heed {
 
-/// Refuses the largest size below `model`: "recipe: model.features.dim is 65536, so the model would take at least 69
-/// GB for weights, gradients and optimizer, but 24 GB are free; lower it".
+/// Throws Error that names the largest size below `model`: "recipe: model.features.dim is 65536, so the model would
+/// take at least 69 GB for weights, gradients and optimizer, but 24 GB are free; lower it". needed, free: bytes.
 [[noreturn]] void refuse_memory(const Settings& model, const std::string& kept_for, double needed, double free);
 
-/// What make() gives, unless the tensors it makes, times `copies`, need more memory than is free. model: the settings
-/// that make() reads; kept_for: what the copies are.
+/// Returns make(). Throws Error if the tensors that make() allocates, times `copies`, need more memory than is
+/// available. model: the settings that make() reads; kept_for: what the copies are for, named in the error.
 template <typename Make>
 auto within_memory(const Settings& model, int copies, const std::string& kept_for, const Make& make) {
   const uint64_t free = available_memory();

@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-/// What making a model of these settings says, with so much memory free.
+/// The error of building a model of these settings with this much free memory; "no error" if it succeeds.
 std::string refusal_of_model(const std::string& model, const char* memory) {
   ::setenv("HEED_MEMORY", memory, 1);
   std::string said = "no error";
@@ -25,7 +25,7 @@ std::string refusal_of_model(const std::string& model, const char* memory) {
 }
 
 TEST(ModelMemory, RefusesTheLargestSizeOfAModelThatDoesNotFit) {
-  // A recurrent layer of two directions, 32768 in and 32768 in all: the first matrix alone has 49152 x 256 floats.
+  // A bidirectional recurrent layer, 32768 wide in total: the first matrix alone has 49152 x 256 floats.
   const std::string message = refusal_of_model("{features: {dim: 32768}}", "100M");
   EXPECT_EQ(message.rfind("recipe: model.features.dim is 32768, so the model would take at least 20", 0), 0U)
       << message;
@@ -52,14 +52,14 @@ TEST(ModelMemory, NeedsNoLimitBeyondTheWidestLayer) {
 
 TEST(AttentionSettings, AreAMechanismOrItsPartsButNotBoth) {
   EXPECT_EQ(refusal_of_model("{attention: {words: additive + softmax, score: dot}}", "1G"),
-            "recipe: model.attention.score is given together with words: 'additive + softmax', expected one of the two "
-            "[toy.yaml:1]");
+            "recipe: model.attention.score is given together with the mechanism 'additive + softmax', expected one of "
+            "the two [toy.yaml:1]");
   EXPECT_EQ(refusal_of_model("{attention: {words: additive + softmax, dropout: 0.1}}", "1G"), "no error");
   EXPECT_EQ(refusal_of_model("{attention: {score: dot, align: softmax}, features: {dim: 512}}", "1G"), "no error");
   const Settings both = parse_recipe("model: {features: {dim: 8}}", "toy.yaml",
                                      {"model.attention={words: additive + softmax, align: sparsemax}"});
   EXPECT_THROW(TranslationModel(both.at("model"), Vocabularies{8, 8, false}), Error);
-  // On the command line a part changes what the recipe says.
+  // On the command line a part overrides the mechanism of the recipe.
   const Settings changed = parse_recipe("model: {attention: additive + softmax, features: {dim: 8}}", "toy.yaml",
                                         {"model.attention.align=sparsemax"});
   EXPECT_EQ(TranslationModel(changed.at("model"), Vocabularies{8, 8, false}).attention().looking().mechanism,

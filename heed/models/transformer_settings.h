@@ -1,4 +1,4 @@
-// What feature and query models made of a Transformer's layers have in common: keys of the recipe, and positions.
+// Shared by the feature and query models with Transformer layers: keys of the recipe, and position encodings.
 
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace heed {
 
-/// layers, heads, feed_forward, dropout, norm, activation, mechanism (of self-attention), positions.
+/// Reads num_layers, num_heads, feed_forward_dim, dropout, norm, activation, positions, mechanism (of self-attention).
 TransformerOptions read_transformer(const Settings& settings, int64_t width);
 
-/// sqrt(D) x + PE, after dropout (Vaswani et al., 2017); x [B, L, D], whose first row stands at position `first`. With
-/// rotary or alibi there is nothing to add.
+/// dropout(sqrt(D) x + PE) (Vaswani et al., 2017); x [B, L, D], which starts at position `first`. With rotary or alibi,
+/// PE is left out.
 Features with_positions(const Features& x, int64_t first, const TransformerOptions& options, bool training);
 
 }  // namespace heed

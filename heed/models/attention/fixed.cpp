@@ -1,12 +1,11 @@
-// The two ways of doing without attention that it was invented against: one context for every step.
+// The two baselines without attention: the context is the same at every step.
 //
-//   fixed   the summary of the feature model: the last states of a recurrent encoder      (Sutskever et al., 2014; Cho
-//   et
-//           al., 2014)
+//   fixed   the summary of the feature model: the last states of a recurrent encoder
+//           (Sutskever et al., 2014; Cho et al., 2014)
 //   mean    the mean of all features: every weight is 1/n
 //
-// Both are attention with nothing to choose: over one feature, and with the uniform alignment. Their score is one
-// hidden unit wide and gets no gradient.
+// Both are implemented as attention: over a single feature, and with the uniform alignment. Their score is one hidden
+// unit wide and gets no gradient.
 
 #include "heed/models/components.h"
 

@@ -1,8 +1,8 @@
-// Attention by a mechanism: every query sees all features.
+// Attention by a mechanism: every query attends to all features.
 //
-//   model.attention: additive + softmax                    or    {score: additive, align: softmax, dim: single}
+//   model.attention: additive + softmax        or    {score: additive, align: softmax, dimensionality: single}
 //
-// structure puts the mechanism inside a structure of one query and one input: multi_hop(hops=2).
+// The key `structure` puts the mechanism into a structure of one query and one input: multi_hop(hops=2).
 
 #include "heed/attention/mechanism.h"
 
@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-/// What `make` gives; its refusal becomes one of the recipe's key.
+/// Returns make(). Its Error is rethrown as an error about the recipe's key.
 template <typename Make>
 auto read_spec(const Settings& settings, const std::string& key, const std::string& value, const Make& make) {
   try {

@@ -1,4 +1,4 @@
-// Features that are the embedded words themselves: no word knows its neighbors.
+// The token embeddings themselves as features, without context.
 
 #include "heed/models/components.h"
 

@@ -1,4 +1,4 @@
-// Features of a recurrent encoder: what stands before and after each word.
+// Features of a recurrent encoder: each token with its left and right context.
 
 #include "heed/models/components.h"
 

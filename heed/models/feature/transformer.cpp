@@ -1,4 +1,4 @@
-// Features of a Transformer's encoder: words attend to each other. Places are added as sinusoids, unless rotary.
+// Features of a Transformer encoder. Sinusoidal position encodings are added, unless positions is rotary or alibi.
 
 #include <cmath>
 

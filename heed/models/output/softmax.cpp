@@ -1,4 +1,4 @@
-// Scores of classes from outputs:   W t + b, or E P t + b with the embeddings E of the targets (Press & Wolf, 2017)
+// Logits of classes from outputs t:   W t + b, or E P t + b with the target embeddings E (Press & Wolf, 2017)
 
 #include <torch/nn/modules/linear.h>
 
@@ -28,7 +28,7 @@ class SoftmaxOutput final : public OutputModel {
 
  private:
   torch::nn::Linear to_classes_{nullptr}, to_embedding_{nullptr};
-  Tensor embedding_, bias_;  // the embedding is registered where it belongs
+  Tensor embedding_, bias_;  // the embedding is registered by its owner, not here
 };
 
 const OutputModel::Parts::Entry softmax_output_entry{

@@ -1,4 +1,4 @@
-// Queries of Bahdanau et al. (2015): the state before asks, and the answer is part of the next state.
+// Queries of Bahdanau et al. (2015): the previous state is the query, and the context is an input of the next state.
 
 #include "heed/structures/decode/bahdanau.h"
 

@@ -1,4 +1,4 @@
-// Queries of Luong et al. (2015): the state moves on first, then asks; the output is fed to the next step.
+// Queries of Luong et al. (2015): the updated state is the query; the output is fed to the next step.
 
 #include "heed/structures/decode/luong.h"
 

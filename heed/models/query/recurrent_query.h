@@ -1,4 +1,4 @@
-// A recurrent decoder as a query model: its state asks, step by step.
+// A recurrent decoder as a query model: its state is the query of each step.
 
 #pragma once
 
@@ -7,11 +7,12 @@
 
 namespace heed {
 
-/// What every recurrent query model reads: state, out (width of outputs), cell, gate.
+/// Reads the keys of all recurrent query models: state_dim, out_dim (0: width of the embedding), cell, gate. cells:
+/// allowed values of `cell`, the default first.
 DecoderOptions read_decoder(const Settings& settings, const QueryOptions& options,
                             const std::vector<std::string>& cells);
 
-/// Decoder: BahdanauDecoder, LuongDecoder.
+/// Decoder: BahdanauDecoder or LuongDecoder.
 template <typename Decoder>
 class RecurrentQuery : public QueryModel {
  public:

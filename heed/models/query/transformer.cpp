@@ -1,4 +1,4 @@
-// Queries of a Transformer's decoder (Vaswani et al., 2017): targets ask those before them, then the features.
+// Queries of a Transformer decoder (Vaswani et al., 2017): causal self-attention, then cross-attention to the features.
 
 #include "heed/models/components.h"
 #include "heed/models/transformer_settings.h"
@@ -33,7 +33,7 @@ class TransformerQuery final : public QueryModel {
       s.refuse("num_heads", "is ", o.num_heads, ", but model.attention.num_heads is ", looking.heads,
                "; expected the same");
     check(looking.structure.empty(), "recipe: model.attention.structure is '", looking.structure,
-          "', which a transformer has no place for; expected model.query.kind: bahdanau or luong");
+          "', which a transformer does not support; expected model.query.kind: bahdanau or luong");
     check(looking.dropout == 0, "recipe: model.attention.dropout is ", looking.dropout,
           ", which a transformer does not use; expected model.query.dropout");
     o.source_dim = options.source;

@@ -1,6 +1,5 @@
-// Gold links through tokenizers and the extraction of links, on three sets of real sentences: attention that looks at
-// exactly the gold word must give exactly the gold links, whatever a tokenizer knows of the words. HEED_DATA names the
-// folder of data.
+// Link extraction on three sets of real sentences with gold links: attention weights on exactly the gold words must
+// give exactly the gold links, whatever the tokenizer's vocabulary. The data are in the folder HEED_DATA.
 
 #include <algorithm>
 #include <iostream>
@@ -45,7 +44,7 @@ Lines with_unknown_words(const Lines& lines) {
     auto words = whitespace_words(line);
     for (auto& word : words)
       if (seen++ % 10 == 0) word = seen % 20 == 1 ? "\U0001F996\U0001F995" : "\U0001F996";
-    std::string text;  // as joined(), with unusual whitespace here and there
+    std::string text;  // like joined(), with unusual whitespace in some positions
     for (size_t i = 0; i < words.size(); ++i) text += (i == 0 ? "" : i % 7 == 0 ? "  " : " ") + words[i];
     out.push_back(text);
   }
@@ -62,14 +61,14 @@ Links first_links(const Links& gold) {
   return links;
 }
 
-/// Weight 1 on one of the tokens of the linked word, another one for each token of the target word.
+/// Weight 1 on one of the tokens of the linked word, a different one for each token of the target word.
 WeightRows one_hot(const Segmentation& source, const Segmentation& target, const Links& links) {
   WeightRows weights(target.ids.size() + 1, std::vector<double>(source.ids.size() + 1));
   for (size_t t = 0; t < target.ids.size(); ++t) {
     const auto link =
         std::find_if(links.begin(), links.end(), [&](const Link& l) { return l.target == target.word[t]; });
     if (link == links.end()) {
-      weights[t].back() = 1;  // words without a link look at the end marker
+      weights[t].back() = 1;  // words without a link attend to the end marker
       continue;
     }
     std::vector<size_t> tokens;

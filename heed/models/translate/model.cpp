@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-/// The mechanism of the paper of each query model.
+/// The default mechanism of each query model: that of its paper.
 std::string default_mechanism(const std::string& query) {
   return query == "luong"         ? "general + softmax"
          : query == "transformer" ? "scaled_dot + softmax"
@@ -103,7 +103,7 @@ Predicted TranslationModel::predict(const PairBatch& batch, const Call& given) {
   Predicted out;
   out.answered = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
                                 source.summary, call);
-  // Dropout comes before padding is left out, so that what is dropped does not depend on the length of other rows.
+  // Dropout comes before padding is removed, so that it does not depend on the length of other sentences.
   const Tensor outputs = heed::dropout(out.answered.outputs.rows, output_dropout_, is_training());  // [B, T, D]
   const Tensor real = batch.target_keep.flatten().nonzero().squeeze(1);                             // [n]
   out.logits = output_->logits(outputs.flatten(0, 1).index_select(0, real));

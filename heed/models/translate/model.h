@@ -1,10 +1,10 @@
-// Translation as a task model: words in, words out.
+// Translation as a task model: token ids in, token ids out.
 //
 //   embedded source -> feature model -> attention model <- query model <- embedded targets so far
 //                                             |
-//                                             +-> output model -> the next word
+//                                             +-> output model -> the next token
 //
-// The recipe below `model`: words (width, dropout, shared), features, query, attention, output.
+// The recipe below `model`: embedding (dim, dropout, shared), features, query, attention, output.
 
 #pragma once
 
@@ -17,22 +17,23 @@
 
 namespace heed {
 
+/// Vocabulary sizes.
 struct Vocabularies {
-  int64_t source = 0, target = 0;  // sizes
-  bool joint = false;              // one vocabulary for both, so that embeddings may be shared
+  int64_t source = 0, target = 0;
+  bool joint = false;  // one vocabulary for both sides, so that embeddings may be shared
 };
 
-/// What the model says of a batch.
+/// Predictions for a batch; n is the number of real targets.
 struct Predicted {
-  Tensor logits;    // [n, words]: of real targets only, row by row
-  Tensor wanted;    // [n]: the words there
-  Tensor row;       // [n]: the batch row of each
-  Tensor position;  // [n]: its position in that row
+  Tensor logits;    // [n, V]: of real targets only, batch element by batch element
+  Tensor wanted;    // [n]: the true token ids
+  Tensor row;       // [n]: batch element of each target
+  Tensor position;  // [n]: position of each target in its sentence
   Answered answered;
 
-  /// Of each row, all its targets together [B]; double.
+  /// Log-probability of each target sentence: the sum over its tokens, double [B].
   Tensor log_probabilities(int64_t batch) const;
-  /// Of each target [n]; float.
+  /// Log-probability of each target token, float [n].
   Tensor target_log_probabilities() const;
 };
 
@@ -40,16 +41,17 @@ class TranslationModel : public torch::nn::Module {
  public:
   TranslationModel(const Settings& model, const Vocabularies& vocabularies);
 
-  /// All targets known. What the call wants is in the steps.
+  /// Predictions with known targets (teacher forcing). The requested outputs are in the steps.
   Predicted predict(const PairBatch& batch, const Call& call = {});
 
-  /// Decoding: start() for a source [B, S], then words one by one.
+  /// Step-by-step decoding of a source.
   class Decoding {
    public:
-    /// words [B]: those before; log-probabilities of the next [B, words].
+    /// tokens [B]: the previous token ids. Returns log-probabilities of the next token, [B, V].
     Tensor step(const Tensor& tokens, const Call& call = {});
+    /// Replaces the batch by these batch elements: int64 [n], in any order, repeats allowed.
     void select(const Tensor& rows) { asking_->select(rows); }
-    /// How the step before looked at the source [B, S]; with want.weights.
+    /// Attention weights of the last step over the source, [B, S]; requires call.outputs.weights.
     const Tensor& weights() const { return weights_; }
 
    private:
@@ -58,9 +60,10 @@ class TranslationModel : public torch::nn::Module {
     std::unique_ptr<Asking> asking_;
     Tensor weights_;
   };
+  /// Encodes the source: token ids [B, S], keep bool [B, S].
   Decoding start(const Tensor& source, const Tensor& keep);
 
-  /// Every use of a mechanism over known targets, with what the call wants: "encoder.layers.0.self",
+  /// Every use of a mechanism over known targets, with the outputs that the call requests: "encoder.layers.0.self",
   /// "decoder.layers.0.self", "decoder.layers.0.cross"; a recurrent decoder has "decoder.cross" alone.
   Steps attention_steps(const PairBatch& batch, const Call& call = {});
   /// Weights [B, H, Lq, Lk] of the step of that name, averaged over channels.
@@ -69,13 +72,14 @@ class TranslationModel : public torch::nn::Module {
   /// Weights [B, T, S] that align targets with the source: those of the aligning step, averaged over heads and
   /// channels.
   Tensor alignment(const Steps& steps) const;
-  /// The name of that step.
+  /// Name of the step whose weights align.
   std::string aligning_step() const { return query_->aligning_step(); }
-  /// Whether the weights that belong to a target are those of the step after, which has it as its input.
+  /// Whether a target is aligned by the weights of the following step, which has it as input.
   bool shifts_alignment() const { return query_->shifts_alignment(); }
-  /// Whether weights say anything of words.
+  /// Whether the weights align targets with source tokens.
   bool aligns() const { return attention_->aligns(); }
   const AttentionModel& attention() const { return *attention_; }
+  /// Number of scalars in all parameters.
   int64_t parameter_count() const;
 
  private:

@@ -14,7 +14,7 @@ std::unique_ptr<RewardLoss> RewardLoss::for_model(const TranslationModel& model,
   return std::unique_ptr<RewardLoss>(new RewardLoss(model.aligning_step(), options, offers.policy, multi_dimensional));
 }
 
-/// log p [B, (H,) T, (W)] of choices -> [B, T]: heads and channels choose independently.
+/// Log-probabilities of samples, [B, (H,) T, (W)] -> [B, T]: heads and channels sample independently.
 Tensor RewardLoss::by_word(const Tensor& log_p) const {
   const auto tokens = multi_dimensional_ ? log_p.sum(-1) : log_p;
   return tokens.dim() == 3 ? tokens.sum(1) : tokens;
@@ -33,13 +33,13 @@ Tensor RewardLoss::operator()(const Predicted& predicted, int64_t rows) {
     return at::zeros({rows, steps}, values.options()).index_put({predicted.row, predicted.position}, values);
   };
   auto reward = by_position(log_p), tokens = by_position(at::ones_like(log_p));
-  if (attended.selected_share.defined()) {  // one choice for all words
+  if (attended.selected_share.defined()) {  // one sample for all tokens
     reward = reward.sum(1);
     tokens = tokens.sum(1);
   } else {
     attended.log_probability = by_word(attended.log_probability);
   }
-  return reinforce_.loss(attended, reward, tokens) * rows;  // its own is a mean over rows
+  return reinforce_.loss(attended, reward, tokens) * rows;  // loss() is a mean over sentences
 }
 
 SoftAttention::SoftAttention(torch::nn::Module& model, bool soft) {

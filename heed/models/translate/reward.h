@@ -1,9 +1,9 @@
-// Learning by reward, for attention that draws (hard, reinforced).
+// REINFORCE loss for attention that samples (hard, reinforced).
 //
-// The choice that `hard` makes for a target word is rewarded with the log-probability of that word, the choice of a
-// policy (reinforced) with that of the whole sentence; both are compared with the mean log-probability of a word so
-// far, times the number of words. On a share of the batches `hard` uses softmax weights (Xu et al., 2015, section 4.1:
-// half of them): these learn by the likelihood itself, and the draws of the other batches start from what they learned.
+// The reward of a sample of `hard` is the log-probability of its target token; the reward of a sample of a policy
+// (reinforced) is that of the whole sentence. The baseline is the mean log-probability of a token so far, times the
+// number of tokens. On a share of the batches `hard` uses softmax weights (Xu et al., 2015, section 4.1: half of them):
+// these batches are trained by the likelihood itself, and sampling in the others starts from what they learned.
 
 #pragma once
 
@@ -19,20 +19,20 @@ namespace heed {
 class RewardLoss {
  public:
   struct RewardOptions {
-    double weight = 0.1;
-    double soft_share = 0.5;  // of the batches
+    double weight = 0.1;      // of this loss
+    double soft_share = 0.5;  // share of the batches with softmax weights
   };
 
-  /// Nothing, where the model's alignment does not draw.
+  /// The loss for a model; null if the model's alignment does not sample.
   static std::unique_ptr<RewardLoss> for_model(const TranslationModel& model, const RewardOptions& options);
 
-  /// Whether this batch of an epoch is one for softmax weights: evenly spread, soft_share of all.
+  /// Whether this batch of an epoch uses softmax weights: soft_share of all batches, evenly spread.
   bool is_soft(int64_t batch) const;
 
-  /// To be added to a loss that is summed over the targets of a batch of so many rows, which was not soft.
+  /// The loss of a batch of `rows` sentences that was not soft. Add it to a loss summed over the targets.
   Tensor operator()(const Predicted& predicted, int64_t rows);
 
-  /// All that it remembers.
+  /// Mean log-probability of a token so far: the only state of the loss.
   double baseline() const { return reinforce_.baseline(); }
   void set_baseline(double baseline) { reinforce_.set_baseline(baseline); }
 
@@ -50,7 +50,7 @@ class RewardLoss {
   Reinforce reinforce_;
 };
 
-/// While it lives, every `hard` attention of the model uses softmax weights; does nothing where `soft` is false.
+/// RAII guard: while it lives, every `hard` attention of the model uses softmax weights. No effect if `soft` is false.
 class SoftAttention {
  public:
   SoftAttention(torch::nn::Module& model, bool soft);

@@ -26,7 +26,7 @@ TEST(RewardLoss, IsForAttentionThatDraws) {
   EXPECT_NE(RewardLoss::for_model(*model_with("additive + reinforced"), {}), nullptr);
 }
 
-// Half of the batches, a fifth, all, none; a policy has weights of its own and is never replaced by softmax.
+// Half of the batches, a fifth, all, none; a policy is never replaced by softmax.
 TEST(RewardLoss, SpreadsSoftBatchesEvenly) {
   const auto soft = [](const std::string& attention, double share) {
     const auto model = model_with(attention);
@@ -42,8 +42,8 @@ TEST(RewardLoss, SpreadsSoftBatchesEvenly) {
   EXPECT_EQ(soft("additive + reinforced", 0.5), "..........");
 }
 
-// Each choice of hard gets the log-probability of its own word: with the baseline 0 the loss is
-// -weight sum log p(word) log p(choice) over the words, and the new baseline is a tenth of the mean log p(word).
+// The reward of each sample of hard is the log-probability of its own token. With baseline 0 the loss is
+// -weight sum log p(token) log p(sample) over the tokens, and the new baseline is a tenth of the mean log p(token).
 TEST(RewardLoss, RewardsEveryChoiceOfHardWithItsWord) {
   const auto model = model_with("additive + hard");
   model->train();
@@ -61,7 +61,7 @@ TEST(RewardLoss, RewardsEveryChoiceOfHardWithItsWord) {
   EXPECT_NEAR(reward->baseline(), 0.1 * log_p.mean().item<double>(), 1e-5);
 }
 
-// Heads choose independently, so the log-probabilities of their choices are summed; there are as many heads as steps.
+// Heads sample independently, so the log-probabilities of their samples are summed; there are as many heads as steps.
 TEST(RewardLoss, RewardsTheChoicesOfEveryHead) {
   const auto model = model_with("{score: additive, align: hard, num_heads: 4, hidden_dim: 8}");
   model->train();
@@ -78,7 +78,7 @@ TEST(RewardLoss, RewardsTheChoicesOfEveryHead) {
   EXPECT_NEAR((*reward)(predicted, 2).item<double>(), expected, 1e-4 * std::abs(expected));
 }
 
-// A policy chooses once for a sentence: sums of words, compared with as many baselines.
+// A policy samples once for a sentence: its reward is a sum over tokens, its baseline is scaled by their number.
 TEST(RewardLoss, RewardsAPolicyWithItsSentence) {
   const auto model = model_with("additive + reinforced");
   model->train();
@@ -95,7 +95,7 @@ TEST(RewardLoss, RewardsAPolicyWithItsSentence) {
   EXPECT_NEAR((*reward)(predicted, 2).item<double>(), expected, 1e-4 * std::max(1.0, std::abs(expected)));
 }
 
-// Soft, the model is the one with softmax, and its scores have a gradient without any reward.
+// While soft, the model equals the one with softmax, and its scores have a gradient without any reward.
 TEST(SoftAttention, IsTheModelWithSoftmaxWhileItLives) {
   const auto hard = model_with("additive + hard"), soft = model_with("additive + softmax");
   hard->eval();

@@ -11,10 +11,10 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// One step of one beam; the way back to the first is the translation.
+/// One token of one beam; the path back to the first node is the translation.
 struct Node {
-  int64_t token, before;  // before: index of the node that it follows, -1 at the start
-  int64_t weights;        // index of its row in the record of weights, -1: none
+  int64_t token, before;  // before: index of the previous node, -1 at the start
+  int64_t weights;        // index into weights_, -1: none
 };
 
 struct Beam {
@@ -23,12 +23,12 @@ struct Beam {
 };
 
 struct Sentence {
-  int64_t number = 0, longest = 0;  // batch row it came from
-  std::vector<Beam> beams{};        // alive
+  int64_t number = 0, longest = 0;  // its index in the batch, maximum length
+  std::vector<Beam> beams{};        // not ended
   std::vector<Hypothesis> ended{};
 };
 
-/// Whether these are all rows, in order: nothing has to be moved.
+/// Whether rows is 0 ... count - 1, so that nothing has to be selected.
 bool same_rows(const std::vector<int64_t>& rows, int64_t count) {
   if (static_cast<int64_t>(rows.size()) != count) return false;
   for (int64_t i = 0; i < count; ++i)
@@ -76,10 +76,10 @@ class Search {
     }
   }
 
-  /// Takes every sentence one word further; returns the words of the beams that go on.
+  /// Extends every sentence by one token; returns the tokens of the beams that continue.
   std::vector<int64_t> extend(Tensor& log_p, int64_t length) {
     for (const int64_t never : {Tokenizer::kPad, Tokenizer::kBegin}) log_p.select(1, never).fill_(kNever);
-    const int64_t count = std::min(options_.beam + 1, log_p.size(1));  // one of them may be the end
+    const int64_t count = std::min(options_.beam + 1, log_p.size(1));  // one of them may be the end marker
     auto [best, which] = log_p.topk(count, 1);                         // [rows, count]
     best = best.to(at::kCPU, at::kDouble).contiguous();
     which = which.cpu().contiguous();
@@ -122,7 +122,7 @@ class Search {
     return all;
   }
 
-  /// Sets beams that end aside and makes the others the sentence's own.
+  /// Turns beams that end into hypotheses and makes the others the sentence's new beams.
   std::vector<Candidate> advance(Sentence& sentence, const std::vector<Candidate>& next, int64_t length,
                                  int64_t first) {
     std::vector<Candidate> chosen;
@@ -152,7 +152,7 @@ class Search {
   }
 
   void finish(Sentence& sentence) {
-    if (sentence.ended.empty())  // none came to its end: as far as they got
+    if (sentence.ended.empty())  // no beam ended: takes the truncated ones
       for (const auto& beam : sentence.beams) sentence.ended.push_back(hypothesis(beam, sentence.longest, false));
     auto& found = found_[static_cast<size_t>(sentence.number)];
     found = std::move(sentence.ended);

@@ -2,8 +2,8 @@
 //
 //   score(y) = log p(y | x) / ((5 + |y|) / 6)^alpha        (Wu et al., 2016), |y| with the end marker
 //
-// A beam that ends is set aside; a sentence is done when as many have ended as there are beams, or at the longest
-// length. Sentences that are done leave the batch.
+// A beam that ends becomes a hypothesis. A sentence is finished when it has as many hypotheses as beams, or at the
+// maximum length. Finished sentences leave the batch.
 
 #pragma once
 
@@ -13,22 +13,25 @@
 
 namespace heed {
 
+/// Options of the beam search.
 struct SearchOptions {
-  int64_t beam = 1;
+  int64_t beam = 1;                      // number of beams
   double length_penalty = 1;             // alpha
-  double longest = 2, longest_add = 10;  // at most longest |x| + longest_add words
-  bool weights = false;                  // how each word looked at the source
+  double longest = 2, longest_add = 10;  // maximum length: longest |x| + longest_add tokens
+  bool weights = false;                  // return the attention weights of each token
 };
 
+/// One candidate translation.
 struct Hypothesis {
-  std::vector<int64_t> tokens;  // without the end marker
-  double log_probability = 0;   // with it
-  double score = 0;
-  bool ended = false;                          // false: cut at the longest length
-  std::vector<std::vector<double>> weights{};  // [words and the end marker][source]
+  std::vector<int64_t> tokens;                 // token ids, without the end marker
+  double log_probability = 0;                  // including the end marker
+  double score = 0;                            // log_probability with length penalty
+  bool ended = false;                          // false: truncated at the maximum length
+  std::vector<std::vector<double>> weights{};  // [tokens and end marker][source tokens]
 };
 
-/// The best hypotheses of each batch row, best first, at least one; source [B, S], keep [B, S].
+/// The hypotheses of each batch element, best first, at least one. source: token ids [B, S]; keep: bool [B, S].
+/// Throws Error if beam < 1, S = 0 or log-probabilities are NaN.
 std::vector<std::vector<Hypothesis>> search(TranslationModel& model, const Tensor& source, const Tensor& keep,
                                             const SearchOptions& options);
 

@@ -18,7 +18,7 @@ std::shared_ptr<TranslationModel> small_model(const std::string& model, uint64_t
   auto made = std::make_shared<TranslationModel>(recipe.at("model"), Vocabularies{kVocabulary, kVocabulary, false});
   for (auto& parameter : made->parameters()) {
     const at::NoGradGuard no_grad;
-    parameter.mul_(3);  // so that some words are clearly better than others
+    parameter.mul_(3);  // so that some tokens are clearly more probable than others
   }
   made->eval();
   return made;
@@ -41,7 +41,7 @@ Tensor keeps() {
   return sources() != 0;
 }
 
-/// log p of the words and the end, by teacher forcing.
+/// log p of the tokens and the end marker, by teacher forcing.
 double log_probability(TranslationModel& model, int64_t row, const std::vector<int64_t>& tokens) {
   const at::NoGradGuard no_grad;
   const auto source = sources().narrow(0, row, 1).narrow(1, 0, row == 0 ? 4 : 2);
@@ -51,7 +51,7 @@ double log_probability(TranslationModel& model, int64_t row, const std::vector<i
   return model.predict(batch).log_probabilities(1).item<double>();
 }
 
-/// The best of all translations of up to `longest` words, by trying each.
+/// The best of all translations of up to `longest` tokens, by exhaustive search.
 std::vector<int64_t> best_of_all(TranslationModel& model, int64_t row, size_t longest, double alpha) {
   std::vector<int64_t> best;
   double best_score = -INFINITY;
@@ -96,8 +96,8 @@ TEST_P(EveryTranslator, FindsTheBestOfAllWithABeamThatHoldsAll) {
     EXPECT_EQ(found[static_cast<size_t>(row)].front().tokens, best_of_all(*model, row, 3, 0.7)) << "row " << row;
 }
 
-// Sentences of different lengths leave the batch at different steps; all that is said of one must stay its own.
-TEST_P(EveryTranslator, TranslatesARowTheSameInAnyCompany) {
+// Sentences of different lengths leave the batch at different steps; this must not mix up their results.
+TEST_P(EveryTranslator, TranslatesASentenceTheSameInAnyBatch) {
   const auto model = small_model(GetParam());
   const IdPairs corpus{{{4, 5, 6}, {5}, {6, 6, 4, 4, 5, 6}, {4}, {6, 5, 4, 6}}, {}};
   for (const int64_t beam : {1, 2, 3}) {
@@ -138,7 +138,7 @@ TEST_P(EveryTranslator, PenalizesLengthByTheFormula) {
   }
 }
 
-/// Beam search by its definition: every beam with every word, best first.
+/// Beam search by its definition: every beam with every token, best first.
 class PlainSearch {
  public:
   PlainSearch(TranslationModel& model, int64_t row, const SearchOptions& options)
@@ -146,7 +146,7 @@ class PlainSearch {
         options_(options),
         source_(row == 0 ? sources().narrow(0, 0, 1) : sources().narrow(0, 1, 1).narrow(1, 0, 2)) {}
 
-  /// Whether the end was among the `beam` best at the first step, so that one word more has to be looked at.
+  /// Whether the end marker was among the `beam` best at the first step, so that one more candidate is needed.
   bool end_was_early() const { return end_was_early_; }
 
   std::vector<Hypothesis> run() {
@@ -223,7 +223,7 @@ TEST_P(EveryTranslator, FindsWhatAPlainSearchFinds) {
   EXPECT_GT(early, 0) << "no seed has the end among the best at the first step";
 }
 
-TEST_P(EveryTranslator, RemembersHowEachWordLookedAtTheSource) {
+TEST_P(EveryTranslator, ReturnsTheWeightsOfEveryToken) {
   const auto model = small_model(GetParam());
   const auto found = search(*model, sources(), keeps(), {.beam = 3, .weights = true});
   const auto& best = found[0].front();
@@ -237,7 +237,7 @@ TEST_P(EveryTranslator, RemembersHowEachWordLookedAtTheSource) {
     for (const double weight : row) sum += weight;
     EXPECT_NEAR(sum, 1, 1e-4);
   }
-  const at::NoGradGuard no_grad;  // the weights of teacher forcing with the same words
+  const at::NoGradGuard no_grad;  // the weights of teacher forcing with the same tokens
   Call call;
   call.outputs.weights = true;
   const PairBatch batch = collate({{{4, 5, 6}}, {best.tokens}}, {0});
@@ -250,12 +250,12 @@ TEST_P(EveryTranslator, RemembersHowEachWordLookedAtTheSource) {
 INSTANTIATE_TEST_SUITE_P(Models, EveryTranslator, ::testing::ValuesIn(kModels),
                          [](const auto& test) { return std::to_string(test.index); });
 
-TEST(Search, RefusesABeamOfNothing) {
+TEST(Search, RefusesABeamBelowOne) {
   const auto model = small_model(kModels[0]);
   EXPECT_THROW(search(*model, sources(), keeps(), {.beam = 0}), Error);
 }
 
-TEST(Search, StopsAtTheLongestLength) {
+TEST(Search, StopsAtTheMaximumLength) {
   const auto model = small_model(kModels[0]);
   for (const auto& row : search(*model, sources(), keeps(), {.beam = 2, .longest = 0, .longest_add = 2}))
     EXPECT_LE(row.front().tokens.size(), 2U);

@@ -21,7 +21,7 @@ namespace {
 constexpr const char *kJoint = "/tokenizer.json", *kSource = "/tokenizer.source.json",
                      *kTarget = "/tokenizer.target.json";
 
-/// Batches by length, without sentences that have no pieces.
+/// Batches by length, without empty sentences.
 std::vector<Rows> groups_of(const IdPairs& pairs, int64_t tokens) {
   auto groups = batches_by_length(pairs, tokens);
   for (auto& group : groups)
@@ -53,7 +53,7 @@ WordWeights word_weights(const Segmentation& source, const Segmentation& target,
   for (auto& row : pieces) row.resize(columns.size());
   WordWeights out;
   out.words = merged_to_words(pieces, columns, target.word);
-  out.words.resize(target.words.size());  // a word may have no piece of its own
+  out.words.resize(target.words.size());  // a word may have no piece
   for (auto& row : out.words) {
     row.resize(source.words.size() + 1);
     out.end.push_back(row.back());
@@ -68,7 +68,7 @@ std::string Languages::prepared(const std::string& text) const {
 }
 
 void Languages::save(const std::string& folder) const {
-  for (const char* stale : {kJoint, kSource, kTarget}) ::unlink((folder + stale).c_str());  // of a run before
+  for (const char* stale : {kJoint, kSource, kTarget}) ::unlink((folder + stale).c_str());  // left by an earlier run
   if (joint()) return source->save(folder + kJoint);
   source->save(folder + kSource);
   target->save(folder + kTarget);
@@ -90,10 +90,10 @@ Translator Translator::load(const std::string& folder, at::Device device) {
   const std::string config = folder + "/config.json";
   check(exists(folder + "/model.safetensors"), "translate: ", folder,
         " has no model.safetensors yet: training writes it at the first validation");
-  read_config(folder);  // of this format
+  read_config(folder);  // checks the format
   const Settings settings = read_recipe(config);
   const std::string task = settings.text("task");
-  check(task == "translate", config, " is of the task '", task, "', expected translate");
+  check(task == "translate", config, ": task is '", task, "', expected translate");
   Languages languages = Languages::load(folder);
   languages.lowercase = settings.flag("lowercase", false);
   languages.unescape = settings.flag("unescape", false);
@@ -118,7 +118,7 @@ Translation Translator::worded(const Segmentation& source, const Segmentation& t
     for (const double weight : row)
       check(std::isfinite(weight), "translate: line ", line + 1, ": got attention weights that are NaN or infinite, ",
             "expected finite ones; the model's parameters are damaged, or its training diverged");
-  // With a shift, the weights of a piece are those of the step which has it as its input.
+  // With align_shift, the weights of a piece are those of the step that has it as input.
   if (model_->shifts_alignment()) weights.erase(weights.begin());
   auto aligned = word_weights(source, target, std::move(weights));
   out.weights = std::move(aligned.words);
@@ -158,7 +158,7 @@ std::vector<Translation> Translator::score(const std::vector<std::string>& sourc
                                            const std::vector<std::string>& targets, int64_t batch_tokens,
                                            bool weights) {
   check(sources.size() == targets.size(), "translate: ", sources.size(), " sources and ", targets.size(),
-        " targets; expected as many of both");
+        " targets; expected one target for each source");
   const at::NoGradGuard no_grad;
   const Lines from = segment_lines(*languages_.source, sources), to = segment_lines(*languages_.target, targets);
   const IdPairs pairs{from.ids, to.ids};

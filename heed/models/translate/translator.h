@@ -1,4 +1,4 @@
-// A translator out of a run folder: tokenizers, a model, and what it looked at.
+// A translator loaded from a run folder: tokenizers, a model, and word alignments from its attention weights.
 
 #pragma once
 
@@ -12,57 +12,61 @@
 
 namespace heed {
 
-/// Tokenizers of both sides; the same one where the vocabulary is joint.
+/// Tokenizers of both sides; the same object if the vocabulary is joint.
 struct Languages {
   std::shared_ptr<const Tokenizer> source, target;
-  bool lowercase = false, unescape = false;  // what is done to text before
+  bool lowercase = false, unescape = false;  // applied to text before tokenization
 
   bool joint() const { return source == target; }
   Vocabularies vocabularies() const { return {source->size(), target->size(), joint()}; }
-  /// Changes no whitespace: the words of the text keep their positions.
+  /// Text after unescape and lowercase. Whitespace is unchanged, so words keep their indices.
   std::string prepared(const std::string& text) const;
 
-  /// As tokenizer.json, or tokenizer.source.json and tokenizer.target.json.
+  /// Writes tokenizer.json, or tokenizer.source.json and tokenizer.target.json.
   void save(const std::string& folder) const;
   static Languages load(const std::string& folder);
 };
 
+/// Options of Translator::translate().
 struct TranslateOptions {
   SearchOptions search{};
-  int64_t batch_tokens = 4000;  // of the source, padding counted
+  int64_t batch_tokens = 4000;  // source tokens per batch, including padding
 };
 
+/// One translated or scored line.
 struct Translation {
   std::string text;
-  double log_probability = 0;  // of the words and the end
-  double score = 0;
-  bool ended = true;
-  int64_t tokens = 0;                                       // pieces and the end, for a mean
-  std::vector<std::string> source_words{}, target_words{};  // of the source line as it is read, and of `text`
-  WeightRows weights{};                                     // [target word][source word], where wanted
-  std::vector<double> end_weights{};  // [target word]: on the end marker of the source, which is no word
+  double log_probability = 0;                               // of all tokens and the end marker
+  double score = 0;                                         // Hypothesis::score; 0 from Translator::score()
+  bool ended = true;                                        // false: truncated at the maximum length
+  int64_t tokens = 0;                                       // number of target tokens, including the end marker
+  std::vector<std::string> source_words{}, target_words{};  // of the prepared source line, and of `text`
+  WeightRows weights{};                                     // [target word][source word], if requested
+  std::vector<double> end_weights{};                        // [target word]: weight on the source's end marker
 };
 
-/// Weights between pieces as weights between words: the sum over the pieces of a source word, the mean over the pieces
-/// of a target word. A word without a piece of its own has weight 0.
+/// Word weights from piece weights: summed over the pieces of a source word, averaged over the pieces of a target word.
+/// A word without a piece of its own has weight 0.
 struct WordWeights {
   WeightRows words;         // [target word][source word]
   std::vector<double> end;  // [target word]: on the end marker of the source
 };
 
-/// pieces [target pieces][source pieces, end marker, padding]. Missing rows are 0, rows of the target's end marker are
-/// left out.
+/// pieces: [target pieces][source pieces, end marker, padding]. Missing target pieces count as 0; the target's end
+/// marker is left out.
 WordWeights word_weights(const Segmentation& source, const Segmentation& target, WeightRows pieces);
 
 class Translator {
  public:
   Translator(std::shared_ptr<TranslationModel> model, Languages languages);
-  /// Whatever `heed train` made: config.json, tokenizers, model.safetensors.
+  /// Loads a run folder of `heed train`: config.json, tokenizers, model.safetensors. Throws Error if a file is missing
+  /// or does not fit.
   static Translator load(const std::string& folder, at::Device device);
 
-  /// In the order given. A line without words gives an empty translation.
+  /// Translates lines, in the given order. A line without words gives an empty translation.
   std::vector<Translation> translate(const std::vector<std::string>& lines, const TranslateOptions& options = {});
-  /// Of given translations: their probability, and how each word looked at the source.
+  /// Scores given translations: log-probability and, unless `weights` is false, word weights. Throws Error unless there
+  /// is one target for each source.
   std::vector<Translation> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
                                  int64_t batch_tokens = 4000, bool weights = true);
 

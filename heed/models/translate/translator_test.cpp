@@ -17,7 +17,7 @@ const Lines kChinese{"汤姆 追逐 杰瑞", "两 只 愤怒 的 猫 追逐 老�
 
 constexpr auto kRecurrent = "{embedding: {dim: 8}, features: {dim: 8}, query: {state_dim: 8}}";
 
-/// Not trained: what it says is noise, where it says it is not.
+/// An untrained translator: its output is arbitrary, but the shapes and indices of its weights are not.
 Translator small_translator(const std::string& source_tokenizer, const std::string& target_tokenizer,
                             const std::string& model = kRecurrent, const Lines& source = kEnglish) {
   at::manual_seed(3);
@@ -73,7 +73,7 @@ TEST_P(EveryTokenizersTranslator, HasWeightsForTheWordsOfTheGivenText) {
 INSTANTIATE_TEST_SUITE_P(Tokenizers, EveryTokenizersTranslator, ::testing::ValuesIn(kTokenizers),
                          [](const auto& test) { return test.param.substr(0, test.param.find('(')); });
 
-// Both ways round with tokenizers that know different words.
+// Both directions, with tokenizers of different vocabularies.
 TEST(Translator, CountsTheSameWordsWhateverItsTokenizersKnow) {
   Translator one = small_translator("words(vocabulary=6)", "bpe(merges=5)"),
              other = small_translator("characters", "words(vocabulary=5)", kRecurrent, {"Tom a"});
@@ -96,8 +96,8 @@ TEST(Translator, KeepsThePositionsOfWordsWhenItPreparesText) {
     EXPECT_EQ(whitespace_words(languages.prepared(text)).size(), whitespace_words(text).size()) << text;
 }
 
-// Tokenizers that know small letters alone: prepared text is read as if it had been written so, other text is unknown.
-TEST(Translator, PreparesTextBeforeItIsCut) {
+// Tokenizers with lowercase letters only: prepared text equals lowercase input, other text is unknown.
+TEST(Translator, PreparesTextBeforeSegmentation) {
   const std::string written = "Tom &amp; JERRY Sleep", plainly = "tom & jerry sleep", target = "汤姆 杰瑞 睡觉";
   Translator as_is = small_translator("words", "words", kRecurrent, {plainly});
   Languages languages = as_is.languages();
@@ -120,7 +120,7 @@ TEST(Translator, AlignsNothingWhereOneSideIsEmpty) {
   for (const auto& one : scored) EXPECT_TRUE(strongest_links(one.weights).empty());
 }
 
-// With align_shift the weights of a token are those of the step after, which has it as its input.
+// With align_shift the weights of a token are those of the following step, which has it as input.
 TEST(Translator, TakesTheWeightsOfTheStepAfterWhereAlignmentIsShifted) {
   const std::string model =
       "{embedding: {dim: 8}, query: {kind: transformer, num_layers: 2, num_heads: 2, align_shift: SHIFT}, "
