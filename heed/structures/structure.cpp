@@ -135,7 +135,7 @@ StructureOutput Structure::forward(const StructureInput& given) {
         ": got uniforms, expected a seed: uniforms fit a single attention call, and a structure may make several");
   check(outputs.masks || (!mask.any() && !given.call.bias.full.defined() && !given.call.bias.per_key.defined() &&
                           !given.call.bias.relative.defined() && !given.call.bias.alibi.defined()),
-        spec_, ": got causal, window or biases, expected none: its queries are not positions of the features");
+        spec_, ": got causal, window or biases, expected none: this structure does not support them");
 
   StructureInput clean = given;
   const auto& first = given.features.front();

@@ -41,7 +41,7 @@ struct StructureSignature {
   std::vector<std::string> features;  // names of the inputs, in order: {"left", "target", "right"}
   bool query = false;                 // takes a query [B, Lq, Dq] in addition to the features
   int64_t depth = 1;                  // number of position axes: 1 for [B, L, D], 2 for [B, S, L, D]
-  bool masks = false;                 // accepts causal, window and biases: its queries are positions of the features
+  bool masks = false;                 // accepts causal, window and biases: its queries are positions in a sequence
   bool same_length = false;           // all inputs have the same length
   bool edges = false;                 // takes the edges of a graph whose nodes are the features
 };
