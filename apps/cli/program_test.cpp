@@ -287,8 +287,8 @@ TEST_F(Program, ComparesRunsThatDifferInOneKey) {
     ASSERT_EQ(run({"train", runs("toy.yaml"), attention, "train.max_steps=3", "--quiet"}).code, 0) << attention;
   const Outcome table = run({"compare", "runs", runs("there")});
   EXPECT_EQ(table.code, 0) << table.err;
-  EXPECT_TRUE(says(table.out, {"run ", "parameters", "test BLEU", "tokens/s", "runs/toy-attention=fixed,steps=3",
-                               "runs/toy-attention=general+softmax,steps=3", "  general + softmax  ", "  fixed  ",
+  EXPECT_TRUE(says(table.out, {"run ", "parameters", "test BLEU", "tokens/s", "runs/toy-attention=fixed,max_steps=3",
+                               "runs/toy-attention=general+softmax,max_steps=3", "  general + softmax  ", "  fixed  ",
                                "  additive + softmax  ", " AER "}));
   const auto json = nlohmann::json::parse(run({"compare", "runs", "--json", "--sort", "parameters"}).out);
   ASSERT_EQ(json.size(), 2U);
@@ -300,7 +300,7 @@ TEST_F(Program, ComparesRunsThatDifferInOneKey) {
 TEST_F(Program, ResumesARunInTheFolderThatItsChangesName) {
   ASSERT_EQ(run({"train", runs("toy.yaml"), "train.seed=7", "train.max_steps=2", "--quiet"}).code, 0);
   EXPECT_EQ(run({"train", runs("toy.yaml"), "train.seed=7", "train.max_steps=2", "--quiet", "--resume"}).code, 0);
-  EXPECT_EQ(run({"train", "--resume", "runs/toy-seed=7,steps=2", "train.max_steps=3", "--quiet"}).code, 0);
+  EXPECT_EQ(run({"train", "--resume", "runs/toy-max_steps=2,seed=7", "train.max_steps=3", "--quiet"}).code, 0);
   const Outcome other = run({"train", runs("toy.yaml"), "train.seed=7", "--quiet", "--resume"});
   EXPECT_EQ(other.code, kFailed);
   EXPECT_TRUE(says(other.err, {"nothing to resume in runs/toy-seed=7", "heed train --resume runs/..."}));
@@ -748,7 +748,7 @@ TEST_F(ProgramAlone, SaysWhichModuleItLacks) {
 TEST_F(ProgramAlone, LinksNoTorch) {
   ASSERT_EQ(std::system(("LD_TRACE_LOADED_OBJECTS=1 " HEED_PROGRAM " > '" + path("libraries") + "'").c_str()), 0);
   const std::string libraries = contents(path("libraries"));
-  EXPECT_TRUE(says(libraries, {"libstdc++", "libz"}));
+  EXPECT_TRUE(says(libraries, {"libz"}));
   for (const char* unwanted : {"torch", "libc10", "libheed", "libgomp", "blas"})
     EXPECT_EQ(libraries.find(unwanted), std::string::npos) << libraries;
 }

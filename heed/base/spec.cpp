@@ -97,20 +97,21 @@ int64_t Options::integer(const std::string& name, int64_t default_value) const {
   return static_cast<int64_t>(value);
 }
 
-std::string Options::choice(const std::string& name, const std::vector<std::string>& spec) const {
-  note({name, spec.front(), joined(spec, " | ")});
+std::string Options::choice(const std::string& name, const std::vector<std::string>& choices) const {
+  note({name, choices.front(), joined(choices, " | ")});
   if (const Item* item = take_named(name)) {
-    const bool fine = std::find(spec.begin(), spec.end(), item->value) != spec.end();
-    check(fine, part_, ": option '", name, "' is '", excerpt(item->value), "', expected one of ", joined(spec),
-          suggestion(item->value, spec));
+    const bool fine = std::find(choices.begin(), choices.end(), item->value) != choices.end();
+    check(fine, part_, ": option '", name, "' is '", excerpt(item->value), "', expected one of ", joined(choices),
+          suggestion(item->value, choices));
     return item->value;
   }
   for (auto& item : given_) {
-    if (item.read || !item.name.empty() || std::find(spec.begin(), spec.end(), item.value) == spec.end()) continue;
+    if (item.read || !item.name.empty() || std::find(choices.begin(), choices.end(), item.value) == choices.end())
+      continue;
     item.read = true;
     return item.value;
   }
-  return spec.front();
+  return choices.front();
 }
 
 bool Options::flag(const std::string& name, bool default_value) const {

@@ -31,8 +31,8 @@ class Options {
   double number(const std::string& name, double default_value) const;
   /// The same for integers.
   int64_t integer(const std::string& name, int64_t default_value) const;
-  /// `name=value`, or a bare value, that is one of the choices `spec`. The first is the default.
-  std::string choice(const std::string& name, const std::vector<std::string>& spec) const;
+  /// `name=value`, or a bare value, that is one of the choices. The first is the default.
+  std::string choice(const std::string& name, const std::vector<std::string>& choices) const;
   /// `name`, `name=true` or `name=false`.
   bool flag(const std::string& name, bool default_value = false) const;
 

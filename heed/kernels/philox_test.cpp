@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::array<uint32_t, 4>;
 
-Words to_string(const Philox& four) {
+Words words_of(const Philox& four) {
   return {four.word[0], four.word[1], four.word[2], four.word[3]};
 }
 

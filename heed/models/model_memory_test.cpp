@@ -42,7 +42,7 @@ TEST(ModelMemory, CountsTheQueryModelToo) {
 }
 
 TEST(ModelMemory, NeedsNoLimitBeyondTheWidestLayer) {
-  const std::string bound = "expected 1 <= width <= 65536 [toy.yaml:1]";
+  const std::string bound = "expected 1 <= dim <= 65536 [toy.yaml:1]";
   EXPECT_EQ(refusal_of_model("{embedding: {dim: 1048576}}", "1G"), "recipe: model.embedding.dim is 1048576, " + bound);
   EXPECT_EQ(refusal_of_model("{features: {dim: 1048576}}", "1G"), "recipe: model.features.dim is 1048576, " + bound);
   EXPECT_EQ(refusal_of_model("{attention: {structure: multi_hop(hops=1000000)}}", "1G")
@@ -51,13 +51,13 @@ TEST(ModelMemory, NeedsNoLimitBeyondTheWidestLayer) {
 }
 
 TEST(AttentionSettings, AreAMechanismOrItsPartsButNotBoth) {
-  EXPECT_EQ(refusal_of_model("{attention: {words: additive + softmax, score: dot}}", "1G"),
+  EXPECT_EQ(refusal_of_model("{attention: {mechanism: additive + softmax, score: dot}}", "1G"),
             "recipe: model.attention.score is given together with the mechanism 'additive + softmax', expected one of "
             "the two [toy.yaml:1]");
-  EXPECT_EQ(refusal_of_model("{attention: {words: additive + softmax, dropout: 0.1}}", "1G"), "no error");
+  EXPECT_EQ(refusal_of_model("{attention: {mechanism: additive + softmax, dropout: 0.1}}", "1G"), "no error");
   EXPECT_EQ(refusal_of_model("{attention: {score: dot, align: softmax}, features: {dim: 512}}", "1G"), "no error");
   const Settings both = parse_recipe("model: {features: {dim: 8}}", "toy.yaml",
-                                     {"model.attention={words: additive + softmax, align: sparsemax}"});
+                                     {"model.attention={mechanism: additive + softmax, align: sparsemax}"});
   EXPECT_THROW(TranslationModel(both.at("model"), Vocabularies{8, 8, false}), Error);
   // On the command line a part overrides the mechanism of the recipe.
   const Settings changed = parse_recipe("model: {attention: additive + softmax, features: {dim: 8}}", "toy.yaml",
@@ -69,9 +69,10 @@ TEST(AttentionSettings, AreAMechanismOrItsPartsButNotBoth) {
 // e = v . tanh(W q + U k): W [5, state], U [5, features].
 TEST(AttentionSettings, HiddenIsTheWidthOfTheScoreInRecurrentQueryModels) {
   for (const std::string kind : {"bahdanau", "luong"}) {
-    const Settings recipe = parse_recipe("model: {embedding: {dim: 8}, features: {dim: 12}, query: {kind: " + kind +
-                                             ", state_dim: 16}, attention: {words: additive + softmax, hidden_dim: 5}}",
-                                         "toy.yaml");
+    const Settings recipe =
+        parse_recipe("model: {embedding: {dim: 8}, features: {dim: 12}, query: {kind: " + kind +
+                         ", state_dim: 16}, attention: {mechanism: additive + softmax, hidden_dim: 5}}",
+                     "toy.yaml");
     const TranslationModel model(recipe.at("model"), Vocabularies{8, 8, false});
     const auto shape_of = [&](const std::string& name) {
       for (const auto& parameter : model.named_parameters())

@@ -125,16 +125,16 @@ Tensor Structure::parameter(const std::string& name, std::vector<int64_t> shape,
 }
 
 StructureOutput Structure::forward(const StructureInput& given) {
-  const StructureSignature outputs = takes();
-  check(given.features.size() == outputs.features.size(), spec_, ": ", given.features.size(), " inputs, expected ",
-        outputs.features.size(), ": ", joined(outputs.features));
+  const StructureSignature signature = takes();
+  check(given.features.size() == signature.features.size(), spec_, ": ", given.features.size(), " inputs, expected ",
+        signature.features.size(), ": ", joined(signature.features));
   const auto& mask = given.call.mask;
   check(!mask.keep.defined() && !mask.key_count.defined(), spec_,
         ": got a mask of keys in the call, expected none; set the keep of each input");
   check(!given.call.noise.uniforms.defined(), spec_,
         ": got uniforms, expected a seed: uniforms fit a single attention call, and a structure may make several");
-  check(outputs.masks || (!mask.any() && !given.call.bias.full.defined() && !given.call.bias.per_key.defined() &&
-                          !given.call.bias.relative.defined() && !given.call.bias.alibi.defined()),
+  check(signature.masks || (!mask.any() && !given.call.bias.full.defined() && !given.call.bias.per_key.defined() &&
+                            !given.call.bias.relative.defined() && !given.call.bias.alibi.defined()),
         spec_, ": got causal, window or biases, expected none: this structure does not support them");
 
   StructureInput clean = given;
@@ -146,26 +146,26 @@ StructureOutput Structure::forward(const StructureInput& given) {
   };
   for (size_t i = 0; i < clean.features.size(); ++i) {
     Features& f = clean.features[i];
-    const auto name = spec_ + ": " + outputs.features[i];
-    check(f.rows.defined() && f.rows.dim() == outputs.depth + 2 && f.width() == width_of(i), name, " is ",
-          shape_of(f.rows), ", expected ", shape_expected(outputs, width_of(i)));
-    check(f.batch() == first.batch() && (!outputs.same_length || f.length() == first.length()), name, " is ",
-          shape_of(f.rows), " and ", outputs.features[0], " is ", shape_of(first.rows),
-          "; expected the same batch size", outputs.same_length ? " and length" : "");
+    const auto name = spec_ + ": " + signature.features[i];
+    check(f.rows.defined() && f.rows.dim() == signature.depth + 2 && f.width() == width_of(i), name, " is ",
+          shape_of(f.rows), ", expected ", shape_expected(signature, width_of(i)));
+    check(f.batch() == first.batch() && (!signature.same_length || f.length() == first.length()), name, " is ",
+          shape_of(f.rows), " and ", signature.features[0], " is ", shape_of(first.rows),
+          "; expected the same batch size", signature.same_length ? " and length" : "");
     check_fits(name, f.rows);
     check_keep(name, f);
     f = f.without_padding();
   }
-  if (outputs.query && given.query.defined()) check_fits(spec_ + ": query", given.query);
-  if (outputs.query)
+  if (signature.query && given.query.defined()) check_fits(spec_ + ": query", given.query);
+  if (signature.query)
     check(given.query.defined() && given.query.dim() == 3 && given.query.size(0) == first.batch() &&
               given.query.size(2) == width_of_query(),
           spec_, ": query is ", shape_of(given.query), ", expected [", first.batch(), ", Lq, ", width_of_query(), "]");
   else
     check(!given.query.defined(), spec_, ": got a query, expected none: it computes its own");
-  check(outputs.edges == given.edges.defined(), spec_,
-        outputs.edges ? ": edges are missing, expected int64 [2, E]"
-                      : ": got edges, expected none: its inputs are not a graph");
+  check(signature.edges == given.edges.defined(), spec_,
+        signature.edges ? ": edges are missing, expected int64 [2, E]"
+                        : ": got edges, expected none: its inputs are not a graph");
   return arrange(clean);
 }
 

@@ -15,7 +15,7 @@ TEST(Features, HaveTheMeanOfWhatIsReal) {
 }
 
 TEST(Features, ArePaddedLevelByLevel) {
-  const auto sentence = [](int64_t spec) { return Features{at::ones({spec, 2})}; };
+  const auto sentence = [](int64_t words) { return Features{at::ones({words, 2})}; };
   const auto document = [&](std::vector<int64_t> lengths) {
     std::vector<Features> all;
     for (const auto n : lengths) all.push_back(sentence(n));

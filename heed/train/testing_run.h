@@ -22,7 +22,7 @@ model:
   embedding: {dim: 8, dropout: 0.2}
   features: {kind: recurrent, dim: 8}
   query: {kind: bahdanau, state_dim: 8, out_dim: 8}
-  attention: {words: additive + softmax, dropout: 0.1}
+  attention: {mechanism: additive + softmax, dropout: 0.1}
 train: {max_steps: 24, max_epochs: 0, batch_tokens: 200, lr: 0.01, checkpoint_every: 5, log_every: 2, validate_every: 10, ema_decay: 0.9}
 eval: {tokenize: none, beam: 1}
 )";

@@ -22,7 +22,7 @@ model:
   embedding: {dim: 16, dropout: 0.2}
   features: {kind: recurrent, dim: 16}
   query: {kind: bahdanau, state_dim: 16, out_dim: 16}
-  attention: {words: additive + softmax, dropout: 0.1}
+  attention: {mechanism: additive + softmax, dropout: 0.1}
 train: {max_steps: 24, max_epochs: 0, batch_tokens: 300, lr: 0.01, checkpoint_every: 5, log_every: 2, validate_every: 10, ema_decay: 0.9, label_smoothing: 0.1}
 eval: {tokenize: none, beam: 2}
 )";
@@ -144,7 +144,7 @@ TEST(Trainer, TrainsATransformerAndAStructure) {
                                              "model.features={kind: transformer, num_layers: 1, num_heads: 2}",
                                              "model.attention=additive + entmax(1.5)", "model.embedding.dim=16"};
   train_small(folder.path("t"), transformer);
-  train_small(folder.path("s"), {"model.attention={words: additive + softmax, structure: multi_hop(hops=2)}"});
+  train_small(folder.path("s"), {"model.attention={mechanism: additive + softmax, structure: multi_hop(hops=2)}"});
   for (const char* run : {"t", "s"}) EXPECT_LT(metrics_of(folder.path(run)).back().value("dev_loss", 99.0), 6.0) << run;
 }
 
@@ -188,7 +188,7 @@ TEST(Trainer, KeepsTheShortFormOfAMechanismOpenForOverrides) {
   train_small(folder.path("run"), {"model.attention.align=sparsemax", "train.max_steps=1"});
   const std::string recipe = read_file(folder.path("run") + "/recipe.yaml");
   EXPECT_NE(recipe.find("align: sparsemax"), std::string::npos) << recipe;
-  EXPECT_EQ(recipe.find("words: additive"), std::string::npos) << recipe;
+  EXPECT_EQ(recipe.find("mechanism: additive"), std::string::npos) << recipe;
 }
 
 }  // namespace

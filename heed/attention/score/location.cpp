@@ -10,7 +10,7 @@ namespace {
 
 class Location final : public Score {
  public:
-  explicit Location(const Options& options) : max_(options.integer("most", 512)) {
+  explicit Location(const Options& options) : max_(options.integer("max", 512)) {
     check(max_ > 0, "score/location: most is ", max_, ", expected at least 1");
   }
 

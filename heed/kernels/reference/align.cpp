@@ -583,9 +583,9 @@ template std::unique_ptr<const Alignment<double>> make_alignment(const PartSpec&
 template std::unique_ptr<const Alignment<Complex>> make_alignment(const PartSpec&);
 
 std::vector<std::string> align_names() {
-  std::vector<std::string> spec;
-  for (const auto& [name, maker] : alignment_makers<double>()) spec.push_back(name);
-  return spec;
+  std::vector<std::string> names;
+  for (const auto& [name, maker] : alignment_makers<double>()) names.push_back(name);
+  return names;
 }
 
 }  // namespace heed::kernels::reference

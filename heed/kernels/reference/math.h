@@ -84,8 +84,8 @@ Real gelu(const Real& x) {
 
 /// The activations by name; the first is the default.
 inline const std::vector<std::string>& activation_names() {
-  static const std::vector<std::string> spec{"tanh", "relu", "sigmoid", "elu", "gelu", "silu", "identity"};
-  return spec;
+  static const std::vector<std::string> names{"tanh", "relu", "sigmoid", "elu", "gelu", "silu", "identity"};
+  return names;
 }
 
 template <typename Real>

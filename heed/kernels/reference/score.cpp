@@ -292,7 +292,7 @@ class ActivatedGeneral final : public Bilinear<Real> {
 template <typename Real>
 class Location final : public Score<Real> {
  public:
-  Location(const Options& options, Form) : max_(options.integer("most", 512)) {
+  Location(const Options& options, Form) : max_(options.integer("max", 512)) {
     check(max_ >= 1, "score/location: most is ", max_, ", expected at least 1");
   }
   std::vector<Form> forms() const override { return {Form::single, Form::lift}; }
@@ -401,9 +401,9 @@ template std::unique_ptr<const Score<double>> make_score(const PartSpec&, Form);
 template std::unique_ptr<const Score<Complex>> make_score(const PartSpec&, Form);
 
 std::vector<std::string> score_names() {
-  std::vector<std::string> spec;
-  for (const auto& [name, maker] : score_makers<double>()) spec.push_back(name);
-  return spec;
+  std::vector<std::string> names;
+  for (const auto& [name, maker] : score_makers<double>()) names.push_back(name);
+  return names;
 }
 
 }  // namespace heed::kernels::reference

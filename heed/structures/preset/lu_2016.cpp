@@ -42,24 +42,24 @@ class HierarchicalCoAttention final : public Structure {
 
  private:
   /// Elementwise maximum over the phrases of one, two and three words that begin at each word.
-  Features phrases_of(const Features& spec) const {
-    const auto longer = at::constant_pad_nd(spec.rows, {0, 0, 0, kLongestPhrase - 1});  // zeros after the last word
+  Features phrases_of(const Features& words) const {
+    const auto longer = at::constant_pad_nd(words.rows, {0, 0, 0, kLongestPhrase - 1});  // zeros after the last word
     std::vector<Tensor> phrases;
     for (int64_t n = 1; n <= kLongestPhrase; ++n) {
       std::vector<Tensor> following;
-      for (int64_t ahead = 0; ahead < n; ++ahead) following.push_back(longer.narrow(1, ahead, spec.length()));
+      for (int64_t ahead = 0; ahead < n; ++ahead) following.push_back(longer.narrow(1, ahead, words.length()));
       phrases.push_back(at::tanh(at::linear(beside(following), phrases_[static_cast<size_t>(n - 1)])));
     }
     const auto best =
         std::get<0>(at::stack(phrases).max(0));  // the gradient goes to one phrase, the shortest of equal ones
-    return spec.with_rows(best).without_padding();
+    return words.with_rows(best).without_padding();
   }
 
   StructureOutput arrange(const StructureInput& in) override {
     const Features picture = in.features[0].with_rows(at::linear(in.features[0].rows, picture_));
-    const Features& spec = in.features[1];
-    const Features phrases = phrases_of(spec);
-    const std::vector<Features> levels{spec, phrases, question_->forward(phrases)};
+    const Features& words = in.features[1];
+    const Features phrases = phrases_of(words);
+    const std::vector<Features> levels{words, phrases, question_->forward(phrases)};
     StructureOutput out;
     for (size_t i = 0; i < levels.size(); ++i) {
       const auto both = levels_[i](out, {.features = {levels[i], picture}, .call = in.call}).context;  // v^ + q^

@@ -30,8 +30,8 @@ class MetaEmbeddingEncoder final : public Structure {
  private:
   StructureOutput arrange(const StructureInput& in) override {
     StructureOutput out;
-    const StructureOutput spec = embed_(out, {.features = in.features, .call = in.call});
-    const StructureOutput read = read_(out, {.features = {{spec.context, spec.keep}}, .call = in.call});
+    const StructureOutput embedded = embed_(out, {.features = in.features, .call = in.call});
+    const StructureOutput read = read_(out, {.features = {{embedded.context, embedded.keep}}, .call = in.call});
     out.context = read.context;  // [B, L, D]
     out.keep = read.keep;
     return out;

@@ -117,11 +117,11 @@ bool is_linear(const Structure& memory_network) {
   return network->linear();
 }
 
-Tensor position_weights(int64_t width, int64_t spec, PositionWeights form) {
-  check(width >= 1 && spec >= 1, "memory_network: weights for ", spec, " words of width ", width,
+Tensor position_weights(int64_t width, int64_t words, PositionWeights form) {
+  check(width >= 1 && words >= 1, "memory_network: weights for ", words, " words of width ", width,
         "; expected at least 1 of each");
-  const auto n = static_cast<double>(spec), d = static_cast<double>(width);
-  const auto j = at::arange(1, spec + 1, at::kDouble).unsqueeze(1), k = at::arange(1, width + 1, at::kDouble);
+  const auto n = static_cast<double>(words), d = static_cast<double>(width);
+  const auto j = at::arange(1, words + 1, at::kDouble).unsqueeze(1), k = at::arange(1, width + 1, at::kDouble);
   if (form == PositionWeights::code) return 1 + 4 * (k - (d + 1) / 2) * (j - (n + 1) / 2) / (d * n);
   return (1 - j / n) - (k / d) * (1 - 2 * j / n);
 }

@@ -13,11 +13,11 @@ void set_linear(Structure& memory_network, bool on);
 bool is_linear(const Structure& memory_network);
 
 /// Weights [words, width] for the words of a sentence, one for each channel, so that their sum depends on word order;
-/// words (parameter spec) is the length of the sentence, j = 1 .. words, k = 1 .. width:
+/// words is the length of the sentence, j = 1 .. words, k = 1 .. width:
 ///
 ///   paper   (1 - j / words) - (k / width) (1 - 2 j / words)
 ///   code    1 + 4 (k - (width + 1) / 2) (j - (words + 1) / 2) / (width words)      (the authors' MATLAB code)
 enum class PositionWeights { paper, code };
-Tensor position_weights(int64_t width, int64_t spec, PositionWeights form = PositionWeights::paper);  // [words, width]
+Tensor position_weights(int64_t width, int64_t words, PositionWeights form = PositionWeights::paper);  // [words, width]
 
 }  // namespace heed
