@@ -1,6 +1,6 @@
 # Tests of the project as a whole.
 
-# heed_script_test(<name> LABEL <label> TIMEOUT <seconds> COMMAND <command>...)
+# heed_script_test(<name> LABEL <label> TIMEOUT <seconds> COMMAND <command>...): no argument may be a list.
 function(heed_script_test name)
   cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "COMMAND" ${ARGN})
   add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
@@ -16,10 +16,11 @@ heed_script_test(count_tests_test LABEL project TIMEOUT 60 COMMAND ${tools}/coun
 heed_script_test(mutations LABEL project TIMEOUT 60 COMMAND ${tools}/mutate --check)  # every entry still fits the sources
 heed_script_test(mutate_test LABEL project TIMEOUT 120 COMMAND ${tools}/mutate_test)
 heed_script_test(check_documents_test LABEL docs TIMEOUT 60 COMMAND ${tools}/check_documents_test)
-heed_script_test(dependencies LABEL project TIMEOUT 120
-                 COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR}
-                         -D COMPILER=${CMAKE_CXX_COMPILER} -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D TORCH=${HEED_TORCH}
-                         -P ${PROJECT_SOURCE_DIR}/cmake/dependencies_test.cmake)
+add_test(NAME dependencies
+         COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR}
+                 -D COMPILER=${CMAKE_CXX_COMPILER} -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D TORCH=${HEED_TORCH}
+                 -P ${PROJECT_SOURCE_DIR}/cmake/dependencies_test.cmake)
+set_tests_properties(dependencies PROPERTIES LABELS project TIMEOUT 120)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
   heed_script_test(check_symbols LABEL project TIMEOUT 60 COMMAND ${tools}/check_symbols ${PROJECT_BINARY_DIR})
 endif()
@@ -51,8 +52,10 @@ if(HEED_TORCH)
   cmake_path(GET TORCH_LIBRARY PARENT_PATH torch_folder)
   set(torch_rpath -Wl,-rpath,${torch_folder})
 endif()
-heed_script_test(package LABEL project TIMEOUT 300
-                 COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D "COMPONENTS=${components}"
-                         -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER} -D SANITIZE=${HEED_SANITIZE}
-                         -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -D PKG_CONFIG=${HEED_PKG_CONFIG}
-                         -D TORCH_RPATH=${torch_rpath} -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
+add_test(NAME package
+         COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D "COMPONENTS=${components}"
+                 -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER} -D SANITIZE=${HEED_SANITIZE}
+                 -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -D PKG_CONFIG=${HEED_PKG_CONFIG}
+                 -D TORCH_RPATH=${torch_rpath} -D TORCH_DIR=${Torch_DIR}
+                 -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
+set_tests_properties(package PROPERTIES LABELS project TIMEOUT 600)
