@@ -97,7 +97,7 @@ TEST_P(EveryMechanism, AgreesWithTheDefinition) {
   }
 }
 
-TEST_P(EveryMechanism, AgreesWithTheDefinitionWhereverTheQueriesStand) {
+TEST_P(EveryMechanism, AgreesWithTheDefinitionAtAnyFirstQuery) {
   if (!defined()) GTEST_SKIP() << "no definition in kernels/reference";
   for (const std::string position : {"more queries than keys", "a later step"}) {
     SCOPED_TRACE(position);
@@ -268,7 +268,7 @@ TEST_P(EveryMechanism, GivesAMaskedKeyNoGradient) {
   }
 }
 
-TEST_P(EveryMechanism, LeavesAFullyMaskedRowAtZeroWithNoGradient) {
+TEST_P(EveryMechanism, LeavesAFullyMaskedQueryAtZeroWithNoGradient) {
   auto c = make("keep");
   c.call.outputs = all();
   const auto a = c.run();
@@ -316,7 +316,7 @@ TEST_P(EveryMechanism, KeepsNaNInPaddingFromOutputsAndGradients) {
   }
 }
 
-TEST_P(EveryMechanism, PassesOnAScoreThatIsNoNumberAsTheDefinitionDoes) {
+TEST_P(EveryMechanism, PropagatesNaNScoresAsTheDefinitionDoes) {
   if (!defined()) GTEST_SKIP() << "no definition in kernels/reference";
   for (const double bad : {std::nan(""), HUGE_VAL}) {
     SCOPED_TRACE(bad);
@@ -335,7 +335,7 @@ TEST_P(EveryMechanism, PassesOnAScoreThatIsNoNumberAsTheDefinitionDoes) {
   }
 }
 
-TEST_P(EveryMechanism, KeepsBatchRowsApart) {
+TEST_P(EveryMechanism, KeepsBatchElementsApart) {
   auto c = make("keep");
   c.call.outputs = all();
   const auto together = c.run();
@@ -363,7 +363,7 @@ TEST_P(EveryMechanism, KeepsBatchRowsApart) {
   }
 }
 
-TEST_P(EveryMechanism, DoesNotMindTheOrderOfKeys) {
+TEST_P(EveryMechanism, DoesNotDependOnTheOrderOfKeys) {
   const auto m = Mechanism::parse(to_string());
   if (m.score().positional() || m.align().positional()) GTEST_SKIP() << "position plays a part";
   auto c = make("keep", {}, /*biased=*/false);
@@ -412,7 +412,7 @@ TEST_P(EveryMechanism, SharesKeysAmongHeadsAsIfTheyWereRepeated) {
   }
 }
 
-TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
+TEST_P(EveryMechanism, ReturnsTheRequestedPartsOfTheWeights) {
   auto c = make("keep");
   c.call.outputs = weights();
   if (!c.call.outputs.weights) GTEST_SKIP() << "no weights for every channel";
@@ -443,7 +443,7 @@ TEST_P(EveryMechanism, BringsWhatIsWantedOutOfTheWeights) {
   EXPECT_EQ((a.top_keys.select(2, 1) == -1).all().item<bool>(), true);  // query 1 attends nothing
 }
 
-TEST_P(EveryMechanism, WorksWhereThereIsNothing) {
+TEST_P(EveryMechanism, AcceptsEmptyAxes) {
   for (const auto& [lq, lk] : {std::pair{0, 3}, {3, 0}, {0, 0}}) {
     SCOPED_TRACE(std::to_string(lq) + " queries, " + std::to_string(lk) + " keys");
     auto c = make("none", {2, 2, 2, lq, lk}, /*biased=*/false);

@@ -45,7 +45,7 @@ void expect_rows_alone(const Layer& layer, bool padded = true) {
   }
 }
 
-TEST(ScopedTransformer, TreatsBatchRowsAlone) {
+TEST(ScopedTransformer, TreatsBatchElementsIndependently) {
   TransformerOptions options;
   options.dim = kWidth;
   options.num_heads = 2;
@@ -58,7 +58,7 @@ TEST(ScopedTransformer, TreatsBatchRowsAlone) {
 
 class ScopedRecurrent : public ::testing::TestWithParam<Cell> {};
 
-TEST_P(ScopedRecurrent, TreatsBatchRowsAlone) {
+TEST_P(ScopedRecurrent, TreatsBatchElementsIndependently) {
   Recurrent encoder(
       RecurrentOptions{.in_dim = kWidth, .out_dim = 6, .num_layers = 3, .cell = GetParam(), .dropout = 0.3});
   expect_rows_alone([&](const Features& x) { return encoder->forward(x).rows; });
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Noise, ScopedRecurrent, ::testing::Values(Cell::gru, Ce
 
 class ScopedDecoder : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(ScopedDecoder, TreatsBatchRowsAlone) {
+TEST_P(ScopedDecoder, TreatsBatchElementsIndependently) {
   DecoderOptions options;
   options.embedding_dim = options.source_dim = kWidth;
   options.state_dim = options.out_dim = 6;

@@ -65,7 +65,7 @@ TEST_P(EveryStructure, GivesAContextOfItsWidth) {
   }
 }
 
-TEST_P(EveryStructure, NeverSeesWhatStandsInPadding) {
+TEST_P(EveryStructure, NeverReadsPadding) {
   for (const Real real : {Real::some, Real::edge}) {
     auto c = make(real);
     std::vector<Tensor> first;
@@ -126,7 +126,7 @@ StructureInput only_row(const StructureInput& given, int64_t b) {
   return one;
 }
 
-TEST_P(EveryStructure, TreatsBatchRowsAlone) {
+TEST_P(EveryStructure, TreatsBatchElementsIndependently) {
   for (const Real real : {Real::some, Real::edge}) {
     const auto c = make(real);
     const auto together = c.run();
@@ -137,7 +137,7 @@ TEST_P(EveryStructure, TreatsBatchRowsAlone) {
   }
 }
 
-TEST_P(EveryStructure, DrawsForABatchRowWhatItDrawsAlone) {
+TEST_P(EveryStructure, DrawsForABatchElementWhatItDrawsAlone) {
   auto c = make();
   c.structure->train();
   c.given.call.noise.dropout = 0.3;

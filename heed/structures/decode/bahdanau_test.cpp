@@ -169,7 +169,7 @@ TEST(BahdanauDecoder, ContinuesFromSelectedBatchElements) {
   }
 }
 
-TEST(BahdanauDecoder, WorksWhereThereIsNothing) {
+TEST(BahdanauDecoder, AcceptsEmptyAxes) {
   for (const int64_t heads : {1, 2}) {
     auto o = bahdanau_options();
     o.num_heads = heads;

@@ -231,7 +231,7 @@ TEST_P(EveryRecurrentDecoder, DrawsWhatStepsDraw) {
 }
 
 // The values at padding have no effect, not even through the sign of a zero.
-TEST_P(EveryRecurrentDecoder, NeverSeesWhatStandsInPadding) {
+TEST_P(EveryRecurrentDecoder, NeverReadsPadding) {
   auto either = Either::of(GetParam());
   for (const Padding padding : {Padding::trailing, Padding::holes}) {
     std::vector<Tensor> first;

@@ -115,7 +115,7 @@ TEST_P(EveryRecurrent, GivesAnEmptySequenceZerosAndNoGradient) {
   for (const auto& grad : alone) EXPECT_TRUE(!grad.defined() || largest(grad) == 0);
 }
 
-TEST_P(EveryRecurrent, NeverSeesWhatStandsInPadding) {
+TEST_P(EveryRecurrent, NeverReadsPadding) {
   auto recurrent = make();
   std::vector<Tensor> first;
   for (const double padding : {0.0, 1e3, std::nan("")}) {
@@ -130,7 +130,7 @@ TEST_P(EveryRecurrent, NeverSeesWhatStandsInPadding) {
   }
 }
 
-TEST_P(EveryRecurrent, WorksWhereThereIsNothing) {
+TEST_P(EveryRecurrent, AcceptsEmptyAxes) {
   auto recurrent = make();
   for (const auto& [b, l] : {std::pair{0, 5}, {2, 0}, {0, 0}}) {
     const auto encoded = recurrent->encode({at::randn({b, l, 3}, kDouble), at::ones({b, l}, at::kBool)});

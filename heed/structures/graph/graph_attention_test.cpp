@@ -55,7 +55,7 @@ TEST(GraphAttentionStructure, LeavesANodeWithoutEdgesAtZero) {
   for (const int64_t alone : {0, 2, 3}) EXPECT_EQ(largest(context[alone]), 0);
 }
 
-TEST(GraphAttentionStructure, WorksWhereThereIsNothing) {
+TEST(GraphAttentionStructure, AcceptsEmptyAxes) {
   for (const char* spec : {"graph_attention", "graph_attention(self_loops=false)"})
     for (const char* alignment : {"softmax", "hard"})
       for (const auto& [batch, nodes] : std::vector<std::pair<int64_t, int64_t>>{{0, 3}, {2, 0}, {2, 3}}) {
