@@ -135,11 +135,11 @@ inline Case make_case(const std::string& spec, const std::string& mask = "none",
   c.mechanism = Mechanism::parse(spec);
   const auto leaf = [&](const Tensor& x) { return x.to(options).requires_grad_(); };
   bool per_head = which == PerHead::odd;
-  for (const auto& spec : c.mechanism.parameters({kWidth, kWidth, kValues, kHidden})) {
-    auto shape = spec.shape;
+  for (const auto& parameter : c.mechanism.parameters({kWidth, kWidth, kValues, kHidden})) {
+    auto shape = parameter.shape;
     if (per_head) shape.insert(shape.begin(), n.heads);
     per_head = !per_head;
-    c.parameters.set(spec.name, leaf(at::randn(shape, kDouble) * 0.6));
+    c.parameters.set(parameter.name, leaf(at::randn(shape, kDouble) * 0.6));
   }
   c.query = leaf(at::randn({n.batch, n.heads, n.queries, kWidth}, kDouble));
   c.keys = leaf(at::randn({n.batch, n.key_heads, n.keys, kWidth}, kDouble));
