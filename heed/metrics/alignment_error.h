@@ -1,5 +1,5 @@
-// Alignment error rate (Och & Ney, 2003) of links A against gold links, sure S within possible P, summed over the
-// corpus.
+// Alignment error rate (Och & Ney, 2003) of links A against gold links: sure links S, a subset of the possible links P.
+// Counts are summed over the corpus.
 //
 //   AER = 1 - (|A & S| + |A & P|) / (|A| + |S|),   precision = |A & P| / |A|,   recall = |A & S| / |S|
 
@@ -13,12 +13,12 @@
 namespace heed {
 
 struct AlignmentError {
-  double error = 0, precision = 0, recall = 0;  // 0 where there is nothing to divide by
+  double error = 0, precision = 0, recall = 0;  // 0 where the denominator is 0
   int64_t links = 0, sure = 0, possible = 0;    // |A|, |S|, |P|
   int64_t sure_hits = 0, possible_hits = 0;     // |A & S|, |A & P|
 };
 
-/// Links of each pair of sentences; those given twice count once. Every sure link is a possible one too.
+/// links, gold: one element per sentence pair, same size. Duplicate links count once. A sure link is also possible.
 AlignmentError alignment_error(const std::vector<Links>& links, const std::vector<Links>& gold);
 
 }  // namespace heed

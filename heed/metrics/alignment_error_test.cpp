@@ -1,4 +1,4 @@
-// AER by hand, and on the Hansards, where the data are there: HEED_DATA names their folder.
+// AER on examples computed by hand, and on the Hansards if the data are in the folder HEED_DATA.
 
 #include "heed/metrics/alignment_error.h"
 
@@ -41,7 +41,7 @@ TEST(AlignmentError, CountsLinksOnceAndTakesSureOnesForPossible) {
   EXPECT_EQ(of("0-0 0-0", "0-0").links, 1);
 }
 
-TEST(AlignmentError, IsZeroWhereThereIsNothing) {
+TEST(AlignmentError, IsZeroWithoutLinks) {
   EXPECT_EQ(of("", "").error, 0);
   EXPECT_EQ(of("", "0-0").error, 1);
   EXPECT_EQ(alignment_error({}, {}).error, 0);

@@ -16,7 +16,7 @@ BeamDistance::BeamDistance(Words hypothesis, Words reference)
     : hypothesis_(std::move(hypothesis)), reference_(std::move(reference)) {
   const auto H = static_cast<double>(hypothesis_.size()), R = static_cast<double>(reference_.size());
   ratio_ = hypothesis_.empty() ? 1 : R / H;
-  // Where one row is more than a beam further than the last, they would have no column in common.
+  // Widens the beam if consecutive rows would otherwise have no column in common.
   beam_ = ratio_ / 2 > kBeam ? static_cast<int64_t>(std::ceil(ratio_ / 2 + kBeam)) : kBeam;
   rows_.assign(hypothesis_.size() + 1, CostRow(reference_.size() + 1, kInfinite));
   std::iota(rows_[0].begin(), rows_[0].end(), 0);
@@ -60,7 +60,7 @@ EditPath BeamDistance::path() const {
 int64_t BeamDistance::distance_of(const Words& rearranged, size_t first, size_t last) {
   for (size_t i = first; i < rearranged.size(); ++i) {
     fill(i + 1, rearranged[i], i == first ? rows_[i] : trial_[i], trial_[i + 1]);
-    if (i + 1 >= last && trial_[i + 1] == rows_[i + 1]) return distance();  // and so it goes on
+    if (i + 1 >= last && trial_[i + 1] == rows_[i + 1]) return distance();  // all later rows are equal too
   }
   return trial_.back().back();
 }

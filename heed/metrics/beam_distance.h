@@ -1,9 +1,10 @@
-// Edit distance (insert, delete, replace a word: 1 each) near the diagonal, as tercom and sacreBLEU bound it.
+// Word edit distance (insertion, deletion, substitution: 1 each) within a beam around the diagonal, as in tercom and
+// sacreBLEU.
 //
 //   d_ij = min(d_{i-1,j-1} + [h_i != r_j],  d_{i-1,j} + 1,  d_{i,j-1} + 1),   |j - floor(i R / H)| within the beam
 //
-// What is outside the beam is infinite, so the distance of very different sentences is above the true one. Hypotheses
-// that differ from the one in hand by a rearrangement are measured from the first word that moved.
+// Cells outside the beam are infinite, so the distance of very different sentences exceeds the exact one. The distance
+// of a rearranged hypothesis is computed from the first word that moved.
 
 #pragma once
 
@@ -13,15 +14,15 @@
 
 namespace heed {
 
-/// How a hypothesis is rewritten into its reference.
+/// The edits that turn a hypothesis into its reference.
 struct EditPath {
-  std::vector<int64_t> position;  // for each reference word: of the hypothesis word it stands on, -1: before all
-  std::vector<bool> reference_wrong, hypothesis_wrong;  // words that are not matched by an equal one
+  std::vector<int64_t> position;  // per reference word: index of its hypothesis word; -1: before all
+  std::vector<bool> reference_wrong, hypothesis_wrong;  // per word: not aligned to an equal word
 };
 
 class BeamDistance {
  public:
-  using Words = std::vector<int>;  // equal numbers are equal words
+  using Words = std::vector<int>;  // one number per distinct word
 
   BeamDistance(Words hypothesis, Words reference);
 
@@ -29,8 +30,9 @@ class BeamDistance {
   const Words& hypothesis() const { return hypothesis_; }
   EditPath path() const;
 
-  /// Distance of an arrangement of the same words that is equal before `first` and from `last` on.
+  /// Distance of a permutation of the hypothesis that differs from it only in words [first, last).
   int64_t distance_of(const Words& rearranged, size_t first, size_t last);
+  /// Replaces the hypothesis by a permutation of it.
   void move_to(Words rearranged);
 
  private:
@@ -45,7 +47,7 @@ class BeamDistance {
   double ratio_;
   int64_t beam_;
   std::vector<CostRow> rows_;   // [H + 1][R + 1]
-  std::vector<CostRow> trial_;  // of distance_of
+  std::vector<CostRow> trial_;  // cost rows of distance_of()
 };
 
 }  // namespace heed

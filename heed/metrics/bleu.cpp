@@ -24,7 +24,7 @@ std::vector<std::string> prepared(const std::string& line, const BleuOptions& op
   return options.lowercase ? tokenizer(lower_cased(line)) : tokenizer(line);
 }
 
-/// The nearest to `length`, the shorter of two.
+/// The length closest to `length`, the shorter one in a tie.
 int64_t closest(const std::vector<int64_t>& lengths, int64_t length) {
   return *std::min_element(lengths.begin(), lengths.end(), [length](int64_t a, int64_t b) {
     const int64_t from_a = std::abs(a - length), from_b = std::abs(b - length);
@@ -32,7 +32,7 @@ int64_t closest(const std::vector<int64_t>& lengths, int64_t length) {
   });
 }
 
-/// Words as numbers: comparing those is faster than comparing texts.
+/// Numbers the distinct words: comparing numbers is faster than comparing strings.
 class WordNumbers {
  public:
   /// The same number for the same word. The words must outlive this object.
@@ -49,11 +49,11 @@ class WordNumbers {
 };
 
 struct NgramCount {
-  std::array<uint32_t, kBleuOrder> ngram;  // shorter ones end with 0
+  std::array<uint32_t, kBleuOrder> ngram;  // orders below 4 are padded with 0
   int64_t count;
 };
 
-/// Adds up, or takes the largest of, the counts of equal n-grams; sorts by n-gram.
+/// Sorts by n-gram and joins the counts of equal n-grams by `join` (sum or maximum).
 template <typename Join>
 void join_equal(std::vector<NgramCount>& counts, const Join& join) {
   std::sort(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.ngram < b.ngram; });
@@ -77,7 +77,7 @@ std::vector<NgramCount> counted_ngrams(const std::vector<uint32_t>& words, size_
   return counts;
 }
 
-/// Each n-gram as often as in the reference that has most of it.
+/// The maximum count of each n-gram over the references.
 std::vector<NgramCount> max_of_each(const std::vector<std::vector<uint32_t>>& references, size_t n) {
   std::vector<NgramCount> all;
   for (const auto& words : references) {
@@ -88,7 +88,7 @@ std::vector<NgramCount> max_of_each(const std::vector<std::vector<uint32_t>>& re
   return all;
 }
 
-/// How many of the one are in the other, each as often as it is there. Both are sorted.
+/// Clipped matches: the sum over n-grams of the smaller of the two counts. Both lists are sorted.
 int64_t clipped_matches(const std::vector<NgramCount>& one, const std::vector<NgramCount>& other) {
   int64_t sum = 0;
   auto next = other.begin();
@@ -109,7 +109,7 @@ double brevity_penalty(const BleuCounts& counts) {
   return c > 0 ? std::exp(1 - r / c) : 0;
 }
 
-/// Fills in p_n; returns how many of them count.
+/// Computes p_n; returns the number of orders that enter the score.
 size_t fill_precisions(Bleu& bleu, const BleuOptions& options) {
   size_t order = kBleuOrder;
   double halved = 1;
@@ -179,7 +179,7 @@ Bleu bleu_of(const BleuCounts& counts, const BleuOptions& options) {
   if (std::all_of(counts.matches.begin(), counts.matches.end(), [](int64_t m) { return m == 0; })) return bleu;
   const size_t order = fill_precisions(bleu, options);
   double sum = 0;
-  for (size_t n = 0; n < order; ++n) sum += std::log(bleu.precisions[n]);  // -inf for 0, and the score is 0
+  for (size_t n = 0; n < order; ++n) sum += std::log(bleu.precisions[n]);  // log 0 is -inf and makes the score 0
   bleu.score = bleu.brevity_penalty * std::exp(sum / static_cast<double>(order));
   return bleu;
 }

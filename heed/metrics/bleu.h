@@ -1,10 +1,9 @@
-// BLEU (Papineni et al., 2002), number for number that of sacreBLEU 2 (Post, 2018).
+// BLEU (Papineni et al., 2002), equal to sacreBLEU 2 (Post, 2018) in every digit.
 //
 //   BLEU = BP exp(mean_n log p_n),   n = 1 .. 4,   BP = exp(1 - r / c) where c < r, else 1
 //
-// p_n: share of the runs of n words of the hypotheses that are in a reference, each counted as often as it is there,
-// over the whole corpus; c: words of the hypotheses; r: words of the references nearest to them in length, the shorter
-// of two.
+// p_n: clipped n-gram precision over the whole corpus; c: length of the hypotheses in words; r: length of the
+// references closest to them in length, the shorter one in a tie.
 
 #pragma once
 
@@ -19,12 +18,12 @@ namespace heed {
 inline constexpr size_t kBleuOrder = 4;
 
 enum class Smoothing {
-  none,   // a p_n of 0 makes the score 0
-  floor,  // matches of 0 count as `smooth_value` (0.1)
-  add_k,  // `smooth_value` (1) more matches and runs, for n > 1
-  exp     // the k-th p_n of 0 is 1 / (2^k runs)
+  none,   // if any p_n is 0, the score is 0
+  floor,  // 0 matches count as `smooth_value` (default 0.1)
+  add_k,  // adds `smooth_value` (default 1) to matches and totals, for n > 1
+  exp     // the k-th p_n of 0 becomes 1 / (2^k total)
 };
-/// "none", "floor", "add-k", "exp"
+/// Accepts "none", "floor", "add-k", "exp"; any other name is an Error.
 Smoothing parse_smoothing(const std::string& word);
 
 struct BleuOptions {
@@ -32,10 +31,10 @@ struct BleuOptions {
   bool lowercase = false;
   Smoothing smoothing = Smoothing::exp;
   std::optional<double> smooth_value{};
-  bool effective_order = false;  // leave out n for which the hypotheses have no runs: for single sentences
+  bool effective_order = false;  // skip orders n without n-grams in the hypotheses: for single sentences
 };
 
-/// What BLEU is computed from. Corpora are sums of it.
+/// Sufficient statistics of BLEU; those of a corpus are the sum over its sentences.
 struct BleuCounts {
   int64_t hypothesis_length = 0, reference_length = 0;
   std::array<int64_t, kBleuOrder> matches{}, totals{};
@@ -43,7 +42,7 @@ struct BleuCounts {
 };
 
 struct Bleu {
-  double score = 0;                             // of 100, as are the precisions
+  double score = 0;                             // 0 to 100, as are the precisions
   std::array<double, kBleuOrder> precisions{};  // smoothed
   double brevity_penalty = 1;
   BleuCounts counts;
@@ -51,16 +50,16 @@ struct Bleu {
 
 using Sentences = std::vector<std::string>;
 
-/// One hypothesis, and its references.
+/// Counts of one hypothesis against its references.
 BleuCounts bleu_counts(const std::string& hypothesis, const Sentences& references, const BleuOptions& options = {});
 Bleu bleu_of(const BleuCounts& counts, const BleuOptions& options = {});
 
-/// references: one list or more, each with a sentence for every hypothesis.
+/// Corpus BLEU. references: at least one list, each as long as `hypotheses`.
 Bleu bleu(const Sentences& hypotheses, const std::vector<Sentences>& references, const BleuOptions& options = {});
-/// With the effective order.
+/// BLEU of one sentence, with effective_order = true.
 Bleu sentence_bleu(const std::string& hypothesis, const Sentences& references, BleuOptions options = {});
 
-/// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:heed-0.1.0"
+/// Signature in sacreBLEU's form: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:heed-0.1.0"
 std::string signature(const BleuOptions& options, size_t references = 1);
 /// "82.4/50.0/45.5/37.5 (BP = 0.943 ratio = 0.944 hyp_len = 17 ref_len = 18)"
 std::string details(const Bleu& bleu);

@@ -1,4 +1,4 @@
-// BLEU by the numbers that sacreBLEU's own tests give, and by hand. Agreement over many lines: sacrebleu_test.cpp.
+// BLEU against values of sacreBLEU's own tests, and computed by hand. sacrebleu_test.cpp compares many lines.
 
 #include "heed/metrics/bleu.h"
 
@@ -30,8 +30,8 @@ TEST(Bleu, IsThatOfSacrebleuWithTwoReferences) {
   EXPECT_NEAR(bleu(kDogs, kDogReferences, {.tokenizer = "none"}).score, 49.19195660, 5e-9);
 }
 
-// 3 of 4 words, 2 of 3 pairs, 1 of 2 triples, and 1/2 of 1 run of four: (3/4 2/3 1/2 1/2)^(1/4) = (1/8)^(1/4)
-TEST(Bleu, HalvesWhatIsNotFound) {
+// 3 of 4 unigrams, 2 of 3 bigrams, 1 of 2 trigrams, and 1/2 of one 4-gram: (3/4 2/3 1/2 1/2)^(1/4) = (1/8)^(1/4)
+TEST(Bleu, SmoothsOrdersWithoutMatches) {
   const double score = bleu({"this is a fest"}, {{"this is a test"}}).score;
   EXPECT_NEAR(score, 59.46035575, 5e-9);
   EXPECT_NEAR(score, 100 * std::pow(0.125, 0.25), 1e-12);
@@ -42,15 +42,15 @@ TEST(Bleu, TakesTheNearestReferenceLengthTheShorterOfTwo) {
   EXPECT_EQ(bleu_counts("a b c", {"a b c d", "a"}).reference_length, 4);
 }
 
-TEST(Bleu, CountsARunNoMoreOftenThanTheReferenceHasIt) {
+TEST(Bleu, ClipsTheCountOfAnNgramToThatOfTheReference) {
   EXPECT_EQ(bleu_counts("the the the the", {"the cat the"}).matches[0], 2);
 }
 
-TEST(Bleu, IsZeroWhereNothingMatchesOrNothingIsThere) {
+TEST(Bleu, IsZeroWithoutMatchesOrForEmptySentences) {
   EXPECT_EQ(bleu({"a b c d"}, {{"e f g h"}}).score, 0);
   EXPECT_EQ(bleu({""}, {{"e f g h"}}).score, 0);
-  EXPECT_EQ(bleu({"a b"}, {{"a b"}}).score, 0);                  // no run of three
-  EXPECT_NEAR(sentence_bleu("a b", {"a b"}).score, 100, 1e-12);  // but none is asked for
+  EXPECT_EQ(bleu({"a b"}, {{"a b"}}).score, 0);                  // no trigram
+  EXPECT_NEAR(sentence_bleu("a b", {"a b"}).score, 100, 1e-12);  // the effective order is 2
 }
 
 TEST(Bleu, SignsAsSacrebleuDoes) {
@@ -82,7 +82,7 @@ std::string words_of(const char* tokenizer, const std::string& line) {
   return joined(bleu_tokenizer(tokenizer)(line), " ");
 }
 
-TEST(BleuWords, SetPunctuationApartExceptInsideNumbers) {
+TEST(BleuTokenizer, SplitsOffPunctuationExceptInsideNumbers) {
   EXPECT_EQ(words_of("13a", "Hi, it's 1,234.5% (3-4)."), "Hi , it's 1,234.5 % ( 3 - 4 ) .");
   EXPECT_EQ(words_of("13a", "&quot;R&amp;D&quot;<skipped> 5."), "\" R & D \" 5 .");
   EXPECT_EQ(words_of("zh", "我爱Tom，3.5 5."), "我 爱 Tom ， 3.5 5.");

@@ -17,16 +17,16 @@ std::vector<std::string> western(std::string_view line) {
   return split_words(with_points_apart(with_punctuation_apart(line)));
 }
 
-// mteval-v13a: entities and skipped segments, then western punctuation.
+// mteval-v13a: decodes entities, drops <skipped>, then splits off western punctuation.
 std::vector<std::string> mteval13a(std::string_view line) {
   auto text = replaced(std::string(without_trailing_whitespace(line)), "<skipped>", "");
   text = replaced(replaced(std::move(text), "-\n", ""), "\n", " ");
   return western(" " + unescaped(std::move(text)) + " ");
 }
 
-/// What sacreBLEU takes for Chinese. Its list means to have U+20000 to U+2A6D6, but its "\u20000" is U+2000 and a 0:
-/// what comes of it is U+2001 to U+2A6D, with the curly quotes and the dashes of western texts. Scores are compared by
-/// this list, so it stands.
+/// The characters that sacreBLEU treats as Chinese. Its list intends U+20000 to U+2A6D6, but its "\u20000" is U+2000
+/// followed by a 0. The effective range is U+2001 to U+2A6D, which includes curly quotes and the dashes of western
+/// texts. The list is kept as it is, so that scores are comparable.
 bool is_chinese(char32_t c) {
   struct Range {
     char32_t first, last;
@@ -39,7 +39,7 @@ bool is_chinese(char32_t c) {
   return std::any_of(kRanges.begin(), kRanges.end(), [c](const Range& r) { return c >= r.first && c <= r.last; });
 }
 
-// Chinese characters one by one, the rest as western text; a point at the very end after a digit stays with it.
+// Splits Chinese characters one by one and treats the rest as western text. A final period after a digit stays with it.
 std::vector<std::string> chinese(std::string_view line) {
   std::u32string apart;
   for (const char32_t c : decoded(without_outer_whitespace(line))) {
@@ -51,8 +51,8 @@ std::vector<std::string> chinese(std::string_view line) {
   return western(encoded(apart));
 }
 
-// mteval-v14: punctuation of any script stands alone unless a number is on both sides (or it ends the line after one);
-// symbols always do.
+// mteval-v14: splits off punctuation of any script unless it is between numbers (or ends the line after a number), and
+// all symbols.
 std::vector<std::string> international(std::string_view line) {
   std::u32string before, after, all;
   const std::u32string text = decoded(without_trailing_whitespace(line));

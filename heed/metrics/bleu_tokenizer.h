@@ -1,4 +1,4 @@
-// The words that BLEU counts: sacreBLEU's tokenizers, by its names for them.
+// The tokenizers of BLEU, under the names that sacreBLEU gives them.
 
 #pragma once
 
@@ -8,10 +8,11 @@
 
 namespace heed {
 
-/// "13a" (mteval-v13a), "zh", "intl" (mteval-v14), "char", "none"
+/// Known names: "13a" (mteval-v13a), "zh", "intl" (mteval-v14), "char", "none"
 std::vector<std::string> bleu_tokenizers();
 
 using BleuTokenizer = std::vector<std::string> (*)(std::string_view line);
+/// The tokenizer of that name; an unknown name is an Error.
 BleuTokenizer bleu_tokenizer(const std::string& name);
 
 }  // namespace heed

@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-TEST(BleuByLength, SharesOutSentencesByTheirSource) {
+TEST(BleuByLength, GroupsSentencesBySourceLength) {
   const Sentences hypotheses{"a b c d", "e f g h", "i j k x", "m n o p"};
   const std::vector<Sentences> references{{"a b c d", "e f g x", "i j k l", "m n o p"}};
   const auto buckets = bleu_by_length({3, 10, 11, 99}, hypotheses, references, {}, {10, 20, 30});
@@ -22,7 +22,7 @@ TEST(BleuByLength, SharesOutSentencesByTheirSource) {
   EXPECT_NEAR(buckets[2].bleu.score, 100, 1e-12);
 }
 
-// A line of Chinese is one word by its whitespace; a few lines with whitespace do not change the unit.
+// A line of Chinese without whitespace would count as one word; a few lines with whitespace do not change the unit.
 TEST(SentenceLengths, AreInCharactersWhereMostLinesHaveNoWhitespace) {
   const auto words = sentence_lengths(Sentences{"a b  c", "Hello", "", "d\u3000e"});
   EXPECT_FALSE(words.characters);

@@ -10,19 +10,19 @@
 namespace heed {
 namespace {
 
-/// Of one order: runs of the hypotheses, of the references, and of both.
+/// n-gram counts of one order: in the hypotheses, in the references, and matches.
 struct OrderCounts {
   int64_t hypothesis = 0, reference = 0, both = 0;
 };
 using AllOrders = std::vector<OrderCounts>;  // characters first, then words
 
-/// A sentence as its runs of every order.
+/// The n-grams of a sentence, by order.
 struct SentenceNgrams {
   std::vector<NgramCounts<std::u32string>> characters;
   std::vector<NgramCounts<std::string>> words;
 };
 
-/// One mark at the end of a word stands alone, or else one at its beginning.
+/// Splits off one punctuation character at the end of each word or, if there is none, one at its beginning.
 std::vector<std::string> with_outer_punctuation_apart(const std::string& text) {
   static constexpr std::u32string_view kPunctuation = U"!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
   const auto is_punctuation = [](char32_t c) { return kPunctuation.find(c) != std::u32string_view::npos; };

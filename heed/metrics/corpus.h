@@ -1,4 +1,4 @@
-// What every metric of translations asks of its corpus, and how it signs.
+// Shared by the translation metrics: checks of the corpus, signatures.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace heed {
 
-/// At least one hypothesis and one list of references, all of the same length.
+/// Requires at least one hypothesis and one list of references, all lists of the same length; otherwise an Error.
 inline void check_corpus(const std::string& metric, const std::vector<std::string>& hypotheses,
                          const std::vector<std::vector<std::string>>& references) {
   check(!hypotheses.empty(), "metrics/", metric, ": no hypotheses, expected at least one");
@@ -22,7 +22,7 @@ inline void check_corpus(const std::string& metric, const std::vector<std::strin
           list.size(), " references, expected as many");
 }
 
-/// The references of one hypothesis.
+/// The references of hypothesis i.
 inline std::vector<std::string> references_of(const std::vector<std::vector<std::string>>& references, size_t i) {
   std::vector<std::string> all;
   all.reserve(references.size());
@@ -30,7 +30,7 @@ inline std::vector<std::string> references_of(const std::vector<std::vector<std:
   return all;
 }
 
-/// "nrefs:1|case:mixed|...|version:heed-0.1.0", after sacreBLEU
+/// Signature in sacreBLEU's form: "nrefs:1|case:mixed|...|version:heed-0.1.0".
 inline std::string signed_as(size_t references, const std::vector<std::pair<std::string, std::string>>& choices) {
   std::vector<std::string> fields{"nrefs:" + std::to_string(references)};
   for (const auto& [name, choice] : choices) fields.push_back(joined({name, choice}, ":"));
@@ -38,7 +38,7 @@ inline std::string signed_as(size_t references, const std::vector<std::pair<std:
   return joined(fields, "|");
 }
 
-/// A number with so many digits after the decimal point.
+/// Formats a number with `digits` digits after the decimal point.
 inline std::string with_digits(double value, int digits) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*f", digits, value);

@@ -1,4 +1,4 @@
-// Runs of n neighbors, counted: words for BLEU and chrF++, characters for chrF.
+// n-gram counts: of words for chrF++, of characters for chrF.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace heed {
 template <typename Key>
 using NgramCounts = std::unordered_map<Key, int64_t>;
 
-/// Runs of n words, joined by whitespace (which no word has).
+/// Word n-grams, joined by a space (which no word contains).
 inline NgramCounts<std::string> word_ngrams(const std::vector<std::string>& words, size_t n) {
   NgramCounts<std::string> counts;
   for (size_t i = 0; i + n <= words.size(); ++i) {
@@ -37,7 +37,7 @@ int64_t total(const NgramCounts<Key>& counts) {
   return sum;
 }
 
-/// How many of the one are in the other, each as often as it is there.
+/// Clipped matches: the sum over n-grams of the smaller of the two counts.
 template <typename Key>
 int64_t matches(const NgramCounts<Key>& one, const NgramCounts<Key>& other) {
   int64_t sum = 0;

@@ -1,4 +1,4 @@
-// Perplexity:   exp(sum_t -log p_t / tokens),   natural logarithms; padding left out, end markers counted.
+// Perplexity:   exp(sum_t -log p_t / tokens),   natural logarithm; padding excluded, </s> included.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace heed {
 
-/// loss: the sum of -log p over that many tokens.
+/// loss: sum of -log p over `tokens` tokens; tokens must be positive.
 inline double perplexity(double loss, int64_t tokens) {
   check(tokens > 0, "metrics/perplexity: of ", tokens, " tokens, expected at least 1");
   return std::exp(loss / static_cast<double>(tokens));

@@ -1,5 +1,5 @@
-// Every metric against sacreBLEU on sentences made to be awkward: scripts, punctuation, numbers, empty lines, words in
-// another order, one and two references. fixtures/sacrebleu_scores.py has written fixtures/sacrebleu.json.
+// Every metric against sacreBLEU on difficult sentences: scripts, punctuation, numbers, empty lines, reordered words,
+// one and two references. fixtures/sacrebleu_scores.py writes fixtures/sacrebleu.json.
 
 #include <fstream>
 
@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kClose = 1e-10;  // scores of up to 1000, a few roundings each
+constexpr double kClose = 1e-10;  // scores are up to 1000, with a few rounding errors each
 
 struct Corpus {
   Sentences hypotheses;
@@ -38,7 +38,7 @@ std::vector<Corpus> corpora() {
   return found;
 }
 
-TEST(Sacrebleu, IsAskedForFourCorpora) {
+TEST(Sacrebleu, HasScoresOfFourCorpora) {
   const auto all = corpora();
   ASSERT_EQ(all.size(), 4U);
   EXPECT_EQ(all[0].hypotheses.size(), 22U);

@@ -1,10 +1,10 @@
-// TER, translation edit rate (Snover et al., 2006), number for number that of sacreBLEU 2 (which follows tercom).
+// TER, translation edit rate (Snover et al., 2006), equal to sacreBLEU 2 (which follows tercom) in every digit.
 //
 //   TER = edits / words of the references
 //
-// Edits: insertions, deletions and replacements of a word, and shifts of a run of words, 1 each. Shifts are found
-// greedily: the one that saves most, until none saves. Of several references the fewest edits and the mean length
-// count.
+// Edits: insertions, deletions and substitutions of a word, and shifts of a phrase, 1 each. Shifts are found greedily:
+// the one that saves most edits first, until none saves any. With several references, the smallest number of edits and
+// the mean reference length count.
 
 #pragma once
 
@@ -16,13 +16,13 @@ namespace heed {
 
 struct TerOptions {
   bool case_sensitive = false;
-  bool normalized = false;  // entities as characters, punctuation apart
-  bool no_punct = false;    // without . , ? : ; ! " ( )
-  bool asian = false;       // normalized: Chinese characters apart; no_punct: without Chinese punctuation too
+  bool normalized = false;  // decode entities, split off punctuation
+  bool no_punct = false;    // remove . , ? : ; ! " ( )
+  bool asian = false;       // normalized: split Chinese characters; no_punct: remove Chinese punctuation too
 };
 
 struct Ter {
-  double score = 0;  // of 100, and more where there are more edits than words
+  double score = 0;  // in percent; above 100 if there are more edits than words
   int64_t edits = 0;
   double reference_length = 0;
 };
@@ -30,10 +30,10 @@ struct Ter {
 Ter ter(const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::string>>& references,
         const TerOptions& options = {});
 
-/// Edits, shifts among them, between the words of two sentences.
+/// Number of edits, including shifts, between the words of two sentences.
 int64_t edits_with_shifts(const std::vector<std::string>& hypothesis, const std::vector<std::string>& reference);
 
-/// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:heed-0.1.0"
+/// Signature in sacreBLEU's form: "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:heed-0.1.0"
 std::string signature(const TerOptions& options, size_t references = 1);
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-// The shifts of TER: greedy, by tercom's rules for what may be shifted where and which of equals comes first.
+// The shifts of TER: greedy search under tercom's rules for allowed shifts and for ties.
 
 #include <algorithm>
 #include <map>
@@ -16,17 +16,17 @@ using Words = BeamDistance::Words;
 constexpr size_t kLongestShift = 10, kFurthestShift = 50;
 constexpr int64_t kMaxCandidates = 1000;  // over all shifts of a sentence
 
-/// A run of the hypothesis moves before the word at `to` (counted before it moves).
+/// Moves `length` hypothesis words from `start` to before the word at `to` (position before the shift).
 struct Shift {
   size_t start, length, to;
 };
 
-/// Words between which the run is exchanged with its neighbors: [first, run or neighbor, last).
+/// The shift as an exchange of two adjacent phrases: [first, middle) and [middle, last).
 struct Exchange {
   size_t first, middle, last;
 };
 
-/// A place inside the run means that many words further.
+/// A target inside the phrase moves the phrase by that many words.
 Exchange exchange(const Shift& shift, size_t words) {
   const size_t end = shift.start + shift.length;
   if (shift.to < shift.start) return {shift.to, shift.start, end};
@@ -43,7 +43,7 @@ Words shifted(Words words, const Exchange& e) {
 struct Best {
   int64_t saved;
   Shift shift;
-  /// The most saved, then the longest, then the earliest run, then the earliest place.
+  /// Order: most edits saved, then the longest phrase, then the earliest start, then the earliest target.
   bool beats(const Best& other) const {
     const auto rank = [](const Best& b) {
       return std::tuple(-b.saved, -static_cast<int64_t>(b.shift.length), b.shift.start, b.shift.to);
@@ -80,8 +80,8 @@ class Shifter {
       }
   }
 
-  /// Runs of equal words from h in the hypothesis and r in the reference, shortest first: worth moving where some word
-  /// is wrong on both sides and the run does not stand on its goal already.
+  /// Tries equal phrases at h in the hypothesis and r in the reference, shortest first. A phrase is a candidate if it
+  /// has a wrong word on both sides and is not aligned to its target already.
   void try_runs(size_t h, size_t r) {
     const auto& words = distance_.hypothesis();
     const size_t max = std::min({kLongestShift, words.size() - h, reference_.size() - r});
@@ -96,7 +96,7 @@ class Shifter {
     }
   }
 
-  /// Before the word that stands on the run's first reference word, and after each that stands on one of its words.
+  /// Targets: before the word aligned to the first reference word of the phrase, and after each word aligned to one.
   void try_positions(size_t h, size_t r, size_t length) {
     std::optional<size_t> last;
     for (size_t n = 0; n <= length; ++n) {

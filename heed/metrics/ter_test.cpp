@@ -1,4 +1,4 @@
-// TER by hand; agreement with sacreBLEU over many lines: sacrebleu_test.cpp.
+// TER computed by hand; sacrebleu_test.cpp compares many lines with sacreBLEU.
 
 #include "heed/metrics/ter.h"
 
@@ -16,8 +16,8 @@ TEST(Ter, CountsInsertionsDeletionsAndReplacements) {
   EXPECT_EQ(ter({"a b c"}, {{"a b c"}}).score, 0);
 }
 
-// The run "d e" in front is one edit, where 4 words would have to be deleted and inserted.
-TEST(Ter, CountsAShiftedRunOnce) {
+// Shifting the phrase "d e" is one edit; deleting and inserting its words would be 4.
+TEST(Ter, CountsAShiftedPhraseOnce) {
   const Ter found = ter({"d e a b c"}, {{"a b c d e"}});
   EXPECT_EQ(found.edits, 1);
   EXPECT_NEAR(found.score, 20, 1e-12);
@@ -29,7 +29,7 @@ std::string numbered_words(const std::string& name, int count) {
   return text;
 }
 
-// A word may move by 50 places and a run may have 10 words, not more; the edits are sacreBLEU's (2.6).
+// A shift covers at most 50 positions and a phrase at most 10 words; the edits are those of sacreBLEU 2.6.
 TEST(Ter, ShiftsNoFurtherAndNoMoreThanTercom) {
   for (const auto& [distance, edits] : {std::pair{49, 1}, {50, 1}, {51, 2}}) {
     const std::string words = numbered_words("w", distance);
@@ -44,15 +44,15 @@ TEST(Ter, ShiftsNoFurtherAndNoMoreThanTercom) {
   }
 }
 
-// Both words stand in the reference, in order: 118 of its 120 words are inserted. A row of the table is 60 columns
-// further than the row before, more than twice the usual beam of 25.
+// The reference contains both words in order, so 118 of its 120 words are inserted. The diagonal moves 60 columns per
+// row of the table, more than twice the default beam of 25.
 TEST(Ter, OfTwoWordsAgainstManyCountsTheInsertions) {
   const Ter found = ter({"w40 w80"}, {{numbered_words("w", 120)}});
   EXPECT_EQ(found.edits, 118);
   EXPECT_NEAR(found.score, 100.0 * 118 / 120, 1e-12);
 }
 
-// Two edits for the nearer of two references, of 2 and 4 words: 2 / 3.
+// The closer reference needs 2 edits; the references have 2 and 4 words: 2 / 3.
 TEST(Ter, TakesTheFewestEditsAndTheMeanLength) {
   const Ter found = ter({"a b"}, {{"x y"}, {"a b c d"}});
   EXPECT_EQ(found.edits, 2);
@@ -66,7 +66,7 @@ TEST(Ter, OfAnEmptyReferenceIsAllOrNothing) {
   EXPECT_EQ(ter({""}, {{"a b"}}).score, 100);
 }
 
-TEST(Ter, LooksAwayFromCaseUnlessTold) {
+TEST(Ter, IgnoresCaseByDefault) {
   EXPECT_EQ(ter({"A b"}, {{"a B"}}).edits, 0);
   EXPECT_EQ(ter({"A b"}, {{"a B"}}, {.case_sensitive = true}).edits, 2);
   EXPECT_EQ(ter({"a, b."}, {{"a b"}}, {.no_punct = true}).edits, 0);
@@ -82,7 +82,7 @@ TEST(Ter, RefusesACorpusWithSentencesMissing) {
   EXPECT_THROW(ter({"a"}, {{"a", "b"}}), Error);
 }
 
-// kitten to sitting, letters as words.
+// kitten to sitting, with letters as words.
 TEST(BeamDistance, IsTheEditDistance) {
   const BeamDistance d({'k', 'i', 't', 't', 'e', 'n'}, {'s', 'i', 't', 't', 'i', 'n', 'g'});
   EXPECT_EQ(d.distance(), 3);
@@ -102,7 +102,7 @@ TEST(BeamDistance, MeasuresRearrangementsAsIfFromTheStart) {
   EXPECT_EQ(d.distance(), 1);
 }
 
-// 200 words against 1: rows are 200 columns apart, and the beam is widened until they meet.
+// 200 words against 1: the diagonal moves 200 columns per row, and the beam is widened until rows overlap.
 TEST(BeamDistance, ReachesSentencesOfVeryDifferentLength) {
   EXPECT_EQ(BeamDistance({1}, BeamDistance::Words(200, 1)).distance(), 199);
   EXPECT_EQ(BeamDistance(BeamDistance::Words(200, 1), {1}).distance(), 199);

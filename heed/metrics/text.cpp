@@ -12,18 +12,18 @@ namespace {
 constexpr char32_t kDottedCapital = 0x130, kDotAbove = 0x307, kSigma = 0x3A3, kSmallSigma = 0x3C3, kFinalSigma = 0x3C2;
 
 bool is_cased(char32_t c) {
-  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);  // once, for the life of the program
+  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);  // never freed
   if (lowered(c) != c) return true;
   return utf8 == nullptr ? c >= U'a' && c <= U'z' : iswlower_l(static_cast<wint_t>(c), utf8) != 0;
 }
 
-/// What does not end a word on the way to its neighbors: apostrophes, points inside, accents, marks.
+/// Case-ignorable characters, which do not end a word: apostrophes, inner periods, accents, combining marks.
 bool is_passed_over(char32_t c) {
   static constexpr std::u32string_view kPoints = U"'.:^`\u00A8\u00AD\u00AF\u00B4\u00B7\u00B8\u2018\u2019\u2024\u2027";
   return kPoints.find(c) != std::u32string_view::npos || (c >= 0x300 && c <= 0x36F) || (c >= 0x200B && c <= 0x200F);
 }
 
-/// A letter before it and none after it.
+/// Whether a letter precedes it and none follows it (Final_Sigma of Unicode).
 bool is_last_of_word(const std::u32string& text, size_t at) {
   size_t before = at, after = at + 1;
   while (before > 0 && is_passed_over(text[before - 1])) --before;

@@ -1,4 +1,4 @@
-// Text as Python's str treats it, since that is what the numbers of sacreBLEU rest on.
+// String functions with the semantics of Python's str, on which sacreBLEU's scores depend.
 
 #pragma once
 
@@ -8,20 +8,20 @@
 
 namespace heed {
 
-/// Words between whitespace of any script: str.split().
+/// str.split(): words separated by Unicode whitespace.
 std::vector<std::string> split_words(std::string_view text);
 
-/// Without whitespace at the end, or at both ends: str.rstrip(), str.strip().
+/// str.rstrip() and str.strip(): without whitespace at the end, or at both ends.
 std::string_view without_trailing_whitespace(std::string_view text);
 std::string_view without_outer_whitespace(std::string_view text);
 
-/// str.lower(): the last sigma of a word is a final one, and a capital I with a dot keeps its dot.
+/// str.lower(): a sigma at the end of a word becomes a final sigma, and a capital I with a dot keeps its dot.
 std::string lower_cased(std::string_view text);
 
-/// Each `what` written as `with`: str.replace().
+/// str.replace(what, with).
 std::string replaced(std::string text, std::string_view what, std::string_view with);
 
-/// &quot; &amp; &lt; &gt; as characters, one after the other.
+/// Replaces &quot; &amp; &lt; &gt; by their characters, in that order.
 std::string unescaped(std::string text);
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-// General categories of Unicode, as far as tokenizers ask for them.
+// The general categories of Unicode that the tokenizers need.
 
 #pragma once
 

@@ -18,8 +18,8 @@ bool is_dash(char c) {
 
 using Is = bool (*)(char);
 
-/// Neighbors a, b of which first(a) and second(b) hold become before + a + " " + b + after; from left to right, each
-/// character taken once.
+/// Replaces adjacent characters a, b with first(a) and second(b) by before + a + " " + b + after, from left to right
+/// and without overlaps.
 std::string with_pairs_apart(std::string_view text, Is first, Is second, std::string_view before,
                              std::string_view after) {
   std::string all;

@@ -1,5 +1,5 @@
-// Punctuation of western scripts set apart by whitespace, as mteval-v13a and tercom do it. Four steps, each over the
-// text that the one before has written; all that they look at is ASCII, so bytes will do.
+// Splits off the punctuation of western scripts, as mteval-v13a and tercom do. There are four steps, each applied to
+// the output of the previous one. They test ASCII characters only, so they work on bytes.
 
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace heed {
 
-/// Step 1: ASCII punctuation except . , - ' stands alone.
+/// Step 1: splits off ASCII punctuation except . , - '
 std::string with_punctuation_apart(std::string_view text);
 
-/// Steps 2 to 4: a point or comma stands alone unless digits are on both sides; so does a dash after a digit.
+/// Steps 2 to 4: splits off a period or comma unless it is between digits, and a dash after a digit.
 std::string with_points_apart(std::string_view text);
 
 }  // namespace heed

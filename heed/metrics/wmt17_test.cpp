@@ -1,6 +1,5 @@
-// BLEU, chrF and TER of two systems of WMT17, English to German, to all decimals that sacreBLEU's repository gives for
-// them. Where ../shared/data/mt-metric-fixtures is not there, the tests are skipped; HEED_DATA names the folder of
-// data.
+// BLEU, chrF and TER of two WMT17 systems, English to German, to all decimals given in sacreBLEU's repository. The
+// tests are skipped if ../shared/data/mt-metric-fixtures does not exist; HEED_DATA names the data folder.
 
 #include <algorithm>
 #include <array>
@@ -18,7 +17,7 @@
 namespace heed {
 namespace {
 
-/// Lines of a gzip file; none where there is no such file.
+/// Lines of a gzip file; empty if the file does not exist.
 Sentences unzipped(const std::string& name) {
   const char* given = std::getenv("HEED_DATA");
   const std::string path = std::string(given != nullptr ? given : "../shared/data") + "/mt-metric-fixtures/" + name;
