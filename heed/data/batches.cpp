@@ -9,15 +9,15 @@
 namespace heed {
 namespace {
 
-constexpr int64_t kPoolBatches = 100;  // as many batches of mean length are sorted together
+constexpr int64_t kPoolBatches = 100;  // size of a sorted pool, in batches of mean length
 
-/// The two widths of a row, the one that fills batches first: [target, source], or [source, 0] without targets.
+/// Sort key of a pair: widths [target, source], or [source, 0] without targets.
 std::pair<int64_t, int64_t> widths(const IdPairs& corpus, int64_t row) {
   if (corpus.target.empty()) return {row_width(corpus.source, row), 0};
   return {row_width(corpus.target, row), row_width(corpus.source, row)};
 }
 
-/// Cuts rows that are sorted by length, in their order.
+/// Splits pairs sorted by length into batches, in their order.
 void split_by_tokens(const IdPairs& corpus, const Rows& sorted, int64_t tokens, int64_t max_rows,
                      std::vector<Rows>& batches) {
   Rows batch;
@@ -41,7 +41,7 @@ void split_by_tokens(const IdPairs& corpus, const Rows& sorted, int64_t tokens, 
 void check_corpus(const IdPairs& corpus) {
   check(corpus.target.empty() || corpus.target.size() == corpus.source.size(), "data/batches: got ",
         corpus.source.size(), " sentences and ", corpus.target.size(),
-        " translations, expected as many, or no translations");
+        " translations, expected equal numbers, or no translations");
 }
 
 RowShare share(int64_t rows, int64_t rank, int64_t world) {
@@ -66,7 +66,7 @@ std::vector<Rows> batches_by_length(const IdPairs& corpus, int64_t tokens, int64
 Batches::Batches(const IdPairs& corpus, BatchOptions options) : corpus_(corpus), options_(options) {
   check_corpus(corpus);
   check(options.tokens >= 1, "data/batches: got a batch of ", options.tokens, " tokens, expected 1 or more");
-  check(options.rows >= 0 && options.max_length >= 0, "data/batches: rows are ", options.rows, " and longest is ",
+  check(options.rows >= 0 && options.max_length >= 0, "data/batches: got rows ", options.rows, " and max_length ",
         options.max_length, ", expected 0 (no limit) or more");
   int64_t sum = 0;
   for (int64_t row = 0; row < corpus.size(); ++row) {
@@ -77,8 +77,8 @@ Batches::Batches(const IdPairs& corpus, BatchOptions options) : corpus_(corpus),
     sum += wider;
   }
   check(!kept_.empty(), "data/batches: of ", corpus.size(), " pairs none has at most ", options.max_length,
-        " pieces on each side, expected some");
-  const int64_t by_tokens = std::max<int64_t>(options.tokens * pairs() / sum, 1);  // rows in a batch of mean length
+        " tokens on each side, expected at least one; raise max_length");
+  const int64_t by_tokens = std::max<int64_t>(options.tokens * pairs() / sum, 1);  // pairs in a batch of mean length
   pool_ = kPoolBatches * (options.rows > 0 ? std::min(options.rows, by_tokens) : by_tokens);
 }
 

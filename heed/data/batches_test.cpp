@@ -9,7 +9,7 @@
 namespace heed::testing {
 namespace {
 
-/// Sentences of 0 to 29 pieces, the longest 100.
+/// Sentences of 0 to 29 tokens, and one of 100.
 IdPairs some_corpus(int64_t pairs) {
   IdPairs corpus;
   SplitMix random(7);
@@ -46,11 +46,11 @@ TEST(Batches, DependOnSeedAndEpochAlone) {
   EXPECT_NE(order(1, 3), order(1, 4));
   EXPECT_NE(order(1, 3), order(2, 3));
   const Batches batches(corpus, {.tokens = 200, .seed = 1});
-  batches.count(9);  // whatever was asked before
+  batches.count(9);  // independent of earlier requests
   EXPECT_EQ(batches.rows(3, 0), order(1, 3).front());
 }
 
-// The same on every machine and with every library; the order was worked out by a few lines of Python.
+// The order is the same on every machine and with every library; it was computed independently in Python.
 TEST(Batches, HaveTheOrderOfTheirSeed) {
   IdPairs corpus;
   for (int64_t i = 0; i < 8; ++i) corpus.source.push_back({4}), corpus.target.push_back({4});
@@ -89,7 +89,7 @@ TEST(Batches, GiveALongPairABatchOfItsOwn) {
   EXPECT_EQ(Batches(corpus, {.tokens = 1}).count(0), 50);
 }
 
-TEST(Batches, LeaveOutWhatIsTooLong) {
+TEST(Batches, LeaveOutPairsThatAreTooLong) {
   const auto corpus = some_corpus(50);
   const Batches batches(corpus, {.tokens = 200, .max_length = 99});
   EXPECT_EQ(batches.left_out(), 1);
@@ -97,13 +97,13 @@ TEST(Batches, LeaveOutWhatIsTooLong) {
   EXPECT_EQ(Batches(corpus, {.max_length = 100}).left_out(), 0);
 }
 
-TEST(Batches, MayHaveFewRows) {
+TEST(Batches, MayLimitTheNumberOfPairs) {
   const auto corpus = some_corpus(100);
   const Batches batches(corpus, {.tokens = 100'000, .rows = 8});
   EXPECT_EQ(batches.count(0), 13);  // 12 of 8 and one of 4
 }
 
-TEST(Batches, RefuseWhatMakesNoSense) {
+TEST(Batches, RefuseInvalidOptions) {
   const auto corpus = some_corpus(5);
   EXPECT_TRUE(says(error_of([&] { Batches(corpus, {.tokens = 0}); }), {"a batch of 0 tokens"}));
   EXPECT_TRUE(says(error_of([&] { Batches(IdPairs{}, {}); }), {"of 0 pairs none"}));
@@ -114,7 +114,7 @@ TEST(Batches, RefuseWhatMakesNoSense) {
   EXPECT_TRUE(says(error_of([&] { batches.rows(0, 99); }), {"got batch 99 of epoch 0"}));
 }
 
-// Widths 4, 4, 3, 3, 3 with the end: 2 * 4 are within 9, then 3 * 3. A batch that kept the width of the one before
+// Widths with </s> are 4, 4, 3, 3, 3: 2 * 4 fits into 9, then 3 * 3. A batch that kept the width of the previous one
 // would hold 2.
 TEST(Batches, ForgetTheWidthOfTheBatchBefore) {
   const IdPairs corpus{{{4, 4, 4}, {4, 4, 4}, {4, 4}, {4, 4}, {4, 4}}, {}};
@@ -123,7 +123,7 @@ TEST(Batches, ForgetTheWidthOfTheBatchBefore) {
 
 TEST(Batches, ByLengthBeginWithTheLongest) {
   const IdPairs corpus{{{4}, {4, 4, 4}, {}, {4, 4}, {5, 5, 5}}, {}};
-  const std::vector<Rows> expected = {{1, 4}, {3, 0}, {2}};  // 2 * 4, 2 * 3 (a third row would make 9), 1
+  const std::vector<Rows> expected = {{1, 4}, {3, 0}, {2}};  // 2 * 4, 2 * 3 (a third pair would make 9), 1
   EXPECT_EQ(batches_by_length(corpus, 8), expected);
   EXPECT_EQ(batches_by_length(corpus, 8, 1).size(), 5U);
   EXPECT_TRUE(batches_by_length({}, 8).empty());

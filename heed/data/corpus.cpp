@@ -47,7 +47,7 @@ ParallelText read_files(const CorpusOptions& o, const std::vector<std::string>& 
   return read_parallel(t);
 }
 
-/// A set that a model is judged by: all of it, and where each pair was written.
+/// Reads dev or test: all pairs, with file and line of each.
 TextPairs read_judged(const CorpusOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep) {
   if (files.empty()) return {};
   ParallelText text = read_files(o, files, keep);
@@ -58,7 +58,7 @@ TextPairs read_judged(const CorpusOptions& o, const std::vector<std::string>& fi
   return pairs;
 }
 
-/// Whatever neither dev nor test takes.
+/// The residues of neither dev nor test.
 std::vector<int64_t> other_residues(const CorpusOptions& o) {
   std::vector<int64_t> rest;
   const auto in = [](const std::vector<int64_t>& all, int64_t r) {
@@ -69,12 +69,12 @@ std::vector<int64_t> other_residues(const CorpusOptions& o) {
   return rest;
 }
 
-/// Whether a link has the number of words of a side, which is its last word where words are counted from 1.
+/// Whether a link uses the number of words of a side as an index: the last word if indices start at 1.
 bool reach_past_the_end(const TextPairs& pairs) {
   for (size_t i = 0; i < pairs.size(); ++i) {
     const auto source = static_cast<int64_t>(whitespace_words(pairs.source[i]).size()),
                target = static_cast<int64_t>(whitespace_words(pairs.target[i]).size());
-    for (const Link& link : pairs.links[i])  // a single word may be a line of Chinese, with links between characters
+    for (const Link& link : pairs.links[i])  // one word may be a line of Chinese, whose links are between characters
       if ((source > 1 && link.source == source) || (target > 1 && link.target == target)) return true;
   }
   return false;

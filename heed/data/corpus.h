@@ -1,11 +1,11 @@
-// The sentences a translator learns from and is judged by, as a recipe names them.
+// The parallel text for training and evaluating a translator, as specified in a recipe.
 //
 //   data:
-//     root: ../data/multi30k            files below are relative to it
+//     root: ../data/multi30k            folder of the files below
 //     train: [train.en.gz, train.de.gz]   one file: TSV or source ||| target; or the word `grammar`: built-in sentences
 //     dev: [...]    test: [...]    links: gold.txt (of the test set, Pharaoh; links_from_one: true)
 //     split: {modulo: 20, dev: [2], test: [1]}   dev and test out of train's file, by the md5 of the source
-//     format, lower, unescape, swap, longest, drop_empty
+//     format, lowercase, unescape, swap, max_length, drop_empty   as in TextOptions (parallel_text.h)
 
 #pragma once
 
@@ -17,18 +17,20 @@
 
 namespace heed {
 
+/// Sentence pairs; all non-empty members have the same size.
 struct TextPairs {
   std::vector<std::string> source, target;
-  std::vector<Links> links{};          // gold, for each pair; or none at all
-  std::vector<std::string> origins{};  // of dev and test: "dev.en:17 and dev.de:17"
+  std::vector<Links> links{};          // gold links of each pair, or empty
+  std::vector<std::string> origins{};  // dev and test only: "dev.en:17 and dev.de:17"
   size_t size() const { return source.size(); }
 };
 
+/// The keys below `data`, by the same names. `root`: folder of relative paths; `grammar_*`: the built-in grammar.
 struct CorpusOptions {
   std::string root, format;
   std::vector<std::string> train, dev, test;
   std::string links;
-  bool links_from_one = false;  // words of the links are counted from 1
+  bool links_from_one = false;  // word numbers in the links file start at 1
   bool lowercase = false, unescape = false, swap = false, drop_empty = false;
   int64_t max_length = 0, modulo = 0;
   std::vector<int64_t> dev_residues, test_residues;
@@ -38,17 +40,17 @@ struct CorpusOptions {
   bool is_grammar() const { return train.size() == 1 && train[0] == "grammar"; }
 };
 
-/// The recipe below `data`. Reads no file.
+/// Reads the recipe below `data`, but no files; an invalid key or value is an Error.
 CorpusOptions read_corpus_options(const Settings& data);
 
 struct Corpus {
   TextPairs train, dev, test;
-  int64_t left_out = 0;  // pairs of the training text with an empty side, or with more words than data.max_length
+  int64_t left_out = 0;  // training pairs with an empty side or more words than data.max_length
 };
 
-/// Reads and checks all of it. test may be empty. Training pairs with more than `longest` words on a side are left out
-/// here, before a tokenizer learns from them: they have at least as many tokens. Those with more tokens are left out of
-/// the batches (BatchOptions::longest).
+/// Reads and checks all files. test may be empty. Training pairs with more than `max_length` words on a side are left
+/// out here, before a tokenizer is trained: they have at least as many tokens. Pairs with more than `max_length` tokens
+/// are left out of the batches (BatchOptions::max_length).
 Corpus read_corpus(const CorpusOptions& options);
 
 }  // namespace heed

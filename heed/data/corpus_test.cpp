@@ -51,7 +51,7 @@ TEST_F(CorpusFiles, LeaveLongPairsOutOfTrainingAlone) {
   EXPECT_EQ(corpus.dev.size(), 3U);
 }
 
-// Words stand between whitespace of any script, not only between U+0020.
+// Any Unicode whitespace separates words, not only U+0020.
 TEST_F(CorpusFiles, CountWordsBetweenWhitespaceOfAnyKind) {
   write("a.de", "eins\tzwei\u3000drei\ndrei\nvier f\xC3\xBCnf\n");
   const Corpus corpus = corpus_of(data("max_length: 2"));
@@ -72,14 +72,14 @@ TEST(Corpus, SuggestsTheGrammarWhereItsNameIsMisspelt) {
       "files, or the word grammar [test:1]");
 }
 
-TEST_F(CorpusFiles, CanBeTurnedRoundWithTheirLinks) {
+TEST_F(CorpusFiles, CanBeSwappedWithTheirLinks) {
   write("links", "0-1\n0-0\n2-0\n");
   const Corpus corpus = corpus_of(data("test: [a.en, a.de], links: links, swap: true"));
   EXPECT_EQ(corpus.train.source[1], "drei");
   EXPECT_EQ(pharaoh(corpus.test.links[0]), "1-0");
 }
 
-// Sentences of 3, 2 and 1 words; without a word 0 and with a fourth word, links are counted from 1.
+// Sentences of 3, 2 and 1 words. Links without a word 0 and with a word 3 are taken to start at 1.
 TEST_F(CorpusFiles, NoticeLinksThatAreCountedFromOne) {
   write("long.en", "one two three\none two\none\n");
   write("links", "1-1 3-3\n2-2\n1-1\n");
@@ -87,14 +87,14 @@ TEST_F(CorpusFiles, NoticeLinksThatAreCountedFromOne) {
   EXPECT_NE(refused(data(test)).find("data.links_from_one: true"), std::string::npos) << refused(data(test));
   const Corpus corpus = corpus_of(data(test + ", links_from_one: true"));
   EXPECT_EQ(pharaoh(corpus.test.links[0]), "0-0 2-2");
-  write("links", "1-1 3-3\n2-2\n0-0\n");  // a stray link, not another numbering
+  write("links", "1-1 3-3\n2-2\n0-0\n");  // one link out of range, not another numbering
   EXPECT_EQ(corpus_of(data(test)).test.links[1], parse_links("2-2"));
-  write("links", "1-1 2-2\n1-1\n\n");  // may be either
+  write("links", "1-1 2-2\n1-1\n\n");  // either numbering is possible
   EXPECT_EQ(corpus_of(data(test)).test.links[1], parse_links("1-1"));
 }
 
 // md5 of the source modulo 4, by Python's hashlib: "one two" 0, "nine ten" 1, "three" 0, "seven" 2, "four five six" 3,
-// "two" 1. Dev has the residue 1, test 2, train the others: every pair is in one of them, none in two.
+// "two" 1. Dev takes residue 1, test 2, train the others: every pair is in exactly one of them.
 TEST_F(CorpusFiles, FallIntoThreePartsThatHaveNoPairInCommon) {
   write("all.en", "one two\nnine ten\nthree\nseven\nfour five six\ntwo\n");
   write("all.de", "eins zwei\nneun zehn\ndrei\nsieben\nvier fünf sechs\nzwei\n");
@@ -109,7 +109,7 @@ TEST_F(CorpusFiles, FallIntoThreePartsThatHaveNoPairInCommon) {
   EXPECT_EQ(corpus.test.target, (Lines{"sieben"}));
 }
 
-TEST_F(CorpusFiles, SayWhatIsMissing) {
+TEST_F(CorpusFiles, NameTheMissingKey) {
   EXPECT_NE(refused("{root: " + root_ + ", dev: [a.en, a.de]}").find("data.train"), std::string::npos);
   EXPECT_NE(refused("{root: " + root_ + ", train: [a.en, a.de]}").find("data.dev"), std::string::npos);
   EXPECT_NE(refused(data("test: [b.en, a.de]")).find("b.en"), std::string::npos);

@@ -34,10 +34,10 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-/// The name of a file is safe only when its folder has reached the disk. Some file systems have no fsync for folders.
+/// A rename is durable only after an fsync of the folder. Some file systems do not support fsync on folders.
 void sync_folder(const std::string& path, const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;  // a folder that may be written but not read
+  if (descriptor < 0) return;  // the folder is writable but not readable
   const int error = ::fsync(descriptor) == 0 ? 0 : errno;
   ::close(descriptor);
   if (error != 0 && error != EINVAL) refuse_write(error, path, "was written, but its folder cannot be");
@@ -124,7 +124,7 @@ void write_atomically(const std::string& path, std::string_view bytes) {
 }
 
 void make_folders(const std::string& path) {
-  if (path.empty()) refuse(path, "got nothing, expected the name of a folder");
+  if (path.empty()) refuse(path, "got an empty path, expected the name of a folder");
   for (size_t end = 0; end != std::string::npos;) {
     end = path.find('/', end + 1);
     const std::string folder = path.substr(0, end);

@@ -1,8 +1,8 @@
-// Files, by POSIX calls. Every error names the path and says in the system's words what was wrong.
+// Files, by POSIX calls. Every Error names the path and the system's reason.
 //
-// What is written here appears whole or not at all: the bytes go to a file beside the path, reach the disk (fsync), and
-// only then take the path's place (rename, and fsync of the folder). A full disk or a kill leaves the old file as it
-// was; a kill may leave the unfinished `<path>.<process>.<number>.part` after.
+// Writes are atomic: the bytes go to a temporary file next to the path, are synced to disk (fsync), and then renamed to
+// the path (with an fsync of the folder). A full disk or a kill leaves the old file unchanged; a kill may leave the
+// temporary file `<path>.<process>.<number>.part`.
 
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace heed {
 
-/// A file that could not be written: a full disk, a limit, a folder without permission.
+/// A file cannot be written: full disk, size limit, missing permission.
 struct WriteError : Error {
   using Error::Error;
 };
 
-/// A regular file, open for reading at any place.
+/// A regular file, open for reading at any offset. Anything else (folder, device) is an Error.
 class InputFile {
  public:
   explicit InputFile(const std::string& path);
@@ -27,7 +27,9 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
   ~InputFile();
 
+  /// Bytes.
   uint64_t size() const { return size_; }
+  /// Reads `bytes` bytes at offset `from` into `to`; a shorter file is an Error.
   void read(void* to, uint64_t bytes, uint64_t from) const;
 
  private:
@@ -36,7 +38,7 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
-/// A file that takes its path's place at finish(), and leaves no trace without it.
+/// A file that replaces `path` at finish(). Without finish(), the destructor removes the temporary file.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -48,15 +50,17 @@ class OutputFile {
   void finish();
 
  private:
-  std::string path_, target_, beside_;  // target_: the path without links, so that a link stays one
+  std::string path_, target_, beside_;  // target_: path with symbolic links resolved; beside_: temporary file
   int descriptor_ = -1;
   bool complete_ = false;
 };
 
+/// All bytes of a file.
 std::string read_file(const std::string& path);
+/// Replaces the file by these bytes, or leaves it unchanged and throws.
 void write_atomically(const std::string& path, std::string_view bytes);
 
-/// The folder and those above it, where they are missing.
+/// Creates the folder and its missing parents.
 void make_folders(const std::string& path);
 
 bool exists(const std::string& path);

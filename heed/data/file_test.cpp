@@ -21,7 +21,7 @@ TEST_F(File, ComesBackAsItWasWritten) {
   EXPECT_EQ(names_in(folder_), (std::vector<std::string>{"a"}));
 }
 
-TEST_F(File, SaysWhatIsWrongWithAPath) {
+TEST_F(File, NamesThePathAndTheReasonOfAnError) {
   const auto reading = [&](const std::string& from) { return error_of([&] { read_file(from); }); };
   const auto writing = [&](const std::string& to) { return error_of([&] { write_atomically(to, "x"); }); };
   EXPECT_EQ(reading(path("none")), "data/file: " + path("none") + ": cannot be opened: No such file or directory");
@@ -31,7 +31,7 @@ TEST_F(File, SaysWhatIsWrongWithAPath) {
   EXPECT_TRUE(says(writing(""), {"data/file: '': is a folder or a device"}));
 }
 
-/// Writes more than the system allows a file of this process to have.
+/// Writes more than the file size limit of this process.
 void write_beyond_the_limit(const std::string& path, void (*handler)(int)) {
   const rlimit no_core{0, 0}, max{4096, 4096};
   ::setrlimit(RLIMIT_CORE, &no_core);
@@ -72,7 +72,7 @@ TEST_F(File, IsWrittenThroughALink) {
 TEST_F(File, HasItsFoldersMade) {
   make_folders(path("a/b//c/"));
   EXPECT_TRUE(is_folder(path("a/b/c")));
-  make_folders(path("a/b"));  // is there already
+  make_folders(path("a/b"));  // exists already
   make_folders("/");
   write("a/file", "");
   EXPECT_TRUE(exists(path("a/file")));
@@ -84,8 +84,8 @@ TEST_F(File, HasItsFoldersMade) {
   EXPECT_TRUE(says(error_of([&] { make_folders("/proc/none/x"); }), {"/proc/none", "cannot be made"}));
 }
 
-// The reason is that of the folder that cannot be made, not what looking for it gives afterwards.
-TEST_F(File, SaysThatAFolderMayNotBeMadeHere) {
+// The reason is the error of mkdir, not that of the later stat.
+TEST_F(File, GivesTheReasonWhyAFolderCannotBeMade) {
   const bool root = ::geteuid() == 0;
   ::chmod(folder_.c_str(), S_IRUSR | S_IXUSR | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH);
   constexpr uid_t kNobody = 65534;  // root may write everywhere

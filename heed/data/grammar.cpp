@@ -42,7 +42,7 @@ class Random {
   uint64_t state_;
 };
 
-/// An English word that a Chinese word comes from.
+/// The English word that a Chinese word is linked to.
 struct Origin {
   int64_t at = -1;  // -1: none
   bool sure = true;
@@ -59,7 +59,7 @@ Chinese sure(std::string_view word, int64_t at) {
 Chinese possible(std::string_view word, int64_t at, int64_t or_at, int64_t or_else = -1) {
   return {{word, {Origin{at, false}, Origin{or_at, false}, Origin{or_else, false}}}};
 }
-/// 的 between words, for an English word between them.
+/// 的 that connects two words, for the English word between them.
 Chinese joining(int64_t at, const Chinese& what) {
   return {{"的", {Origin{at}, Origin{what[0].from[0].at, false}}}};
 }
@@ -78,11 +78,11 @@ struct Phrase {
   bool plural = false;
 };
 
-/// Writes one sentence. Every method writes its English words after those already there and returns the Chinese ones,
-/// for its caller to put where they belong.
+/// Generates one sentence. Every method appends its English words and returns the Chinese ones, which the caller puts
+/// in order.
 class Writer {
  public:
-  /// richness: how likely it is that a clause has a part that it need not have, in percent.
+  /// richness: probability of an optional part of a clause, in percent.
   Writer(Random& random, int64_t richness) : random_(random), richness_(richness) {}
 
   Chinese sentence(int64_t clauses) {
@@ -110,7 +110,7 @@ class Writer {
 
   Chinese say(const Verb& verb, bool third) { return sure(verb.chinese, write(third ? verb.third : verb.plain)); }
 
-  /// A noun phrase alone, as below a picture.
+  /// A noun phrase alone, as in a caption.
   Chinese caption() {
     if (random_.chance(25)) return landmark();
     return noun_phrase(random_.chance(70)).chinese;
@@ -169,7 +169,7 @@ class Writer {
     return on_the_living && random_.chance(40) ? random_.choose(kVerbsOnTheLiving) : random_.choose(kVerbsOnAnything);
   }
 
-  /// What stands around and after the verb, and with the subject and what precedes the verb the whole clause.
+  /// Completes a clause: verb, object and adverbials, joined with the subject and the words before the verb.
   Chinese predicate(const Chinese& who, const Chinese& before_verb, bool third, bool timed = false) {
     const int64_t kind = random_.below(10);
     Chinese act;
@@ -234,7 +234,7 @@ class Writer {
     return in_order({say(*who), title});
   }
 
-  /// Of names two may be joined, so that "and" after a verb always begins a clause.
+  /// Only two names may be joined by "and", so that "and" after a verb always begins a clause.
   Phrase subject() {
     if (random_.chance(12)) {
       const auto& who = random_.choose(kPronouns);
@@ -296,7 +296,7 @@ class Writer {
     return {in_order({like, sure(noun.chinese, at)}), noun};
   }
 
-  /// that sees Tom: 看见 汤姆 的, that Tom sees: 汤姆 看见 的, before `whom`. Nothing hangs on what stands in it.
+  /// that sees Tom: 看见 汤姆 的, that Tom sees: 汤姆 看见 的, before `whom`. It contains no other clause.
   Chinese relative_clause(bool alive, bool plural, const Chinese& whom) {
     inside_ = true;
     const auto of = joining(write("that"), whom);
@@ -316,7 +316,7 @@ class Writer {
   Random& random_;
   int64_t richness_;
   const Word* last_name_ = nullptr;
-  bool inside_ = false;  // of a relative clause
+  bool inside_ = false;  // inside a relative clause
   std::vector<std::string_view> english_;
 };
 
@@ -331,8 +331,8 @@ GrammarPair pair_of(const std::vector<std::string_view>& english, const Chinese&
   return pair;
 }
 
-/// One new sentence after another. Each has a length drawn first; sentences of other lengths that are written on the
-/// way wait for their turn.
+/// A stream of distinct sentences. The length of each is drawn first; sentences of other lengths that are generated in
+/// the process are queued.
 class Stream {
  public:
   explicit Stream(uint64_t seed) : random_(seed), waiting_(kLongest + 1) {}
@@ -349,7 +349,7 @@ class Stream {
   }
 
  private:
-  /// A sentence that may be that long: the more clauses and the richer they are, the longer.
+  /// Generates a sentence of about that length: more and richer clauses make it longer.
   void write(int64_t wanted) {
     constexpr size_t kMaxWaiting = 100;
     const int64_t clauses = 1 + random_.below(std::min(kMaxClauses, (wanted + 4) / 5));
@@ -375,7 +375,7 @@ uint64_t hash_of(std::string_view text) {
 }  // namespace
 
 std::vector<GrammarPair> grammar_pairs(uint64_t seed, int64_t count) {
-  check(count >= 0, "data/grammar: ", count, " pairs were asked for, expected 0 or more");
+  check(count >= 0, "data/grammar: got ", count, " pairs, expected 0 or more");
   Stream stream(seed);
   std::vector<GrammarPair> pairs;
   pairs.reserve(static_cast<size_t>(count));
@@ -390,8 +390,8 @@ GrammarSet grammar_set_of(const std::string& source) {
 }
 
 GrammarSplit grammar_split(uint64_t seed, int64_t train, int64_t dev, int64_t test) {
-  check(train >= 0 && dev >= 0 && test >= 0, "data/grammar: ", train, ", ", dev, " and ", test,
-        " pairs were asked for, expected 0 or more");
+  check(train >= 0 && dev >= 0 && test >= 0, "data/grammar: got ", train, ", ", dev, " and ", test,
+        " pairs, expected 0 or more");
   Stream stream(seed);
   GrammarSplit split;
   while (std::ssize(split.train) < train || std::ssize(split.dev) < dev || std::ssize(split.test) < test) {

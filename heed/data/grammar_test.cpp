@@ -19,7 +19,7 @@ std::vector<std::string> words_of(const std::string& sentence) {
   return words;
 }
 
-/// "0-0 1p2", and the sentences.
+/// The sentences and their links as "0-0 1p2".
 std::string text_of(const GrammarPair& pair) {
   std::ostringstream out;
   out << pair.source << '\t' << pair.target << '\t';
@@ -33,14 +33,14 @@ std::set<std::string> sources_of(const std::vector<GrammarPair>& pairs) {
   return sources;
 }
 
-/// The pair with this English sentence among the first ones, with its links.
+/// The text of the pair with this English sentence, among the first 6000 pairs.
 std::string found(const std::string& source) {
   static const auto pairs = grammar_pairs(1, 6000);
   const auto at = std::find_if(pairs.begin(), pairs.end(), [&](const auto& pair) { return pair.source == source; });
   return at == pairs.end() ? source + " is not there" : text_of(*at);
 }
 
-// FNV-1a over all that is in the pairs: figures of the demonstration hang on these very sentences.
+// FNV-1a over the content of the pairs: the results of the demo depend on these sentences.
 TEST(Grammar, WritesTheSamePairsOnEveryMachine) {
   uint64_t hash = 0xCBF29CE484222325U;
   for (const auto& pair : grammar_pairs(1, 1000))
@@ -48,7 +48,7 @@ TEST(Grammar, WritesTheSamePairsOnEveryMachine) {
   EXPECT_EQ(hash, 4760253369070804840U);
 }
 
-TEST(Grammar, BeginsTheSameHoweverManyPairsAreWanted) {
+TEST(Grammar, GivesAPrefixForASmallerCount) {
   const auto few = grammar_pairs(7, 50), more = grammar_pairs(7, 500), other = grammar_pairs(8, 50);
   for (size_t i = 0; i < few.size(); ++i) EXPECT_EQ(text_of(few[i]), text_of(more[i]));
   EXPECT_NE(text_of(few[0]) + text_of(few[1]), text_of(other[0]) + text_of(other[1]));
@@ -56,7 +56,7 @@ TEST(Grammar, BeginsTheSameHoweverManyPairsAreWanted) {
   EXPECT_THROW(grammar_pairs(7, -1), Error);
 }
 
-TEST(Grammar, LinksWordsThatAreThereEachPairOnce) {
+TEST(Grammar, LinksExistingWordsEachPairOnce) {
   for (const auto& pair : grammar_pairs(2, 3000)) {
     const int64_t Lk = std::ssize(words_of(pair.source)), Lq = std::ssize(words_of(pair.target));
     std::set<std::pair<int64_t, int64_t>> seen;
@@ -80,8 +80,8 @@ TEST(Grammar, LinksEveryWordButTheArticle) {
   }
 }
 
-// By its sure links each English word has one Chinese word, but for two: and joins clauses (而且) or names (和), in
-// stands before a position (里) or a city (在).
+// Each English word has one Chinese word by its sure links, with two exceptions: "and" joins clauses (而且) or names
+// (和), and "in" precedes a position (里) or a city (在).
 TEST(Grammar, TranslatesAWordTheSameWayEverywhere) {
   std::map<std::string, std::set<std::string>> meanings;
   for (const auto& pair : grammar_pairs(4, 5000)) {
@@ -104,8 +104,8 @@ TEST(Grammar, HasLengthsFromTwoToThirtyInEqualShares) {
   EXPECT_EQ(count.begin()->first, 2);
   EXPECT_EQ(count.rbegin()->first, 30);
   for (int64_t length = 4; length <= 30; ++length) {
-    EXPECT_GT(count[length], 420) << length;  // by 4 standard deviations
-    EXPECT_LT(count[length], 620) << length;  // the places of the short ones, of which there are few, go to others
+    EXPECT_GT(count[length], 420) << length;  // a margin of 4 standard deviations
+    EXPECT_LT(count[length], 620) << length;  // other lengths replace the missing short sentences
   }
 }
 
@@ -128,7 +128,7 @@ TEST(Grammar, GivesASentenceOneTranslation) {
       EXPECT_EQ(entry->second, text_of(pair));
       again += !fresh;
     }
-  EXPECT_GT(again, 200);  // or the test says nothing
+  EXPECT_GT(again, 200);  // otherwise the test checks nothing
 }
 
 TEST(GrammarSplit, KeepsTheSetsApartForAllSeeds) {

@@ -26,7 +26,7 @@ constexpr std::array kMen{Word{"Tom", "汤姆"},  Word{"Jerry", "杰瑞"}, Word{
 constexpr std::array kWomen{Word{"Mary", "玛丽"}, Word{"Anna", "安娜"}, Word{"Lucy", "露西"}, Word{"Alice", "爱丽丝"}};
 constexpr std::array kTitlesOfMen{Word{"Mr", "先生"}, Word{"Uncle", "叔叔"}};
 constexpr std::array kTitlesOfWomen{Word{"Mrs", "太太"}, Word{"Aunt", "阿姨"}};
-// Subjects only. The verb has its plain form after those that are `plural`.
+// Used as subjects only. The verb takes its plain form after a `plural` pronoun.
 struct Pronoun {
   std::string_view english, chinese;
   bool plural;
@@ -58,7 +58,7 @@ constexpr std::array kDeterminers{Determiner{"a", "一", false, true},       Det
 constexpr std::array kOwners{Word{"my", "我的"}, Word{"his", "他的"}, Word{"her", "她的"}};
 constexpr std::array kShortAdjectives{Word{"big", "大"}, Word{"small", "小"}, Word{"old", "老"}, Word{"black", "黑"},
                                       Word{"white", "白"}};
-// Chinese adjectives of two characters, which bring 的.
+// Chinese adjectives of two characters, which require 的.
 constexpr std::array kLivingAdjectives{Word{"clever", "聪明"}, Word{"happy", "快乐"}, Word{"angry", "愤怒"}};
 constexpr std::array kThingAdjectives{Word{"beautiful", "漂亮"}, Word{"expensive", "昂贵"}};
 constexpr std::array kVerbsOnTheLiving{Verb{"chases", "chase", "追逐"}, Verb{"helps", "help", "帮助"},

@@ -1,4 +1,4 @@
-// How long a sentence may be where it cannot be left out.
+// The length limit of sentences that cannot be left out.
 
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace heed {
 
-/// Tokens of a sentence that is translated, aligned or judged, unless the user asks for more. Search takes as many
-/// steps as there are words, and each looks at all of the input: a line without an end would take hours.
+/// Default limit on the tokens of a sentence that is translated, aligned or evaluated. Search takes a number of steps
+/// proportional to the length, and each attends over the whole input: a very long line would take hours.
 inline constexpr int64_t kMaxTokens = 1024;
 
-/// Refuses a text of more tokens: "<where>: got 20000 tokens, expected at most 1024; break the line into sentences, or
-/// <cure>".
+/// Throws an Error if the text has more than `max` tokens: "<where>: got 20000 tokens, expected at most 1024; break the
+/// line into sentences, or <cure>".
 void check_length(const Tokenizer& tokenizer, std::string_view text, const std::string& where, int64_t max,
                   const std::string& cure);
 

@@ -63,7 +63,8 @@ std::string format_of(const TextOptions& options) {
 }
 
 void check_residues(const TextOptions& options) {
-  check(options.max_length >= 0, "data/parallel_text: longest is ", options.max_length, ", expected 0 or more words");
+  check(options.max_length >= 0, "data/parallel_text: got max_length ", options.max_length,
+        ", expected 0 or more words");
   check(options.modulo >= 0, "data/parallel_text: modulo is ", options.modulo, ", expected 0 or more");
   check(options.modulo > 0 || options.keep_residues.empty(),
         "data/parallel_text: got residues to keep without the number to divide by, expected modulo");
@@ -75,7 +76,7 @@ void check_residues(const TextOptions& options) {
   }
 }
 
-/// Puts the pairs of the files together, each through the same checks.
+/// Collects the pairs of all files and applies the same checks to each.
 class Reader {
  public:
   explicit Reader(const TextOptions& options) : options_(options) {}
@@ -96,7 +97,7 @@ class Reader {
   void read_two(const std::string& first, const std::string& second) {
     auto left = read_lines(first), right = read_lines(second);
     check(left.size() == right.size(), "data/parallel_text: ", first, " has ", left.size(), " lines and ", second, " ",
-          right.size(), ", expected as many; line ", std::min(left.size(), right.size()) + 1, " of ",
+          right.size(), ", expected equal numbers; line ", std::min(left.size(), right.size()) + 1, " of ",
           left.size() > right.size() ? first : second, " has no partner");
     text_.files.push_back({first, second});
     for (size_t i = 0; i < left.size(); ++i) add({std::move(left[i]), std::move(right[i])}, i);
@@ -127,7 +128,7 @@ class Reader {
       const auto& files = text_.files.back();
       check(options_.drop_empty, "data/parallel_text: ", words == 0 ? files.front() : files.back(), ":", line + 1,
             ": the ", words == 0 ? "first" : "second",
-            " side is empty, expected a sentence on both; mend the file, or leave such pairs out (drop_empty)");
+            " side is empty, expected a sentence on both; correct the file, or leave such pairs out (drop_empty)");
       ++text_.empty;
       return;
     }

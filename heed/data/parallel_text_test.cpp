@@ -51,7 +51,7 @@ TEST_F(Parallel, TextComesFromSeveralFiles) {
 
 TEST_F(Parallel, TextIsRefusedWhereALineHasNoPartner) {
   EXPECT_EQ(error_of([&] { two("a\nb\nc\n", "x\ny\n"); }), "data/parallel_text: " + path("en") + " has 3 lines and " +
-                                                               path("de") + " 2, expected as many; line 3 of " +
+                                                               path("de") + " 2, expected equal numbers; line 3 of " +
                                                                path("en") + " has no partner");
   EXPECT_TRUE(says(error_of([&] { two("a\n", "x\ny\n"); }), {"line 2 of " + path("de") + " has no partner"}));
   EXPECT_TRUE(says(error_of([&] { two("a\nb\n", "x\n \n"); }), {path("de") + ":2: the second side is empty"}));
@@ -63,7 +63,7 @@ TEST_F(Parallel, TextIsRefusedWhereALineHasNoPartner) {
   EXPECT_TRUE(says(error_of([&] { one("a\t\xff\n"); }), {path("both") + ":1: byte 3 is not UTF-8"}));
 }
 
-TEST_F(Parallel, TextWantsOptionsThatMakeSense) {
+TEST_F(Parallel, TextIsRefusedWithInvalidOptions) {
   const auto message = [&](TextOptions options) { return error_of([&] { one("a\tx\n", std::move(options)); }); };
   EXPECT_EQ(message({.format = "tvs"}),
             "data/parallel_text: got format 'tvs', expected one of auto, two, tsv, ||| (did you mean 'tsv'?)");
@@ -71,7 +71,7 @@ TEST_F(Parallel, TextWantsOptionsThatMakeSense) {
   EXPECT_TRUE(says(message({.modulo = 20, .keep_residues = {20}}), {"residue 20, expected 0 to 19"}));
   EXPECT_TRUE(says(message({.keep_residues = {1}}), {"expected modulo"}));
   EXPECT_TRUE(says(message({.modulo = 20}), {"without the residues"}));
-  EXPECT_TRUE(says(message({.max_length = -1}), {"longest is -1"}));
+  EXPECT_TRUE(says(message({.max_length = -1}), {"got max_length -1"}));
   EXPECT_TRUE(says(error_of([] { read_parallel({}); }), {"got no files"}));
   EXPECT_TRUE(says(error_of([] { read_parallel({.files = {"a", "b", "c"}}); }), {"without their format"}));
 }
@@ -95,14 +95,14 @@ TEST_F(Parallel, PairsMayBeLeftOutAndAreCounted) {
   EXPECT_TRUE(says(error_of([&] { one("a b\tx\n", {.max_length = 1}); }), {"of 1 pairs none is left", "1 too long"}));
 }
 
-// md5("Hi.") = 15 and md5("Run.") = 13 modulo 20, of the text as it stands in the file, whatever is done to it.
+// md5("Hi.") = 15 and md5("Run.") = 13 modulo 20, computed from the text in the file before any conversion.
 TEST_F(Parallel, PairsMayBeChosenByTheirDigest) {
   const TextOptions options{.lowercase = true, .swap = true, .modulo = 20, .keep_residues = {1, 13}};
   EXPECT_EQ(one("Hi.\t嗨\nRun.\t跑\n", options).target, (Lines{"run."}));
 }
 
-// Counted with Python's hashlib; residue 0 was held back by those who made the file.
-TEST_F(Parallel, TatoebaFallsIntoItsParts) {
+// Counted with Python's hashlib; the authors of the file held back residue 0.
+TEST_F(Parallel, TatoebaIsSplitByDigest) {
   const std::string file = data_folder() + "tatoeba-cmn-eng/cmn-eng.train.tsv.gz";
   if (!exists(file)) GTEST_SKIP() << file << " is not there; HEED_DATA names the folder of data";
   const auto all = read_parallel({.files = {file}});

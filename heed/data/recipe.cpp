@@ -40,10 +40,10 @@ std::string read_whole(const std::string& path) {
 
 // ---- YAML to settings ----
 
-/// Copies YAML's nodes. Aliases may nest a small text into a huge or endless tree, so size and depth are bounded.
+/// Copies YAML nodes. Aliases can expand a small text into a huge or infinite tree, so size and depth are limited.
 class Reader {
  public:
-  /// name: of the file, or "" for what stands on the command line and has no lines.
+  /// name: the file in messages, or "" for the command line, which has no lines.
   explicit Reader(std::string name) : name_(std::move(name)) {}
 
   Setting read(const YAML::Node& node, const std::string& origin, int depth = 0) {
@@ -81,7 +81,7 @@ class Reader {
       Setting value = read(pair.second, origin, depth + 1);
       if (pair.first.IsScalar() && pair.first.Scalar() == kMerge) {
         merge(value, merged);
-      } else {  // not at(): a key that stands twice must be seen
+      } else {  // not at(): a duplicate key must be detected later
         map.names.push_back(pair.first.IsNull() ? "" : pair.first.Scalar());
         map.items.push_back(std::move(value));
       }
@@ -89,7 +89,7 @@ class Reader {
     merge(merged, map);
   }
 
-  /// Adds what `into` does not have; of several maps the earlier one stands.
+  /// Adds the keys that `into` does not have; with several maps the earlier one wins.
   static void merge(const Setting& from, Setting& into) {
     if (from.form == Form::list) {
       for (const auto& item : from.items) merge(item, into);
@@ -106,7 +106,7 @@ class Reader {
   int values_ = 0;
 };
 
-/// Hears where a document begins, and nothing else of it.
+/// Records where a document begins and ignores its content.
 class Beginning final : public YAML::EventHandler {
  public:
   YAML::Mark mark;
@@ -122,17 +122,17 @@ class Beginning final : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-/// The only document of a text. (LoadAll counts them too, but finds no end of them in ", a".)
+/// The only document of a text. (LoadAll would count documents too, but does not terminate on ", a".)
 YAML::Node load_one(const std::string& yaml) {
   std::istringstream stream(yaml);
   YAML::Parser parser(stream);
   Beginning beginning;
   if (parser.HandleNextDocument(beginning) && parser.HandleNextDocument(beginning))
-    throw YAML::ParserException(beginning.mark, "something stands before or after the one document that was expected");
+    throw YAML::ParserException(beginning.mark, "got text before or after the document, expected one document");
   return YAML::Load(yaml);
 }
 
-/// An error where a quote is open at the end. (yaml-cpp sees that only where no line ends after it.)
+/// Throws if a quote is not closed at the end. (yaml-cpp detects that only without a trailing line break.)
 void check_quotes(const std::string& yaml) {
   const size_t last = yaml.find_last_not_of(" \t\r\n");
   load_one(yaml.substr(0, last + 1));
@@ -166,8 +166,8 @@ bool is_null_word(const std::string& text) {
   return text == "null" || text == "~" || text == "Null" || text == "NULL";
 }
 
-/// What is not YAML, as the separator |||, is taken as it stands, unless brackets or quotes say that YAML was meant. So
-/// is a plain word, with a # and what follows: a command line has no comments.
+/// A value that is not YAML, such as the separator |||, is taken verbatim unless it starts with a bracket or a quote. A
+/// plain scalar is verbatim too, including # and the rest: a command line has no comments.
 Setting parse_value(const std::string& text, const std::string& whole) {
   Setting setting;
   try {

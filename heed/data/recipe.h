@@ -1,9 +1,9 @@
-// Recipes: settings in YAML, changed by `key.path=value` on the command line.
+// Recipes: settings in YAML, overridden by `key.path=value` on the command line.
 //
 //   train:
 //     lr: 1e-3                        heed train toy.yaml train.lr=5e-4 data.train=[a.en,a.de]
 //
-// Anchors, aliases and merge keys (<<: *other) are understood. JSON is YAML, so config.json reads as well.
+// Anchors, aliases and merge keys (<<: *other) are supported. JSON is YAML, so config.json can be read too.
 
 #pragma once
 
@@ -14,18 +14,18 @@
 
 namespace heed {
 
-/// The origin of a value that an override gave.
+/// The origin of a value from an override.
 inline constexpr const char* kCommandLine = "command line";
 
-/// The settings of a file. Values of overrides are YAML too, but plain words are taken whole, with whitespace and #;
-/// null takes back what the recipe says. An override without a value is an error: it is an unset variable of a shell
-/// more often than a wish.
+/// Reads the settings of a file. Override values are YAML too, but a plain scalar is taken verbatim, including
+/// whitespace and #; null restores the default. An override without a value is an Error, because it is usually an unset
+/// shell variable.
 Settings read_recipe(const std::string& path, const std::vector<std::string>& overrides = {});
 
-/// The settings of a text; errors call it `name` and give the line.
+/// Parses the settings of a text; errors show `name` and the line.
 Settings parse_recipe(const std::string& yaml, const std::string& name, const std::vector<std::string>& overrides = {});
 
-/// YAML that reads back equal.
+/// The settings as YAML; parsing it gives equal settings.
 std::string recipe_yaml(const Settings& settings);
 
 }  // namespace heed

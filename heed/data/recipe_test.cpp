@@ -1,4 +1,4 @@
-// Recipes, right and wrong.
+// Valid and invalid recipes.
 
 #include "heed/data/recipe.h"
 
@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kToy = R"(# a toy
 model:
   attention: additive + softmax   # short
-  features: {kind: recurrent, width: 64}
+  features: {kind: recurrent, dim: 64}
 train:
   lr: 1e-3
   shuffle: yes
@@ -42,9 +42,9 @@ std::string refusal(const std::string& yaml, const std::vector<std::string>& ove
 
 TEST(Recipe, IsATreeOfSettings) {
   const auto recipe = parse_recipe(kToy, "toy.yaml");
-  EXPECT_EQ(recipe.at("model").at("attention", "words").text("words"), "additive + softmax");
+  EXPECT_EQ(recipe.at("model").at("attention", "mechanism").text("mechanism"), "additive + softmax");
   EXPECT_EQ(recipe.at("model").at("features", "kind").text("kind"), "recurrent");
-  EXPECT_EQ(recipe.at("model").at("features").integer("width", 0), 64);
+  EXPECT_EQ(recipe.at("model").at("features").integer("dim", 0), 64);
   EXPECT_EQ(recipe.at("train").number("lr", 0), 0.001);
   EXPECT_TRUE(recipe.at("train").flag("shuffle"));
   EXPECT_EQ(recipe.at("train").text("note", "none"), "none");
@@ -57,7 +57,7 @@ TEST(Recipe, IsATreeOfSettings) {
 TEST(Recipe, KnowsItsLines) {
   const auto recipe = parse_recipe(kToy, "toy.yaml");
   EXPECT_EQ(recipe.at("train").origin("lr"), "toy.yaml:6");
-  EXPECT_EQ(recipe.at("model").at("features").origin("width"), "toy.yaml:4");
+  EXPECT_EQ(recipe.at("model").at("features").origin("dim"), "toy.yaml:4");
   EXPECT_EQ(refusal([&] { recipe.at("train").integer("lr", 3); }),
             "recipe: train.lr is '1e-3', expected a whole number (for example 3) [toy.yaml:6]");
 }
@@ -71,21 +71,21 @@ TEST(Recipe, TakesTextsInQuotesAsTexts) {
 
 TEST(Recipe, FollowsAnchorsAndMergesMaps) {
   const auto recipe = parse_recipe(
-      "base: &base {lr: 1, epochs: 2}\n"
+      "base: &base {lr: 1, max_epochs: 2}\n"
       "more: &more {lr: 7, seed: 5}\n"
       "same: *base\n"
       "train:\n"
       "  lr: 3\n"
       "  <<: [*base, *more]\n",
       "toy.yaml");
-  EXPECT_EQ(recipe.at("same").integer("epochs", 0), 2);
+  EXPECT_EQ(recipe.at("same").integer("max_epochs", 0), 2);
   EXPECT_EQ(recipe.at("train").integer("lr", 0), 3);
-  EXPECT_EQ(recipe.at("train").integer("epochs", 0), 2);
+  EXPECT_EQ(recipe.at("train").integer("max_epochs", 0), 2);
   EXPECT_EQ(recipe.at("train").integer("seed", 0), 5);
   EXPECT_EQ(refusal("a:\n  <<: 3"), "recipe: << has no map, expected one such as <<: *defaults [toy.yaml:2]");
 }
 
-TEST(Recipe, IsRefusedWhenItIsNotOne) {
+TEST(Recipe, IsRefusedWhenItIsInvalid) {
   EXPECT_EQ(refusal(""), "recipe: toy.yaml is empty, expected keys and values such as\ntrain:\n  lr: 0.001");
   EXPECT_EQ(refusal("# only a comment\n"), refusal(""));
   EXPECT_EQ(refusal("- a\n- b\n"), "recipe: got a list, expected keys and values [toy.yaml:1]");
@@ -93,11 +93,11 @@ TEST(Recipe, IsRefusedWhenItIsNotOne) {
   EXPECT_EQ(refusal("a: 1\nb: [c\n"), "recipe: toy.yaml:3:1: not YAML: end of sequence flow not found");
   EXPECT_EQ(refusal("a: 1\nb: c: d\n"), "recipe: toy.yaml:2:5: not YAML: illegal map value");
   EXPECT_EQ(refusal("a: 1\n---\nb: 2\n"),
-            "recipe: toy.yaml:2:1: not YAML: something stands before or after the one document that was expected");
+            "recipe: toy.yaml:2:1: not YAML: got text before or after the document, expected one document");
   EXPECT_EQ(refusal(", a: 1"),
-            "recipe: toy.yaml:1:1: not YAML: something stands before or after the one document that was expected");
+            "recipe: toy.yaml:1:1: not YAML: got text before or after the document, expected one document");
   EXPECT_EQ(refusal("a: 1\nb: \xff\n"), "recipe: toy.yaml:2: not UTF-8, expected a YAML file");
-  EXPECT_EQ(refusal("train:\n  lr: 1\n  epochs: 3\n  lr: 2\n"),
+  EXPECT_EQ(refusal("train:\n  lr: 1\n  max_epochs: 3\n  lr: 2\n"),
             "recipe: train.lr is given twice, as '1' [toy.yaml:2] and as '2' [toy.yaml:4]");
   EXPECT_EQ(refusal("train.lr: 1\n"),
             "recipe: the key 'train.lr' has a dot, expected 'train:' with 'lr:' below it [toy.yaml:1]");
@@ -108,10 +108,10 @@ TEST(Recipe, IsRefusedWhereAQuoteIsNotClosed) {
   const std::string said = "illegal EOF in scalar; a quote is opened and never closed";
   for (const char* text : {"a: 'b", "a: 'b\n", "a: \"b\nc: 1\n\n# end\n", "a:\n  b: 'x\n  c: y\n"})
     EXPECT_NE(refusal(text).find(said), std::string::npos) << text << refusal(text);
-  EXPECT_EQ(parse_recipe("a: |\n  'b\n", "toy.yaml").text("a"), "'b\n");  // a text that only looks like one
+  EXPECT_EQ(parse_recipe("a: |\n  'b\n", "toy.yaml").text("a"), "'b\n");  // a block scalar that contains a quote
 }
 
-TEST(Recipe, IsRefusedWhenAliasesMakeItEndless) {
+TEST(Recipe, IsRefusedWhenAliasesMakeItInfinite) {
   EXPECT_EQ(refusal("a: &a [*a]\n"), "recipe: more than 50 levels, or an alias inside its own anchor [toy.yaml:1]");
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 9; ++i) {
@@ -144,17 +144,17 @@ TEST(RecipeOverride, ChangesOneValue) {
   const auto recipe = parse_recipe(kToy, "toy.yaml",
                                    {"train.lr=5e-4", "data.train=[b.en,b.de]", "run.dir=runs/x=1",
                                     "model.attention.score=general", "train.shuffle=null", "data.separator=|||",
-                                    "data.mark=,", "model.decoder={kind: recurrent, width: 3}", "data.note='[a'"});
+                                    "data.mark=,", "model.decoder={kind: recurrent, dim: 3}", "data.note='[a'"});
   EXPECT_EQ(recipe.at("train").number("lr", 0), 5e-4);
   EXPECT_EQ(recipe.at("train").origin("lr"), "command line");
   EXPECT_EQ(recipe.at("data").texts("train"), (std::vector<std::string>{"b.en", "b.de"}));
   EXPECT_EQ(recipe.at("run").text("dir"), "runs/x=1");
-  EXPECT_EQ(recipe.at("model").at("attention", "words").text("words"), "additive + softmax");
-  EXPECT_EQ(recipe.at("model").at("attention", "words").text("score"), "general");
+  EXPECT_EQ(recipe.at("model").at("attention", "mechanism").text("mechanism"), "additive + softmax");
+  EXPECT_EQ(recipe.at("model").at("attention", "mechanism").text("score"), "general");
   EXPECT_FALSE(recipe.at("train").flag("shuffle", false));
   EXPECT_EQ(recipe.at("data").text("separator"), "|||");
   EXPECT_EQ(recipe.at("data").text("mark"), ",");
-  EXPECT_EQ(recipe.at("model").at("decoder").integer("width", 0), 3);
+  EXPECT_EQ(recipe.at("model").at("decoder").integer("dim", 0), 3);
   EXPECT_EQ(recipe.at("data").text("note"), "[a");
 }
 
@@ -168,7 +168,7 @@ TEST(RecipeOverride, IsRefusedWithoutAValue) {
   EXPECT_EQ(parse_recipe(kToy, "toy.yaml", {"data.note=\"\""}).at("data").text("note", "x"), "");
 }
 
-TEST(RecipeOverride, TakesPlainWordsWholeWithWhatYamlWouldCallAComment) {
+TEST(RecipeOverride, TakesPlainScalarsVerbatimIncludingHashSigns) {
   const auto value = [](const std::string& text) {
     return parse_recipe(kToy, "toy.yaml", {"run.dir=" + text}).at("run").text("dir");
   };
@@ -185,7 +185,7 @@ TEST(RecipeOverride, IsShownInPartAndEscaped) {
   EXPECT_LT(message.size(), 300U);
 }
 
-TEST(RecipeOverride, IsRefusedWhenItIsNotOne) {
+TEST(RecipeOverride, IsRefusedWhenItIsInvalid) {
   EXPECT_EQ(refusal(kToy, {"train.lr"}), "recipe: got 'train.lr', expected key.path=value, for example train.lr=0.001");
   EXPECT_EQ(refusal(kToy, {"=3"}), "recipe: got '=3', expected key.path=value, for example train.lr=0.001");
   EXPECT_EQ(refusal(kToy, {"data.train=[a"}),
@@ -206,7 +206,7 @@ TEST(RecipeYaml, ReadsBackEqual) {
                    {"data.separator=|||", "data.name='yes'", "data.odd='a: b # c'", R"(data.lines="x\ny\tz")",
                     "data.empty=[]", R"(data.files=['1', ~x, 'a, b', "it's"])", "data.utf='汤姆 é'", "data.dash='- x'",
                     "data.blank=' '", "data.at=@x"});
-  recipe.at("model").at("attention", "words").text("words");
+  recipe.at("model").at("attention", "mechanism").text("mechanism");
   const auto data = recipe.at("data");
   for (const char* key : {"separator", "name", "odd", "lines", "root", "utf", "dash", "blank", "at"}) data.text(key);
   data.texts("empty"), data.texts("files"), data.texts("train");
@@ -219,9 +219,9 @@ TEST(RecipeYaml, ReadsBackEqual) {
   EXPECT_EQ(back.at("data").text("lines"), "x\ny\tz");
 }
 
-TEST(RecipeYaml, LooksAsOneWouldWriteIt) {
+TEST(RecipeYaml, IsFormattedAsAPersonWouldWriteIt) {
   const auto recipe = parse_recipe(kToy, "toy.yaml");
-  recipe.at("model").at("attention", "words").text("words");
+  recipe.at("model").at("attention", "mechanism").text("mechanism");
   recipe.at("train").number("lr", 1);
   recipe.at("train").flag("shuffle");
   recipe.at("train").text("name", "yes");

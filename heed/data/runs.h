@@ -1,4 +1,4 @@
-// Which folders are runs, and what to say of one that is none.
+// Recognizes run folders, and reports folders that are not runs.
 
 #pragma once
 
@@ -7,14 +7,14 @@
 
 namespace heed {
 
-/// Whether the folder has the config.json of a run.
+/// Whether the folder contains config.json.
 bool is_run(const std::string& folder);
 
-/// The runs directly below the folder, sorted; empty where it is no folder.
+/// The runs directly below the folder, sorted; empty if it is not a folder.
 std::vector<std::string> runs_in(const std::string& folder);
 
-/// Refuses what is no run. A folder that holds runs is refused with their names: "runs/demo: got a folder of 2 runs,
-/// expected one of them: runs/demo/additive, runs/demo/fixed".
+/// Throws an Error if the folder is not a run. The message for a folder of runs names them: "runs/demo: got a folder of
+/// 2 runs, expected one of them: runs/demo/additive, runs/demo/fixed".
 void check_run(const std::string& folder);
 
 }  // namespace heed

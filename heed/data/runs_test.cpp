@@ -32,7 +32,7 @@ TEST_F(RunFolders, AreNamedWhereAFolderHoldsThem) {
                    {": got a folder of 2 runs, expected one of them: ", "/additive, ", "/fixed"}));
 }
 
-TEST_F(RunFolders, AreMissed) {
+TEST_F(RunFolders, AreRefusedWhenTheyAreMissing) {
   EXPECT_TRUE(says(error_of([&] { check_run(path("none")); }), {"/none: got no folder", "expected a run"}));
   EXPECT_TRUE(says(error_of([&] { check_run(folder_); }), {"got a folder without config.json", "expected a run"}));
   EXPECT_TRUE(runs_in(path("none")).empty());

@@ -32,7 +32,7 @@ std::string read_header(const std::string& path, const InputFile& file) {
   return text;
 }
 
-/// The widest elements first, then by name.
+/// Order in the file: widest elements first, then by name.
 void sort_for_writing(std::vector<TensorBytes>& tensors) {
   std::stable_sort(tensors.begin(), tensors.end(),
                    [](const TensorBytes& a, const TensorBytes& b) { return a.dtype > b.dtype; });
@@ -49,7 +49,7 @@ class Checksum {
       bytes -= part;
     }
   }
-  /// With its length, so that two texts never read as another two.
+  /// Adds the length too, so that different sequences of texts have different checksums.
   void add(const std::string& text) {
     const uint64_t size = text.size();
     add(&size, sizeof size);

@@ -1,14 +1,13 @@
-// Tensors in a file, by name, in the format of Hugging Face's safetensors, as plain bytes:
+// Reads and writes named tensors as bytes, in the safetensors format of Hugging Face:
 //
 //   8 bytes    N, the length of the header, little-endian
 //   N bytes    the header, JSON, padded with whitespace:
 //              {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, "__metadata__": {"key":
 //              "text"}}
-//   the rest   the tensors, row-major and little-endian, without holes; offsets count from here
+//   the rest   the tensors, row-major and little-endian, without gaps; offsets count from here
 //
-// A file may come from anywhere: nothing is read of a tensor before the whole header has been found to agree with the
-// size of the file, and whatever does not agree is an Error that names the file. heed/bridge/safetensors.h makes
-// at::Tensor of it.
+// Files are untrusted: the whole header is checked against the file size before any tensor is read, and every
+// inconsistency is an Error that names the file. heed/bridge/safetensors.h converts to and from at::Tensor.
 
 #pragma once
 
@@ -22,15 +21,15 @@
 
 namespace heed {
 
-/// An open file whose header agrees with its size.
+/// An open file with a checked header.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::string& path);
 
   const Metadata& metadata() const { return header_.metadata; }
-  /// In their order in the file.
+  /// The tensors in file order.
   const std::vector<const NamedEntry*>& entries() const { return order_; }
-  /// Copies the bytes of an entry to `to`. Refuses a BOOL byte other than 0 and 1.
+  /// Copies the bytes of an entry to `to`. A BOOL byte other than 0 and 1 is an Error.
   void read(const NamedEntry& entry, void* to) const;
 
  private:
@@ -41,7 +40,7 @@ class SafetensorsFile {
   std::vector<const NamedEntry*> order_;
 };
 
-/// A tensor to be written. `data` is called when its bytes are due, so that one copy exists at a time.
+/// A tensor to be written. `data` is called when the tensor is written, so that only one copy exists at a time.
 struct TensorBytes {
   std::string name;
   const Dtype* dtype = nullptr;
@@ -51,13 +50,13 @@ struct TensorBytes {
   uint64_t bytes() const;
 };
 
-/// Names in ascending order. The file appears whole or not at all: it is written next to `path` and then renamed, so
-/// that a full disk or a kill leaves the old file as it was. The same tensors give the same bytes.
+/// Writes the file atomically (file.h): a full disk or a kill leaves the old file unchanged. `tensors` must be sorted
+/// by name. The same tensors give the same bytes.
 void write_safetensors(const std::string& path, std::vector<TensorBytes> tensors, const Metadata& metadata);
 
-/// Key of the metadata that holds the checksum.
+/// Metadata key of the checksum.
 inline constexpr const char* kChecksum = "checksum";
-/// "crc32:0123abcd": CRC-32 of names, types, shapes, values and metadata, without the checksum itself.
+/// "crc32:0123abcd": CRC-32 of names, dtypes, shapes, values and metadata except the checksum itself.
 std::string safetensors_checksum(std::vector<TensorBytes> tensors, const Metadata& metadata);
 
 }  // namespace heed

@@ -12,11 +12,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMaxAxes = 64;  // torch's own limit in most of its functions
+constexpr size_t kMaxAxes = 64;  // the limit of most torch functions
 constexpr const char* kMetadata = "__metadata__";
 
-/// Builds a Header while the JSON goes by. Without a tree in between, nested nonsense takes no memory, and a key that
-/// comes twice is seen.
+/// Builds the header from SAX events. Without a tree, deep nesting takes no memory, and duplicate keys are detected.
 class HeaderReader final : public nlohmann::json_sax<Json> {
  public:
   explicit HeaderReader(const std::string& path) : path_(path) {}
@@ -142,13 +141,14 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   const std::string& path_;
   SafetensorsHeader header_;
   ParserState state_ = ParserState::outside;
-  std::string name_, field_;              // the last key of the header, and of what stands under it
-  std::set<std::string> fields_;          // of the present entry
+  std::string name_, field_;              // current key of the header, and of the object below it
+  std::set<std::string> fields_;          // fields of the current entry
   std::vector<int64_t>* list_ = nullptr;  // the list being read
   bool has_metadata_ = false;
 };
 
-/// Bytes of a tensor. An empty axis does not excuse the others: torch multiplies them all for the strides.
+/// Size of a tensor in bytes. The other axes are checked for overflow even if one is 0: torch multiplies them for the
+/// strides.
 uint64_t bytes_of(const std::string& path, const std::string& name, const TensorEntry& entry) {
   int64_t product = entry.dtype->bytes;
   bool fits = true, empty = false;
@@ -198,7 +198,7 @@ SafetensorsHeader parse_safetensors_header(const std::string& path, const std::s
   if (text.empty() || text.front() != '{')
     refuse_safetensors(path, "the header begins with ", shown_name(text.substr(0, 1)),
                        ", expected '{'; this is no safetensors file");
-  // The JSON parser would take a zero byte for the end of the text and never look at what follows.
+  // The JSON parser would take a zero byte for the end of the text and ignore the rest.
   if (text.find('\0') != std::string::npos)
     refuse_safetensors(path, "the header holds a zero byte, expected JSON padded with whitespace; the file is damaged");
   HeaderReader reader(path);

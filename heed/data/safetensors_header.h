@@ -1,5 +1,5 @@
 // The header of a safetensors file (safetensors.h describes the format): names, element types, shapes, byte ranges and
-// metadata. Plain bytes, without tensors.
+// metadata. Independent of torch.
 
 #pragma once
 
@@ -17,14 +17,14 @@ namespace heed {
 
 using Metadata = std::map<std::string, std::string>;
 
-/// An element type, as the header names it, and the bytes of an element.
+/// An element type: its name in the header and its size in bytes.
 struct Dtype {
   std::string_view name;
   int64_t bytes;
 };
 
-/// In the order of the reference implementation, which writes the last type first: wide elements come before narrow
-/// ones, so every tensor starts at a multiple of its element's size.
+/// In the order of the reference implementation, which writes the last type first: wide elements precede narrow ones,
+/// so every tensor is aligned to its element size.
 inline constexpr std::array<Dtype, 10> kDtypes = {{{"BOOL", 1},
                                                    {"U8", 1},
                                                    {"I8", 1},
@@ -36,18 +36,18 @@ inline constexpr std::array<Dtype, 10> kDtypes = {{{"BOOL", 1},
                                                    {"F64", 8},
                                                    {"I64", 8}}};
 
-/// An element of kDtypes, so that pointers compare as the order does; nullptr where there is none of that name.
+/// Pointer into kDtypes, so that pointers compare in its order; nullptr for an unknown name.
 const Dtype* find_dtype(std::string_view name);
-/// "BOOL, U8, ..."
+/// "BOOL, U8, ...", for messages.
 std::string known_dtypes();
 
 inline constexpr uint64_t kMaxHeaderBytes = 100'000'000;  // the reference implementation's limit
 
-/// What the header says of a tensor.
+/// The header entry of a tensor.
 struct TensorEntry {
   const Dtype* dtype = nullptr;
   std::vector<int64_t> shape;
-  std::vector<int64_t> offsets;  // begin, end; counted from the end of the header
+  std::vector<int64_t> offsets;  // begin, end: bytes from the end of the header
 
   uint64_t begin() const { return static_cast<uint64_t>(offsets[0]); }
   uint64_t end() const { return static_cast<uint64_t>(offsets[1]); }
@@ -61,22 +61,23 @@ struct SafetensorsHeader {
   Metadata metadata;
 };
 
-/// The header's JSON. `path` is its file in messages.
+/// Parses the header's JSON. `path`: the file in messages.
 SafetensorsHeader parse_safetensors_header(const std::string& path, const std::string& text);
-/// The tensors as they lie in the file; refuses a header whose tensors do not fill `data_bytes` without holes.
+/// The tensors in file order; an Error if they do not fill `data_bytes` without gaps or overlaps.
 std::vector<const NamedEntry*> in_file_order(const std::string& path, const SafetensorsHeader& header,
                                              uint64_t data_bytes);
-/// The header's JSON for entries in their order in the file, padded with whitespace to a multiple of 8 bytes.
+/// The header's JSON for entries in file order, padded with spaces to a multiple of 8 bytes.
 std::string safetensors_header_text(const std::string& path,
                                     const std::vector<std::pair<std::string, TensorEntry>>& order,
                                     const Metadata& metadata);
 
-/// 'name', with control characters escaped and of bounded length: it may come out of a hostile file.
+/// 'name' for messages, with control characters escaped and limited length: the file is untrusted.
 std::string shown_name(const std::string& name);
 /// "[2,3]"
 std::string shape_text(const std::vector<int64_t>& shape);
 
-/// Follows an `if`, not a check(): a header may name a million tensors, and building a message for each takes time.
+/// Throws an Error. Used after an `if` instead of check(): a header may have a million tensors, and check() would build
+/// a message for each.
 template <typename... Parts>
 [[noreturn]] void refuse_safetensors(const std::string& path, const Parts&... parts) {
   fail("safetensors: ", path, ": ", parts...);

@@ -1,4 +1,4 @@
-// The format as bytes; heed/bridge/safetensors_test.cpp tests tensors.
+// Tests the byte format; heed/bridge/safetensors_test.cpp tests tensors.
 
 #include "heed/data/safetensors.h"
 
@@ -33,7 +33,7 @@ class SafetensorsFormat : public FolderTest {
   std::string path() const { return path("a.safetensors"); }
   std::string write(const std::string& bytes) const { return FolderTest::write("a.safetensors", bytes); }
 
-  /// What is said of these bytes; "" when they are taken.
+  /// The error message for these bytes; "" if they are accepted.
   std::string refusal(const std::string& bytes) const {
     write(bytes);
     const std::string said = error_of([&] { read_all(path()); });
@@ -51,7 +51,7 @@ std::string file_of(const std::string& header, const std::string& data = "") {
   return length_bytes(header.size()) + header + data;
 }
 
-// Made with the Python packages safetensors 0.8.0 and torch 2.x:
+// Written by the Python packages safetensors 0.8.0 and torch 2.x:
 //
 //   safetensors.torch.save_file({
 //       "f64": tensor([[1.5, -2.0]], dtype=float64), "f32": tensor([1.0, 2.0, 3.0]), "f16": tensor([0.5],
@@ -120,7 +120,7 @@ std::string one(const std::string& dtype, const std::string& shape, const std::s
   return R"({"x":)" + entry(dtype, shape, offsets) + "}";
 }
 
-TEST_F(SafetensorsFormat, SaysWhatIsWrongWithAHeader) {
+TEST_F(SafetensorsFormat, NamesTheErrorInAHeader) {
   const std::string four(4, '\0'), huge = "9223372036854775807", u8 = entry("U8", "[1]", "[0,1]");
   const std::vector<Refused> cases = {
       {"", "", "begins with '', expected '{'"},
@@ -206,7 +206,7 @@ TEST_F(SafetensorsFormat, RefusesAFileCutAtAnyByteOrContinued) {
   EXPECT_TRUE(says(refusal(whole + '\0'), {"something was appended"}));
 }
 
-TEST_F(SafetensorsFormat, DoesNotBelieveALengthThatTheFileCannotHave) {
+TEST_F(SafetensorsFormat, RefusesALengthThatExceedsTheFile) {
   for (const uint64_t length : {uint64_t{1} << 63, ~uint64_t{0}, ~uint64_t{7}, uint64_t{10'000'000'000}, uint64_t{3}}) {
     EXPECT_TRUE(says(refusal(length_bytes(length) + "{}"),
                      {"the header should have " + std::to_string(length) + " bytes, but 2 follow"}))
@@ -214,7 +214,7 @@ TEST_F(SafetensorsFormat, DoesNotBelieveALengthThatTheFileCannotHave) {
   }
   EXPECT_TRUE(says(refusal(file_of(one("U8", "[1099511627776]", "[0,1099511627776]"), "abcd")),
                    {"the data has 4 bytes, expected 1099511627776; the file is cut short"}));
-  // A sparse file that really has the bytes: the limit on headers holds.
+  // A sparse file of that size: the limit on headers applies.
   write(length_bytes(10'000'000'000) + "{}");
   ASSERT_EQ(::truncate(path().c_str(), 10'000'000'008), 0);
   EXPECT_TRUE(
@@ -242,7 +242,7 @@ TEST_F(SafetensorsFormat, SaysWhyAPathCannotBeRead) {
   EXPECT_TRUE(says(error_of([&] { SafetensorsFile(path("pipe")); }), {"is a folder or a device"}));
 }
 
-/// Lowers a limit of the process for as long as it lives.
+/// Lowers a resource limit of the process during its lifetime.
 class Limit {
  public:
   Limit(__rlimit_resource resource, rlim_t max) : resource_(resource) {
@@ -261,8 +261,8 @@ class Limit {
 
 // ---- fuzzing ----
 
-/// Changes files as chance and malice would. The same seed makes the same files everywhere: only the generator's own
-/// integers are used.
+/// Mutates files, randomly and adversarially. The same seed gives the same files on every machine, because only the raw
+/// integers of the generator are used.
 class Mutator {
  public:
   explicit Mutator(uint64_t seed) : random_(seed) {}
@@ -321,7 +321,7 @@ class Mutator {
     bytes.replace(first, past - first, std::to_string(below(3) == 0 ? below(70) : random_() >> below(64)));
   }
 
-  /// Makes the length fit the header again, so that the change reaches the JSON reader and not only the first check.
+  /// Corrects the length field, so that the mutation reaches the JSON parser and not only the first check.
   static void repair_length(std::string& bytes) {
     const size_t close = bytes.rfind("}}");
     if (close == std::string::npos || close < 8) return;
@@ -332,8 +332,7 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
-/// Address space for 16 MiB more than there is now; without limit under the address sanitizer, which takes what it
-/// likes.
+/// 16 MiB more than the current address space; unlimited under the address sanitizer, which reserves large ranges.
 rlim_t a_little_more_memory() {
 #ifdef __SANITIZE_ADDRESS__
   return RLIM_INFINITY;
@@ -344,7 +343,7 @@ rlim_t a_little_more_memory() {
 #endif
 }
 
-TEST_F(SafetensorsFormat, LoadsOrRefusesWhateverComes) {
+TEST_F(SafetensorsFormat, LoadsOrRefusesEveryMutatedFile) {
   const std::string small = file_of(
       R"({"a":{"dtype":"U8","shape":[2,3],"data_offsets":[0,6]},"b":{"dtype":"BOOL","shape":[],"data_offsets":[6,7]}})",
       std::string(7, '\1'));
@@ -361,12 +360,12 @@ TEST_F(SafetensorsFormat, LoadsOrRefusesWhateverComes) {
     } catch (const Error& error) {
       EXPECT_TRUE(says(error.what(), {path()}));
       ++refused;
-    }  // anything else, std::bad_alloc above all, fails the test
+    }  // any other exception, std::bad_alloc in particular, fails the test
   };
   feed(small);
   const Limit memory(RLIMIT_AS, a_little_more_memory());  // the files have less than 2 KiB
   for (int i = 0; i < 10'000 && !HasFailure(); ++i) feed(mutator.mutate(seeds[static_cast<size_t>(i) % 2]));
-  EXPECT_GT(loaded, 200);  // some changes are harmless: a bit of the data, a letter of a name
+  EXPECT_GT(loaded, 200);  // some mutations are valid: a bit of the data, a letter of a name
   EXPECT_GT(refused, 2000);
 }
 

@@ -19,7 +19,7 @@ constexpr const char* kConfig = "/config.json";
 constexpr std::array<std::pair<const char*, const char*>, 3> kTokenizers{
     {{"joint", "/tokenizer.json"}, {"source", "/tokenizer.source.json"}, {"target", "/tokenizer.target.json"}}};
 
-/// At most 60 characters, escaped: it may come out of a damaged file.
+/// At most 60 characters, escaped: the file may be damaged.
 std::string brief(const Json& value) {
   const std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   return text.size() > 60 ? text.substr(0, 60) + "..." : text;

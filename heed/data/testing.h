@@ -1,4 +1,4 @@
-// What the tests of files and texts share: a folder of their own, and what an error says.
+// Helpers for tests of files and texts: temporary folders and error messages.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace heed::testing {
 
-/// The names in a folder.
+/// Names of the entries of a folder.
 inline std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
   DIR* const open = ::opendir(folder.c_str());
@@ -27,7 +27,7 @@ inline std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-/// A folder of its own for every test, gone afterwards with the files in it.
+/// Gives every test a temporary folder, which is removed with its files afterwards.
 class FolderTest : public ::testing::Test {
  protected:
   FolderTest() {
@@ -39,7 +39,7 @@ class FolderTest : public ::testing::Test {
 
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
-  /// Some file systems wait for the disk when a file is emptied and written again, hence the unlink.
+  /// Unlinks first: some file systems sync when a file is truncated and written again.
   std::string write(const std::string& name, const std::string& bytes) const {
     ::unlink(path(name).c_str());
     FILE* const file = std::fopen(path(name).c_str(), "wb");
@@ -60,6 +60,7 @@ class FolderTest : public ::testing::Test {
   }
 };
 
+/// The message of the Error that `action` throws, or "no error".
 template <typename Action>
 std::string error_of(const Action& action) {
   try {
@@ -70,6 +71,7 @@ std::string error_of(const Action& action) {
   }
 }
 
+/// Whether the message contains all parts.
 inline ::testing::AssertionResult says(const std::string& message, const std::vector<std::string>& parts) {
   for (const auto& part : parts) {
     if (message.find(part) == std::string::npos) {
@@ -79,7 +81,7 @@ inline ::testing::AssertionResult says(const std::string& message, const std::ve
   return ::testing::AssertionSuccess();
 }
 
-/// The folder of real data; a test that needs it is skipped where it is absent.
+/// The folder of real data, HEED_DATA; tests that need missing data are skipped.
 inline std::string data_folder() {
   const char* given = std::getenv("HEED_DATA");
   return std::string(given != nullptr ? given : "../shared/data") + "/";

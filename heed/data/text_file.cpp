@@ -43,8 +43,8 @@ bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && std::string_view(text).substr(text.size() - end.size()) == end;
 }
 
-/// The bytes of a file one buffer after another, unpacked where they are gzip. (zlib's own gzread takes whatever
-/// follows the gzip data for the end of the file.)
+/// The bytes of a file, one buffer at a time, decompressed if they are gzip. (zlib's gzread treats any data after the
+/// gzip data as the end of the file.)
 class UnpackedFile {
  public:
   explicit UnpackedFile(const std::string& path) : path_(path), descriptor_(open_or_fail(path)) {}
@@ -55,7 +55,7 @@ class UnpackedFile {
     if (packed_) ::inflateEnd(&stream_);
   }
 
-  /// Empty at the end; valid until the next call.
+  /// The next bytes, valid until the next call; empty at the end.
   std::string_view next() {
     if (!started_) start();
     const std::string_view bytes = packed_ ? next_unpacked() : next_plain();
@@ -70,7 +70,7 @@ class UnpackedFile {
 
   unsigned char input(size_t i) const { return static_cast<unsigned char>(input_[i]); }
 
-  /// Reads after what is there; false at the end of the file.
+  /// Appends to the input buffer; false at the end of the file.
   bool fill() {
     ssize_t got = 0;
     do got = ::read(descriptor_, input_.data() + filled_, input_.size() - filled_);
@@ -85,7 +85,7 @@ class UnpackedFile {
     while (filled_ < 2 && fill()) {
     }
     if (filled_ < 2 || input(0) != kMagic0 || input(1) != kMagic1) return;
-    constexpr int kGzip = 15 + 16;  // the largest window, and gzip's header and checksum
+    constexpr int kGzip = 15 + 16;  // largest window; + 16: gzip header and checksum
     if (::inflateInit2(&stream_, kGzip) != Z_OK) refuse(path_, "cannot be opened: no memory");
     packed_ = true;
     give_input();
@@ -122,7 +122,7 @@ class UnpackedFile {
     }
   }
 
-  /// gzip files may follow one another, and zeros may fill up the last block of a tape; false at the end of the file.
+  /// Starts the next gzip member of concatenated files. Zeros may pad the last block of a tape. False at the end.
   bool begin_member() {
     while (stream_.avail_in > 0 && *stream_.next_in == 0) {
       padded_ = true;
@@ -141,8 +141,8 @@ class UnpackedFile {
   std::string path_;
   int descriptor_;
   std::array<char, 1U << 16U> input_{}, output_{};
-  size_t filled_ = 0;   // bytes of input_
-  uint64_t bytes_ = 0;  // given so far
+  size_t filled_ = 0;   // valid bytes in input_
+  uint64_t bytes_ = 0;  // returned so far
   bool started_ = false, packed_ = false, between_ = false, padded_ = false;
   z_stream stream_{};
 };
@@ -151,13 +151,13 @@ std::string wrong_byte(const std::string& path, size_t line, std::string_view te
   std::array<char, 8> hex{};
   std::snprintf(hex.data(), hex.size(), "0x%02X", static_cast<unsigned>(static_cast<unsigned char>(text[at])));
   const bool wide =
-      line == 1 && (text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF");  // its byte-order marks
+      line == 1 && (text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF");  // byte-order marks of UTF-16
   return "data/text: " + called(path) + ":" + std::to_string(line) + ": byte " + std::to_string(at + 1) +
          " is not UTF-8 (" + hex.data() + "); " + (wide ? "the file looks like UTF-16, " : "") +
          "save the file as UTF-8";
 }
 
-/// Cuts what comes into lines and checks each.
+/// Splits the bytes into lines and checks each.
 class LineCutter {
  public:
   explicit LineCutter(const std::string& path) : path_(path) {}
@@ -201,7 +201,7 @@ class LineCutter {
     open_.clear();
   }
 
-  std::string path_, open_, wrong_;  // open_: the line that has not ended; wrong_: what is said after all was read
+  std::string path_, open_, wrong_;  // open_: incomplete last line; wrong_: error to report at the end
   std::vector<std::string> lines_;
   uint64_t memory_ = 0;
   const uint64_t limit_ = available_memory() / 2;

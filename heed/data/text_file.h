@@ -1,4 +1,4 @@
-// Text, one sentence a line.
+// Reads text files with one sentence per line.
 
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace heed {
 
-/// U+FEFF in UTF-8: what some editors write at the start of a file.
+/// U+FEFF in UTF-8, which some editors write at the start of a file.
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// The longest line that is read. A line is a sentence; what is longer was never meant as one.
+/// Largest length of a line in bytes. A line is a sentence; longer lines are mistakes.
 inline constexpr size_t kMaxLineBytes = size_t{1} << 20U;
 
-/// The lines of a file, gzip or plain; "-" is the standard input. A byte-order mark is dropped, lines may end in CRLF,
-/// and the last line may do without its end. The whole file is checked before any of it is used: a file that is not
-/// there, a folder, nothing in it, a gzip file cut short or continued by something else, a byte that is not UTF-8, a
-/// line of more than kMaxLineBytes, more text than fits into memory are errors with file and line. Takes linear time.
+/// The lines of a file, gzip or plain; "-" is standard input. A byte-order mark is dropped, lines may end in CRLF, and
+/// the last line may lack a line break. The following are Errors that name the file and, if known, the line: a missing
+/// or empty file, a folder, truncated gzip data or other data after it, invalid UTF-8, a line longer than
+/// kMaxLineBytes, and more text than half of the free memory. Takes linear time.
 std::vector<std::string> read_lines(const std::string& path);
 
 }  // namespace heed

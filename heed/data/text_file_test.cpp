@@ -27,12 +27,12 @@ class TextFile : public FolderTest {
   }
 };
 
-TEST_F(TextFile, IsCutIntoLines) {
+TEST_F(TextFile, IsSplitIntoLines) {
   EXPECT_EQ(lines("Tom chases Jerry\n汤姆 追逐 杰瑞\n"), (Lines{"Tom chases Jerry", "汤姆 追逐 杰瑞"}));
-  EXPECT_EQ(lines("a\nb"), (Lines{"a", "b"}));  // the last line without its end
+  EXPECT_EQ(lines("a\nb"), (Lines{"a", "b"}));  // no line break after the last line
   EXPECT_EQ(lines("a\n\nb\n\n"), (Lines{"a", "", "b", ""}));
   EXPECT_EQ(lines("a\r\nb\r\n\r\nc\r"), (Lines{"a", "b", "", "c"}));
-  EXPECT_EQ(lines("a\rb\n"), (Lines{"a\rb"}));  // a carriage return inside is none of a line's end
+  EXPECT_EQ(lines("a\rb\n"), (Lines{"a\rb"}));  // only CR before LF belongs to the line break
   EXPECT_EQ(lines("\n"), (Lines{""}));
 }
 
@@ -41,14 +41,14 @@ TEST_F(TextFile, LosesItsByteOrderMark) {
   EXPECT_EQ(lines("a\n\xEF\xBB\xBF\n"), (Lines{"a", "\xEF\xBB\xBF"}));  // only at the start
 }
 
-TEST_F(TextFile, MayBePacked) {
+TEST_F(TextFile, MayBeCompressed) {
   EXPECT_EQ(read_lines(packed("eins\nzwei\n")), (Lines{"eins", "zwei"}));
   const std::string once = read_file(path("packed.gz"));
-  EXPECT_EQ(lines(once), (Lines{"eins", "zwei"}));                         // whatever its name
-  EXPECT_EQ(lines(once + once), (Lines{"eins", "zwei", "eins", "zwei"}));  // gzip files may follow one another
+  EXPECT_EQ(lines(once), (Lines{"eins", "zwei"}));                         // independent of the file name
+  EXPECT_EQ(lines(once + once), (Lines{"eins", "zwei", "eins", "zwei"}));  // concatenated gzip files
 }
 
-/// The standard input is a file for as long as it lives.
+/// Redirects standard input to a file during its lifetime.
 class StandardInput {
  public:
   explicit StandardInput(const std::string& path) : before_(::dup(STDIN_FILENO)) {
@@ -76,7 +76,7 @@ TEST_F(TextFile, MayBeTheStandardInput) {
   EXPECT_TRUE(says(error_of([] { read_lines("-"); }), {"data/text: standard input:2: byte 1 is not UTF-8"}));
 }
 
-TEST_F(TextFile, IsRefusedWhenItIsNotThereOrEmpty) {
+TEST_F(TextFile, IsRefusedWhenItIsMissingOrEmpty) {
   const auto message = [](const std::string& from) { return error_of([&] { read_lines(from); }); };
   EXPECT_EQ(message(path("none")), "data/text: " + path("none") + ": cannot be opened: No such file or directory");
   EXPECT_EQ(message(folder_), "data/text: " + folder_ + ": is a folder, expected a text file");
@@ -88,12 +88,12 @@ TEST_F(TextFile, IsRefusedWhenItIsNotThereOrEmpty) {
 TEST_F(TextFile, IsRefusedWithTheLineThatIsNotUtf8) {
   EXPECT_EQ(refusal("gut\nsch\xF6n\n"),
             "data/text: " + path("a.txt") + ":2: byte 4 is not UTF-8 (0xF6); save the file as UTF-8");
-  EXPECT_TRUE(says(refusal("gut\n\xE6\xB1\n"), {":2: byte 1 is not UTF-8"}));  // a character cut short
+  EXPECT_TRUE(says(refusal("gut\n\xE6\xB1\n"), {":2: byte 1 is not UTF-8"}));  // a truncated character
   EXPECT_TRUE(says(refusal("\xED\xA0\x80"), {":1: byte 1 is not UTF-8"}));     // a surrogate
   EXPECT_TRUE(says(refusal(std::string("\xFF\xFEh\0i\0", 6)), {"looks like UTF-16"}));
 }
 
-// Every way to cut a gzip file short: none of them may pass for a shorter text.
+// A gzip file truncated at any byte is refused instead of read as a shorter text.
 TEST_F(TextFile, IsRefusedWhenItsGzipDataIsCutShort) {
   std::string text;
   for (int i = 0; i < 2000; ++i) text += std::to_string(i * i) + "\n";
@@ -121,7 +121,8 @@ TEST_F(TextFile, IsRefusedWhenSomethingElseFollowsItsGzipData) {
   std::string zeros(600, '\0');
   zeros.push_back('x');
   EXPECT_TRUE(says(message(zeros), {"not gzip data follows"}));
-  EXPECT_EQ(read_lines(write("b.gz", whole + std::string(200'000, '\0'))), (Lines{"eins", "zwei"}));  // a tape's end
+  EXPECT_EQ(read_lines(write("b.gz", whole + std::string(200'000, '\0'))),
+            (Lines{"eins", "zwei"}));  // padding as on a tape
 }
 
 TEST_F(TextFile, IsRefusedWithALineThatIsTooLong) {
@@ -132,7 +133,7 @@ TEST_F(TextFile, IsRefusedWithALineThatIsTooLong) {
                 ":2: got a line of more than 1048576 bytes, expected a sentence; break the line into sentences");
 }
 
-/// Free memory as available_memory() sees it while it lives.
+/// Sets the value of available_memory() during its lifetime.
 class FreeMemory {
  public:
   explicit FreeMemory(const char* size) { ::setenv("HEED_MEMORY", size, 1); }
@@ -141,8 +142,7 @@ class FreeMemory {
   ~FreeMemory() { ::unsetenv("HEED_MEMORY"); }
 };
 
-// A gzip file may hold a thousand times its own size: reading stops where the text no longer fits, not where the
-// machine gives up.
+// A gzip file may expand a thousandfold: reading stops at the memory limit instead of exhausting the machine.
 TEST_F(TextFile, IsRefusedWhenItUnpacksToMoreThanFitsIntoMemory) {
   const std::string bomb = packed(std::string(4'000'000, '\n'));
   const FreeMemory memory("10M");

@@ -114,7 +114,7 @@ std::vector<std::string> Tokenizer::written(const std::vector<int64_t>& ids, Sho
     if (spec_.decoder == TokenizerSpec::Decoder::none) {
       if (!texts[i].empty() && i < last) texts[i] += " ";
     } else if (spec_.decoder == TokenizerSpec::Decoder::bpe && i == last) {
-      texts[i] = Replacement{spec_.decode.from, ""}(texts[i]);  // no blank after the last word
+      texts[i] = Replacement{spec_.decode.from, ""}(texts[i]);  // no space after the last word
     } else {
       texts[i] = spec_.decode(texts[i]);
       const bool ends_word = spec_.decoder == TokenizerSpec::Decoder::bpe && shown == Shown::unknown;

@@ -52,7 +52,7 @@ TEST(Words, AreNumberedByHowOftenTheyOccur) {
   EXPECT_EQ(tokenizer->decode({7, 1, 6}, /*with_special=*/true), "d <unk> b");
 }
 
-TEST(Words, MayBeFew) {
+TEST(Words, MayBeLimited) {
   EXPECT_EQ(train_tokenizer("words(vocabulary=6)", {"a a a b b c"})->encode("a b c"), (Ids{4, 5, 1}));
   EXPECT_EQ(train_tokenizer("words(min_count=3)", {"a a a b b c"})->encode("a b c"), (Ids{4, 1, 1}));
 }
@@ -76,17 +76,17 @@ TEST(Characters, KeepWhitespace) {
   EXPECT_EQ(tokenizer->encode("杰"), (Ids{Tokenizer::kUnknown}));
 }
 
-// Without whitespace, in a script without spaces, every character is a word; an unseen one too.
+// Without whitespace, in a script without spaces, every character is a word, including unknown ones.
 TEST(Characters, AreWordsOfTheirOwnInUnspacedText) {
   const auto tokenizer = train_tokenizer("characters", {"汤姆追逐 a"});
   const auto segmentation = tokenizer->segment("汤姆她</s>追 ");
   EXPECT_EQ(segmentation.words, (Lines{"汤", "姆", "她", "</s>", "追"}));
-  EXPECT_EQ(segmentation.word, (Ids{0, 1, 2, 3, 4, 4}));  // the blank belongs to the last word
+  EXPECT_EQ(segmentation.word, (Ids{0, 1, 2, 3, 4, 4}));  // the space belongs to the last word
   EXPECT_EQ(tokenizer->segment("漢").words, (Lines{"漢"}));
   EXPECT_EQ(tokenizer->segment("ถa").words, (Lines{"ถ", "a"}));
 }
 
-// With whitespace, words are what is between it; a blank belongs to the word after it.
+// With whitespace in the text, it separates words; a space belongs to the word after it.
 TEST(Characters, BelongToTheWordsBetweenWhitespace) {
   const auto tokenizer = train_tokenizer("characters", {"汤姆 追逐", "ab▁"});
   const auto segmentation = tokenizer->segment(" 汤姆她  追\u3000a▁b ");
@@ -101,7 +101,8 @@ TEST(Characters, BelongToTheWordsBetweenWhitespace) {
 
 // ---- byte-pair encoding ----
 
-// e s and s t</w> occur 9 times each, and e is the smaller text; then es t</w> 9, l o 7; e w, n e, w est</w> 6 each ...
+// e s and s t</w> occur 9 times each, and e is lexicographically first; then es t</w> 9, l o 7; e w, n e, w est</w> 6
+// each ...
 TEST(Bpe, MergesTheMostFrequentPairFirst) {
   const auto spec = Catalogue<TokenizerTrainer>::make("bpe(merges=7)")->learn(low_newest());
   const TokenizerSpec::Merges expected = {{"e", "s"},        {"es", "t</w>"},    {"l", "o"},     {"e", "w"},
@@ -109,7 +110,7 @@ TEST(Bpe, MergesTheMostFrequentPairFirst) {
   EXPECT_EQ(spec.merges, expected);
 }
 
-TEST(Bpe, WritesUnheardWordsInParts) {
+TEST(Bpe, SplitsUnknownWordsIntoSubwords) {
   const auto tokenizer = train_tokenizer("bpe(merges=7)", low_newest());
   EXPECT_EQ(pieces_of(*tokenizer, tokenizer->encode("lowest low")), (Lines{"lo", "w", "est</w>", "low</w>"}));
   EXPECT_EQ(tokenizer->decode(tokenizer->encode("lowest  low newer")), "lowest low newer");
@@ -126,9 +127,9 @@ TEST(Bpe, StopsAtTheVocabularyOrWhenPairsAreRare) {
                    {"tokenizer/bpe: vocabulary is 10, but the text has ", " pieces before the first merge"}));
 }
 
-// The word a is the piece a</w>. Inside a</w>b the mark is four letters, and merges write the same text once more:
-// / w, then /w >, then < /w>, then a </w>; each pair occurs twice, the smaller text goes first, and what follows occurs
-// once. Characters: / < > a a</w> b</w> c</w> w; with 4 special pieces and 3 new ones there are 15.
+// The word a is the piece a</w>. Inside a</w>b the mark is four characters, and merges form the same text again: / w,
+// then /w >, then < /w>, then a </w>. Each pair occurs twice, ties are lexicographic, and all further pairs occur once.
+// Characters: / < > a a</w> b</w> c</w> w; with 4 special pieces and 3 new ones there are 15.
 TEST(Bpe, HasAPieceOnceThatIsMadeInTwoWays) {
   const auto spec = Catalogue<TokenizerTrainer>::make("bpe")->learn({"a a</w>b a</w>c"});
   const TokenizerSpec::Merges expected = {{"/", "w"}, {"/w", ">"}, {"<", "/w>"}, {"a", "</w>"}};
@@ -138,7 +139,7 @@ TEST(Bpe, HasAPieceOnceThatIsMadeInTwoWays) {
   EXPECT_EQ(std::set<std::string>(spec.pieces.begin(), spec.pieces.end()).size(), spec.pieces.size());
 }
 
-/// The definition: count all pairs anew for every merge.
+/// The definition: counts all pairs again for every merge.
 TokenizerSpec::Merges merges_by_counting_anew(const Lines& words, size_t merges) {
   std::vector<Lines> split;
   for (const auto& word : words) {
@@ -168,8 +169,8 @@ TokenizerSpec::Merges merges_by_counting_anew(const Lines& words, size_t merges)
   return all;
 }
 
-// Words of few letters, so that there are many ties, overlaps (aaaa) and pairs that a merge takes from another.
-TEST(Bpe, LearnsWhatCountingAnewLearns) {
+// Words over few letters, for many ties, overlaps (aaaa) and pairs consumed by other merges.
+TEST(Bpe, LearnsTheMergesOfTheDefinition) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);
     Lines words;
@@ -183,7 +184,7 @@ TEST(Bpe, LearnsWhatCountingAnewLearns) {
   }
 }
 
-/// The definition: of all neighbors that have a merge the earliest learnt, of equals the leftmost, until none has.
+/// The definition: merges the adjacent pair with the earliest merge, the leftmost in a tie, until none is left.
 Lines encoded_by_definition(const std::string& word, const TokenizerSpec::Merges& merges) {
   Lines symbols;
   for (const char c : word) symbols.emplace_back(1, c);
@@ -221,7 +222,8 @@ TEST(Bpe, EncodesByTheDefinition) {
 
 TEST(Bpe, TakesAWordOfAMillionLetters) {
   const auto tokenizer = train_tokenizer("bpe", low_newest() + Lines{std::string(100'000, 'w')});
-  EXPECT_EQ(tokenizer->encode(std::string(1'000'000, 'w')).size(), 1'000'000U);  // nothing is learnt from such a word
+  EXPECT_EQ(tokenizer->encode(std::string(1'000'000, 'w')).size(),
+            1'000'000U);  // no merges are learned from such a word
   std::string lows;
   for (int i = 0; i < 100'000; ++i) lows += "lo";
   EXPECT_EQ(tokenizer->encode(lows + "w").size(), 100'000U);
@@ -271,7 +273,7 @@ TEST_P(EveryTokenizer, WritesBackWhatItKnows) {
   for (const auto& line : lines_) {
     const auto ids = tokenizer_->encode(line);
     const bool known = std::find(ids.begin(), ids.end(), Tokenizer::kUnknown) == ids.end();
-    const bool all = GetParam().find('(') == std::string::npos;  // no option that leaves pieces out
+    const bool all = GetParam().find('(') == std::string::npos;  // no option that limits the pieces
     EXPECT_TRUE(known || !all) << line;
     EXPECT_TRUE(!known || tokenizer_->decode(ids) == line) << tokenizer_->decode(ids);
   }
@@ -300,7 +302,7 @@ TEST_P(EveryTokenizer, KnowsTheWordOfEveryPiece) {
     for (const int64_t word : segmentation.word)
       EXPECT_TRUE(word >= 0 && word < static_cast<int64_t>(segmentation.words.size()));
 
-    const auto again = tokenizer_->segment(segmentation.ids);  // as if a model had written them
+    const auto again = tokenizer_->segment(segmentation.ids);  // as output of a model
     ASSERT_EQ(again.word.size(), segmentation.ids.size());
     EXPECT_EQ(again.words, whitespace_words(again.text));
     for (size_t i = 0; i < segmentation.ids.size(); ++i) {
@@ -310,7 +312,7 @@ TEST_P(EveryTokenizer, KnowsTheWordOfEveryPiece) {
   }
 }
 
-// What a tokenizer does not know must not move the words after it.
+// Unknown words must not shift the positions of the words after them.
 TEST_P(EveryTokenizer, KeepsThePositionsOfWordsNextToUnknownOnes) {
   const std::string unknown = "\U0001F996\U0001F996";
   const Lines lines = {"der Hund ist kleiner",        "X der Hund ist kleiner",
@@ -326,7 +328,7 @@ TEST_P(EveryTokenizer, KeepsThePositionsOfWordsNextToUnknownOnes) {
         << line;
     EXPECT_TRUE(std::is_sorted(segmentation.word.begin(), segmentation.word.end())) << line;
     for (size_t word = 0; word < segmentation.words.size();
-         ++word) {  // the pieces of a word are those of the word alone
+         ++word) {  // the pieces of a word do not depend on its context
       Ids pieces, alone = tokenizer_->encode(segmentation.words[word]);
       for (size_t i = 0; i < segmentation.ids.size(); ++i)
         if (segmentation.word[i] == static_cast<int64_t>(word)) pieces.push_back(segmentation.ids[i]);
@@ -339,7 +341,7 @@ TEST_P(EveryTokenizer, KeepsThePositionsOfWordsNextToUnknownOnes) {
   }
 }
 
-// Bytes that are not UTF-8 are taken for U+FFFD each; the file stays readable.
+// Each invalid UTF-8 byte is read as U+FFFD; the file stays readable.
 TEST_P(EveryTokenizer, SurvivesBytesThatAreNotUtf8) {
   const auto tokenizer = train_tokenizer(GetParam(), times(3, "gut sch\xF6n \xE6\xB1"));
   tokenizer->save(path("tokenizer.json"));
@@ -365,7 +367,7 @@ TEST(Tokenizer, KeepsTheBoundaryOfUnknownWordsThatAModelWrote) {
   EXPECT_EQ(words->segment(ids).text, "Tom <unk> <unk> Jerry");
   EXPECT_EQ(words->segment(ids).words, (Lines{"Tom", "<unk>", "<unk>", "Jerry"}));
   EXPECT_EQ(words->segment(ids).word, (Ids{0, 1, 2, 3, -1}));
-  EXPECT_EQ(words->decode(ids), "Tom Jerry");  // as the package has it
+  EXPECT_EQ(words->decode(ids), "Tom Jerry");  // as in the package
 
   const auto bpe = train_tokenizer("bpe(merges=20, min_count=1)", {"Tom Jerry sleeps"});
   const auto given = bpe->segment("Tom Jezq Jerry sleeps");
@@ -379,8 +381,8 @@ TEST(Tokenizer, KeepsTheBoundaryOfUnknownWordsThatAModelWrote) {
   EXPECT_EQ(characters->segment(Ids{Tokenizer::kBegin, Tokenizer::kEnd}).word, (Ids{-1, -1}));
 }
 
-// Merges may cross whitespace in files that other programs made: a piece belongs to the word of its first character,
-// and a word that is in the middle of a piece has none of its own.
+// Merges may cross whitespace in files of other programs: a piece belongs to the word of its first character, and a
+// word that starts inside a piece has no piece of its own.
 TEST(Tokenizer, CountsTheWordsOfPiecesThatCrossWhitespace) {
   auto spec = Catalogue<TokenizerTrainer>::make("characters")->learn({"ab c▁"});
   for (const auto& [left, right] : TokenizerSpec::Merges{{"b", "▁"}, {"b▁", "c"}, {"b▁c", "▁"}, {"b▁c▁", "a"}}) {
@@ -394,7 +396,7 @@ TEST(Tokenizer, CountsTheWordsOfPiecesThatCrossWhitespace) {
   EXPECT_EQ(segmentation.word, (Ids{0, 0, 2}));
 }
 
-// Whitespace of the text as it is given counts, not of what the normalizer makes of it.
+// The whitespace of the original text counts, not that of the normalized text.
 TEST(Tokenizer, CountsWordsBeforeNormalizing) {
   auto spec = Catalogue<TokenizerTrainer>::make("words")->learn({"a b c"});
   spec.normalize = {"-", " "};
@@ -405,7 +407,7 @@ TEST(Tokenizer, CountsWordsBeforeNormalizing) {
   EXPECT_EQ(segmentation.word, (Ids{0, 0, 1}));
 }
 
-TEST(Tokenizer, RefusesWhatItDoesNotKnow) {
+TEST(Tokenizer, RefusesInvalidSpecsAndIds) {
   const auto message = [](const std::string& words) { return error_of([&] { train_tokenizer(words, {"a"}); }); };
   EXPECT_EQ(message("bep(merges=3)"),
             "tokenizer: no part called 'bep' (did you mean 'bpe'?); known: bpe, characters, words");
@@ -418,7 +420,7 @@ TEST(Tokenizer, RefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(says(error_of([&] { tokenizer->piece(-1); }), {"got piece -1"}));
 }
 
-// ---- files of other people's making ----
+// ---- files of other programs ----
 
 class TokenizerFile : public FolderTest {
  protected:
@@ -428,7 +430,7 @@ class TokenizerFile : public FolderTest {
     write("tokenizer.json", text);
     return error_of([&] { load_tokenizer(path("tokenizer.json")); });
   }
-  /// What is said of a good file with one thing put in another's place.
+  /// The error message for a valid file with one value replaced.
   std::string refusal(const std::string& at, const Json& value) const {
     Json json = Json::parse(train_tokenizer("bpe(merges=7)", low_newest())->json());
     json[Json::json_pointer(at)] = value;
@@ -487,8 +489,8 @@ TEST_F(TokenizerFile, MayHaveItsMergesAsOlderFilesDo) {
   EXPECT_EQ(load_tokenizer(path("tokenizer.json"))->json(), tokenizer->json());
 }
 
-/// Cuts, bytes changed, parts moved: it loads and encodes, or it is refused by name.
-TEST_F(TokenizerFile, LoadsOrIsRefusedWhateverComes) {
+/// Truncated, mutated and rearranged files either load and encode or are refused by name.
+TEST_F(TokenizerFile, LoadsOrIsRefusedForEveryMutation) {
   const std::array<std::string, 3> good = {train_tokenizer("bpe(merges=7)", low_newest())->json(),
                                            train_tokenizer("words", low_newest())->json(),
                                            train_tokenizer("characters", low_newest())->json()};

@@ -1,6 +1,6 @@
-// Our tokenizer.json, read by the package `tokenizers`: the same pieces and the same text come out. What the package
-// made is in fixtures/tokenizers.json; fixtures/make_tokenizers.py says how it was made. HEED_FIXTURES names a folder
-// to write our files to, for that script.
+// Compares with the package `tokenizers`, which reads our tokenizer.json: pieces and decoded text must be equal. The
+// results of the package are in fixtures/tokenizers.json, written by fixtures/make_tokenizers.py. HEED_FIXTURES names a
+// folder to write our files to, for that script.
 
 #include <nlohmann/json.hpp>
 
@@ -28,7 +28,7 @@ const Lines& learnt_lines() {
   return lines;
 }
 
-/// Lines with everything that could be taken in two ways.
+/// Lines with ambiguous whitespace, special pieces and characters.
 const Lines& tricky_lines() {
   static const Lines lines = {
       "the lowest cat",
@@ -66,7 +66,7 @@ class Tokenizers : public FolderTest {
     return read["cases"];
   }
 
-  /// Compares with the package, after a way through a file of our own.
+  /// Saves and loads the tokenizer, then compares it with the package.
   void agree(const std::string& name, const Tokenizer& made, const Lines& lines) const {
     made.save(path(name + ".json"));
     const auto tokenizer = load_tokenizer(path(name + ".json"));
@@ -117,10 +117,10 @@ TEST_F(Tokenizers, AgreeOnTrickyLinesInSubwords) {
   agree("bpe", *train_tokenizer("bpe(merges=60)", learnt_lines()), tricky_lines());
 }
 
-// Files of other people's making may put the same features together in other ways.
+// Files of other programs may combine the same features in other ways.
 TEST_F(Tokenizers, AgreeOnOtherCombinations) {
   const auto bpe = Catalogue<TokenizerTrainer>::make("bpe(merges=60, min_count=1)")->learn(learnt_lines());
-  auto plain = bpe;  // pieces with whitespace in between
+  auto plain = bpe;  // joins pieces with spaces
   plain.decoder = TokenizerSpec::Decoder::none;
   agree("bpe_without_decoder", Tokenizer(plain), tricky_lines());
 }
@@ -155,7 +155,7 @@ Lines operator+(Lines first, const Lines& second) {
 
 class TokenizersOnData : public Tokenizers {
  protected:
-  /// Learns from both languages and encodes 10,000 lines of it and the 2,000 of the test set.
+  /// Trains on both languages and encodes 10,000 training lines and the 2,000 lines of the test set.
   void agree_on_multi30k(const std::string& name, const std::string& words, const std::string& folder,
                          const std::string& ending) const {
     const std::string files = data_folder() + "multi30k/" + folder + "/";

@@ -1,5 +1,5 @@
-// The words of tokens on real text, compared with tools/check_word_positions, which computes both by itself. HEED_DATA
-// names the folder of data; HEED_POSITIONS a folder to keep the compared files in.
+// Word positions of tokens on real text, compared with tools/check_word_positions, which computes them independently.
+// HEED_DATA names the data folder; HEED_POSITIONS names a folder in which to keep the compared files.
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,7 +19,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// One character in 20, over all frequencies; never the blank.
+/// One character in 20, over all frequencies, except the space.
 std::set<char32_t> left_out_characters(const Lines& lines) {
   std::map<char32_t, int64_t> counts;
   for (const auto& line : lines)
@@ -43,7 +43,7 @@ Lines without(const std::set<char32_t>& characters, const Lines& lines) {
   return kept;
 }
 
-/// Special tokens, whitespace and characters that nobody has seen, in one line of ten.
+/// Inserts special tokens, whitespace and unknown characters into one line in ten.
 Lines perturbed(Lines lines) {
   const Lines odd = {"</s>", "<unk>", " <pad> ", "  ", "\t", "\u00A0", "\u3000", "\U0001F996", " \u2581 ", "\u2581"};
   for (size_t i = 0; i < lines.size(); i += 10) {

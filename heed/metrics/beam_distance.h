@@ -16,7 +16,7 @@ namespace heed {
 
 /// The edits that turn a hypothesis into its reference.
 struct EditPath {
-  std::vector<int64_t> position;  // per reference word: index of its hypothesis word; -1: before all
+  std::vector<int64_t> position;  // per reference word: its hypothesis word, or the one before; -1: none
   std::vector<bool> reference_wrong, hypothesis_wrong;  // per word: not aligned to an equal word
 };
 

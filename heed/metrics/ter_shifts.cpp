@@ -96,7 +96,7 @@ class Shifter {
     }
   }
 
-  /// Targets: before the word aligned to the first reference word of the phrase, and after each word aligned to one.
+  /// Targets: after the word aligned to the reference word before the phrase, and after each word aligned to one in it.
   void try_positions(size_t h, size_t r, size_t length) {
     std::optional<size_t> last;
     for (size_t n = 0; n <= length; ++n) {

@@ -1,5 +1,5 @@
-// Byte-pair encoding (Sennrich, Haddow & Birch, 2016): words start as characters, and the most frequent pair of
-// neighbors becomes one piece, again and again. Of equally frequent pairs the one with the smaller texts goes first.
+// Byte-pair encoding (Sennrich, Haddow & Birch, 2016): words start as characters, and the most frequent adjacent pair
+// is merged repeatedly. Ties go to the pair that is first in lexicographic order.
 
 #include <algorithm>
 #include <functional>
@@ -15,9 +15,9 @@ namespace heed {
 namespace {
 
 constexpr const char* kEndOfWord = "</w>";
-constexpr size_t kLongestWord = 1000;  // characters; longer ones are no words, and nothing is learnt from them
+constexpr size_t kLongestWord = 1000;  // characters; merges are not learned from longer words
 
-/// Counts of pairs are kept up to date: a merge touches only the words that hold its pair.
+/// Updates pair counts incrementally: a merge touches only the words that contain its pair.
 class MergeLearner {
  public:
   explicit MergeLearner(const TokenCounts& words) {
@@ -25,21 +25,21 @@ class MergeLearner {
     for (const auto& [pair, record] : pairs_) queue_.push({record.count, pair});
   }
 
-  /// Characters as they stand inside and at the end of words, sorted.
+  /// Characters inside words and at the end of words (with the mark), sorted.
   std::vector<std::string> alphabet() const {
     std::vector<std::string> all(texts_.begin(), texts_.end());
     std::sort(all.begin(), all.end());
     return all;
   }
 
-  /// Merges the best pair; false when none is left that occurs min_count times. fresh: whether the piece is new, which
-  /// it is not where two pairs make the same text.
+  /// Merges the best pair; false if no pair occurs min_count times. fresh: whether the piece is new; it is not if two
+  /// pairs form the same text.
   bool step(int64_t min_count, TokenizerSpec::Merges& merges, bool& fresh) {
     while (!queue_.empty()) {
       const Waiting best = queue_.top();
       queue_.pop();
       const int64_t count = pairs_[best.pair].count;
-      if (count != best.count) {  // it has changed since; counts that grew are in the queue already
+      if (count != best.count) {  // outdated entry; increased counts are in the queue already
         if (count < best.count && count > 0) queue_.push({count, best.pair});
         continue;
       }
@@ -63,7 +63,7 @@ class MergeLearner {
   };
   struct Record {
     int64_t count = 0;
-    std::vector<uint32_t> words{};  // that hold it, or did
+    std::vector<uint32_t> words{};  // words that contain it, or did
   };
   struct Word {
     std::vector<uint32_t> symbols;
@@ -117,7 +117,7 @@ class MergeLearner {
     for (const Pair& other : grown) queue_.push({pairs_[other].count, other});
   }
 
-  /// Only pairs with the new symbol gain by a merge, and only neighbors of its halves lose.
+  /// A merge increases only counts of pairs with the new symbol, and decreases only those of its parts' neighbors.
   void merge_in_word(uint32_t index, const Pair& pair, uint32_t whole, std::vector<Pair>& grown) {
     auto& symbols = words_[index].symbols;
     const int64_t count = words_[index].count;
@@ -127,13 +127,13 @@ class MergeLearner {
       merged.push_back(here ? whole : symbols[i]);
       i += here ? 1 : 0;
     }
-    if (merged.size() == symbols.size()) return;  // it has lost the pair to another merge
+    if (merged.size() == symbols.size()) return;  // another merge has consumed the pair
     for (size_t i = 0; i + 1 < symbols.size(); ++i) pairs_[{symbols[i], symbols[i + 1]}].count -= count;
     symbols = std::move(merged);
     for (size_t i = 0; i + 1 < symbols.size(); ++i) {
       const Pair now{symbols[i], symbols[i + 1]};
       if (now.left != whole && now.right != whole) {
-        pairs_[now].count += count;  // it was there before
+        pairs_[now].count += count;  // unchanged pair
       } else {
         hold(now, index);
         grown.push_back(now);

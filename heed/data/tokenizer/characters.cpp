@@ -1,5 +1,5 @@
-// Characters. A blank is one as well, and is written U+2581 (LOWER ONE EIGHTH BLOCK) as SentencePiece does; a U+2581 of
-// the text itself comes back as a blank.
+// Characters as pieces. A space is written U+2581 (LOWER ONE EIGHTH BLOCK), as in SentencePiece; a U+2581 in the text
+// is decoded as a space.
 
 #include "heed/base/utf8.h"
 #include "heed/data/tokenizer.h"

@@ -7,12 +7,12 @@
 namespace heed {
 namespace {
 
-/// The whitespace of Unicode's property White_Space. Python's are four more, U+001C to U+001F, which separate records.
+/// Unicode's property White_Space. Python's whitespace has four more, the separators U+001C to U+001F.
 bool is_white(char32_t c) {
   return is_whitespace(c) && !(c >= 0x1C && c <= 0x1F);
 }
 
-/// Number of the special piece at the start of the text, or -1.
+/// Id of the special piece at the start of the text, or -1.
 int64_t special_at(std::string_view text) {
   for (size_t i = 0; i < kSpecialPieces.size(); ++i) {
     if (text.substr(0, kSpecialPieces[i].size()) == kSpecialPieces[i]) return static_cast<int64_t>(i);

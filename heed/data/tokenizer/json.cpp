@@ -98,7 +98,7 @@ class Reader {
     fail("data/tokenizer: ", path_, ": ", parts...);
   }
 
-  /// A text or number from the file, short and printable.
+  /// A value from the file, short and printable.
   static std::string shown(const Json& value) {
     if (value.is_structured()) return value.is_array() ? "a list" : "an object";
     constexpr size_t kMax = 60;
@@ -193,7 +193,7 @@ class Reader {
     }
   }
 
-  /// Numbers 0 ... n - 1, each once, the special pieces first.
+  /// Pieces by id: ids 0 ... n - 1 occur once each, the special pieces first.
   std::vector<std::string> pieces(const Json& model) const {
     if (!model.contains("vocab")) refuse("model has no vocab, expected an object of numbers by piece");
     const Json& vocabulary = model["vocab"];
@@ -233,7 +233,7 @@ class Reader {
     return all;
   }
 
-  /// ["left", "right"], or "left right" as older files have it.
+  /// ["left", "right"], or "left right" as in older files.
   std::pair<std::string, std::string> merge(const Json& item, size_t index) const {
     if (item.is_array() && item.size() == 2 && item[0].is_string() && item[1].is_string())
       return {item[0].get<std::string>(), item[1].get<std::string>()};
@@ -258,7 +258,7 @@ class Reader {
     }
   }
 
-  /// The special pieces are found in any text, whatever stands beside them; nothing else is.
+  /// added_tokens must be the special pieces, which are recognized in any context.
   void check_added(const Json& root) const {
     const bool list = root.contains("added_tokens") && root["added_tokens"].is_array();
     if (!list || root["added_tokens"].size() != kSpecialPieces.size())

@@ -1,6 +1,6 @@
-// tokenizer.json, the file of Hugging Face's package `tokenizers`: written so that the package gives the same pieces
-// and decodes the same text; read whoever wrote it, as long as it asks for nothing but what spec.h lists. The rest is
-// refused by name. A file may come from anywhere: whatever is wrong with it is an Error that names it.
+// tokenizer.json, the format of Hugging Face's package `tokenizers`. The package encodes and decodes written files with
+// the same result. Files of other programs are read if they use only the features that spec.h lists; other features are
+// refused by name. Files are untrusted: every inconsistency is an Error that names the file.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace heed {
 
 std::string tokenizer_json(const TokenizerSpec& spec);
 
-/// path: how errors call the text.
+/// path: the file in messages.
 TokenizerSpec parse_tokenizer_json(const std::string& text, const std::string& path);
 
 }  // namespace heed

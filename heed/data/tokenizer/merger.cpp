@@ -48,10 +48,10 @@ std::vector<Merger::Symbol> Merger::symbols(std::string_view word) const {
   const size_t count = symbols.size();
   if (merges_.empty() || count < 2) return symbols;
 
-  // Neighbors by their places, and a queue of merges that may be out of date: one whose pair has changed is passed by.
+  // A linked list of symbols, and a queue of merges. Queue entries whose pair has changed are skipped.
   std::vector<size_t> next(count), before(count);
-  for (size_t i = 0; i < count; ++i) next[i] = i + 1, before[i] = i - 1;  // count: none after; -1: none before
-  using Waiting = std::tuple<size_t, size_t>;                             // rank, place of the left one
+  for (size_t i = 0; i < count; ++i) next[i] = i + 1, before[i] = i - 1;  // count: no successor; -1: no predecessor
+  using Waiting = std::tuple<size_t, size_t>;                             // rank, index of the left symbol
   std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> queue;
   const auto consider = [&](size_t left) {
     if (left >= count || next[left] >= count) return;
@@ -67,7 +67,7 @@ std::vector<Merger::Symbol> Merger::symbols(std::string_view word) const {
     const Merge* merge = merge_of(symbols[left].piece, symbols[right].piece);
     if (merge == nullptr || merge->rank != rank) continue;
     symbols[left] = {merge->piece, symbols[left].begin, symbols[left].bytes + symbols[right].bytes};
-    symbols[right].bytes = 0;  // gone
+    symbols[right].bytes = 0;  // merged into the left symbol
     next[left] = next[right];
     if (next[left] < count) before[next[left]] = left;
     consider(before[left]);

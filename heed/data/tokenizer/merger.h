@@ -1,6 +1,6 @@
-// Byte-pair encoding of one word (Sennrich et al., 2016): its characters, the last one with the end-of-word mark; then,
-// as long as any two neighbors have a merge, the pair whose merge was learnt first becomes one, of equals the
-// leftmost.
+// Byte-pair encoding of one word (Sennrich et al., 2016). The word is split into characters, the last one with the
+// end-of-word mark. Then the adjacent pair with the earliest learned merge is merged, the leftmost one in a tie, until
+// no pair has a merge.
 
 #pragma once
 
@@ -20,13 +20,13 @@ class Merger {
  public:
   struct Symbol {
     int64_t piece;
-    size_t begin, bytes;  // where it stands in the word
+    size_t begin, bytes;  // byte range in the word
   };
 
-  /// Every part of a merge, and what it makes, is a piece; there are less than 2^32 of them.
+  /// Both parts of a merge and its result must be pieces; there are fewer than 2^32 pieces.
   Merger(const PieceNumbers& numbers, const TokenizerSpec::Merges& merges, std::string end_of_word, int64_t unknown);
 
-  /// A character that is no piece becomes `unknown`. Takes n log n, whatever the word.
+  /// A character that is not a piece becomes `unknown`. Takes O(n log n) time.
   std::vector<Symbol> symbols(std::string_view word) const;
 
  private:

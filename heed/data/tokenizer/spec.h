@@ -1,10 +1,9 @@
-// What a tokenizer is made of, as it stands in tokenizer.json:
+// The parts of a tokenizer, as in tokenizer.json:
 //
-//   normalizer      Replace: one text for another (a blank for U+2581), or none
-//   pre_tokenizer   WhitespaceSplit: words between whitespace, or none: the whole line is one word
-//   model           WordLevel: a word is a piece;  BPE: characters, put together by merges
-//   decoder         BPEDecoder: the end-of-word mark becomes a blank;  Replace;  none: pieces with whitespace in
-//   between
+//   normalizer      Replace: one text by another (a space by U+2581), or none
+//   pre_tokenizer   WhitespaceSplit: splits at whitespace; or none: the whole line is one word
+//   model           WordLevel: a word is a piece;  BPE: characters, joined by merges
+//   decoder         BPEDecoder: the end-of-word mark becomes a space;  Replace;  none: joins pieces with spaces
 
 #pragma once
 
@@ -17,16 +16,16 @@
 
 namespace heed {
 
-/// The pieces with a meaning of their own, at 0 ... 3. Where one of them stands in a text, it is itself.
+/// The special pieces, with ids 0 ... 3. They are recognized in any text.
 inline constexpr std::array<std::string_view, 4> kSpecialPieces = {"<pad>", "<unk>", "<s>", "</s>"};
 
 struct Replacement {
-  std::string from{}, to{};  // from is empty where there is none
+  std::string from{}, to{};  // from empty: no replacement
 
   std::string operator()(std::string text) const {
     size_t at = from.empty() ? std::string::npos : text.find(from);
     if (at == std::string::npos) return text;
-    std::string replaced;  // a new text: replacing in place moves the rest of the line each time
+    std::string replaced;  // replacing in place would move the rest of the line each time
     size_t begin = 0;
     for (; at != std::string::npos; at = text.find(from, begin)) {
       replaced.append(text, begin, at - begin).append(to);
@@ -44,39 +43,38 @@ struct TokenizerSpec {
   Replacement normalize{};
   bool split = false;
   Model model = Model::bpe;
-  std::vector<std::string> pieces{};  // by number, the special ones first
-  Merges merges{};                    // the first goes first
-  std::string end_of_word{};          // what the last character of a word carries: "</w>", or nothing
+  std::vector<std::string> pieces{};  // by id, the special ones first
+  Merges merges{};                    // in order of priority
+  std::string end_of_word{};          // suffix of the last character of a word: "</w>", or empty
   Decoder decoder = Decoder::none;
-  Replacement decode{};  // the decoder's
+  Replacement decode{};  // replacement of the decoder
 };
 
-/// Part of a text: a word, a special piece or, without splitting, all text between special pieces.
+/// Part of a text: a word, a special piece or, without splitting, the text between special pieces.
 struct Chunk {
   struct WordStart {
-    size_t begin;  // byte of the chunk
+    size_t begin;  // byte offset in the chunk
     int64_t word;
   };
 
   std::string text;
-  int64_t special = -1;            // its number
-  int64_t word = -1;               // of its first character; -1: that is whitespace
-  std::vector<WordStart> later{};  // where the word changes inside the chunk, in order
+  int64_t special = -1;            // id of the special piece; -1: none
+  int64_t word = -1;               // index of the word of its first character; -1: whitespace
+  std::vector<WordStart> later{};  // starts of further words in the chunk, in order
 
-  /// Index of the word to which these bytes belong, that of their first character that is no whitespace; -1 if there
-  /// is none.
+  /// Index of the word of the first non-whitespace character in these bytes; -1 if there is none.
   int64_t word_of(size_t begin, size_t bytes) const;
 };
 
-/// The text cut at special pieces and, where asked for, at whitespace. A byte that is not UTF-8 becomes U+FFFD. Words
-/// are those between whitespace in the text as it is given, before it is normalized.
+/// Splits the text at special pieces and, if `split`, at whitespace. An invalid UTF-8 byte becomes U+FFFD. Words are
+/// determined in the original text, before normalization.
 std::vector<Chunk> chunks(std::string_view text, const Replacement& normalize, bool split);
 
 /// Whether the script of the character is written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer,
 /// Burmese. Korean is written with spaces.
 bool is_unspaced(char32_t character);
 
-/// Words between whitespace.
+/// Whitespace-separated words.
 std::vector<std::string> whitespace_words(std::string_view text);
 
 /// Counts the words of a text, character by character.
@@ -88,7 +86,7 @@ class WordCounter {
 
  private:
   int64_t word_ = -1;
-  bool inside_ = false;  // of a word
+  bool inside_ = false;  // inside a word
 };
 
 }  // namespace heed

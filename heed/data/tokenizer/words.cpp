@@ -1,4 +1,4 @@
-// Words between whitespace, the most frequent ones.
+// The most frequent whitespace-separated words.
 
 #include "heed/data/tokenizer.h"
 #include "heed/data/tokenizer/counted.h"
