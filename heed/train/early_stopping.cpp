@@ -26,7 +26,7 @@ bool EarlyStopping::validated(double metric) {
 }
 
 nlohmann::json EarlyStopping::state() const {
-  nlohmann::json best;  // null: none yet
+  nlohmann::json best;  // null: no best yet
   if (has_best_) best = best_;
   return {{"best", best}, {"waited", waited_}};
 }

@@ -1,4 +1,4 @@
-// Early stopping: enough validations in a row without a new best.
+// Early stopping after a number of consecutive validations without a new best.
 
 #pragma once
 
@@ -8,23 +8,27 @@
 
 namespace heed {
 
+/// Which values of a metric are better.
 enum class Better { lower, higher };
 
 class EarlyStopping {
  public:
-  /// patience: validations without a new best after which to stop; 0 never stops.
+  /// patience: consecutive validations without a new best before stopping; 0: never stops.
   EarlyStopping(int64_t patience, Better better);
 
-  /// Takes the metric of a validation; true when it is a new best. Equal is not better, and NaN never is.
+  /// Records the metric of a validation; returns whether it is a new best. Equal or non-finite values are not.
   bool validated(double metric);
+  /// Whether to stop.
   bool exhausted() const { return patience_ > 0 && waited_ >= patience_; }
-  /// Waits anew; the best stays.
+  /// Resets the count of validations without a new best; keeps the best.
   void wait_again() { waited_ = 0; }
 
   bool has_best() const { return has_best_; }
   double best() const { return best_; }
+  /// Consecutive validations without a new best.
   int64_t waited() const { return waited_; }
 
+  /// For checkpoints: {"best": 1.5, "waited": 0}. restore() throws an Error on any other form.
   nlohmann::json state() const;
   void restore(const nlohmann::json& state);
 

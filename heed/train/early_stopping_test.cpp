@@ -1,4 +1,4 @@
-// When to stop.
+// Tests of early stopping.
 
 #include "heed/train/early_stopping.h"
 
@@ -24,7 +24,7 @@ TEST(EarlyStopping, WaitsForItsPatience) {
   EXPECT_EQ(stopping.best(), 2);
 }
 
-TEST(EarlyStopping, StartsToWaitAnewAtEachBest) {
+TEST(EarlyStopping, ResetsItsCountAtEachBest) {
   EarlyStopping stopping(2, Better::higher);
   for (const double bleu : {10.0, 9.0, 11.0, 10.5}) stopping.validated(bleu);
   EXPECT_EQ(stopping.waited(), 1);
@@ -32,7 +32,7 @@ TEST(EarlyStopping, StartsToWaitAnewAtEachBest) {
   EXPECT_EQ(stopping.best(), 11);
 }
 
-TEST(EarlyStopping, TakesNoBestFromWhatIsNotANumber) {
+TEST(EarlyStopping, IgnoresNonFiniteMetrics) {
   EarlyStopping stopping(2, Better::higher);
   EXPECT_FALSE(stopping.validated(std::nan("")));
   EXPECT_FALSE(stopping.validated(INFINITY));

@@ -1,7 +1,7 @@
-// All parameters of a module side by side in one tensor, and their gradients in another.
+// All trainable parameters of a module in one contiguous tensor, and their gradients in another.
 //
-// The parameters become views of them. A norm, an optimizer's step, a moving average and a sum over processes are then
-// a few operations on one tensor each instead of some for every parameter, and a checkpoint holds them in one piece.
+// The parameters become views of these tensors. A norm, an optimizer step, a moving average and a sum over processes
+// are then a few operations on one tensor instead of several per parameter, and a checkpoint stores one tensor.
 
 #pragma once
 
@@ -14,25 +14,26 @@ namespace heed {
 
 class FlatParameters {
  public:
-  /// Those that are trained, on one device and of one type. Call it when the module stands where it shall stay.
+  /// Takes the parameters that require gradients; they must have one device and dtype. Move the module to its device
+  /// first.
   explicit FlatParameters(torch::nn::Module& module);
 
   at::Tensor& values() { return values_; }  // [n]
   at::Tensor& grads() { return grads_; }    // [n]
   int64_t count() const { return values_.numel(); }
 
-  /// Before a backward pass.
+  /// Sets all gradients to 0; call it before a backward pass.
   void zero_gradients();
-  /// Brings gradients that autograd put elsewhere back into gradients().
+  /// Copies gradients that autograd stored in other tensors back into grads(); call it after a backward pass.
   void gather_gradients();
-  /// The first parameter that has a gradient or a value that is not finite, or "".
+  /// Name of the first parameter with a non-finite gradient or value; "" if there is none.
   std::string not_finite() const;
 
  private:
   struct Part {
     std::string name;
     at::Tensor parameter;
-    at::Tensor grads;  // its view
+    at::Tensor grads;  // view of grads_
   };
   std::vector<Part> parts_;
   at::Tensor values_, grads_;

@@ -1,8 +1,8 @@
-// Optimizers, by words: adam(0.9, 0.98), adamw(decay=0.01), sgd(momentum=0.9). They work on flat tensors; what they
-// remember stands outside, in tensors with names, so that a checkpoint can hold it.
+// Optimizers, made from specs: adam(0.9, 0.98), adamw(weight_decay=0.01), sgd(momentum=0.9). They work on flat tensors.
+// Their state is kept outside, in named tensors, so that it can be saved in a checkpoint.
 //
-// (Those of libtorch in C++ keep a state for each parameter under keys that differ from version to version, and take
-// some ten operations for each parameter and step.)
+// (The optimizers of libtorch keep a state per parameter under keys that differ between versions, and take about ten
+// operations per parameter and step.)
 
 #pragma once
 
@@ -21,11 +21,11 @@ class Optimizer {
   using State = std::map<std::string, at::Tensor>;  // [n] each; empty before the first step
 
   virtual ~Optimizer() = default;
-  /// Moves values against gradients, both [n]; number: of this step, from 1.
+  /// Updates `values` [n] in place with `grads` [n]. rate: learning rate; number: index of this step, from 1.
   virtual void step(State& state, at::Tensor& values, const at::Tensor& grads, double rate, int64_t number) const = 0;
 
  protected:
-  /// The tensor of that name, zeros at first.
+  /// The state tensor of that name, initialized with zeros.
   static at::Tensor& remembered(State& state, const std::string& name, const at::Tensor& like) {
     auto& tensor = state[name];
     if (!tensor.defined()) tensor = at::zeros_like(like);

@@ -11,7 +11,7 @@
 namespace heed::testing {
 namespace {
 
-/// Five steps down (x - 1)^4 / 4 from the same position, ours and torch's.
+/// Compares five steps on (x - 1)^4 / 4 from the same start with torch's optimizer.
 template <typename Theirs, typename Options>
 void expect_as_torch(const std::string& spec, const Options& options) {
   const auto start = at::linspace(-1, 2, 6, at::kDouble);
@@ -39,7 +39,7 @@ TEST(Optimizer, StepsAsThoseOfTorch) {
   expect_as_torch<torch::optim::SGD>("sgd", torch::optim::SGDOptions(0.1));
 }
 
-TEST(Optimizer, RefusesWordsThatCannotBe) {
+TEST(Optimizer, RefusesInvalidSpecs) {
   for (const char* spec : {"adam(1.5)", "adam(weight_decay=-1)", "sgd(momentum=1)", "adm", "adam(speed=3)"})
     EXPECT_THROW(Catalogue<Optimizer>::make(spec), Error) << spec;
 }
@@ -63,7 +63,7 @@ TEST(FlatParameters, AreViewsOfOneTensorAndSoAreTheirGradients) {
   EXPECT_EQ(flat.not_finite(), "bias");
 }
 
-TEST(FlatParameters, BringsGradientsBackThatStandElsewhere) {
+TEST(FlatParameters, CopiesBackGradientsOfOtherTensors) {
   torch::nn::Linear layer(2, 1);
   FlatParameters flat(*layer);
   layer->weight.mutable_grad() = at::ones({1, 2});

@@ -1,4 +1,4 @@
-// What launchers leave in the environment, as they leave it.
+// Environment variables as the launchers set them.
 
 #include "heed/train/process_rank.h"
 
@@ -55,7 +55,7 @@ Variables with(Variables variables, const Variables& more) {
   return variables;
 }
 
-TEST(ProcessRank, IsASingleProcessWhereNothingIsSaid) {
+TEST(ProcessRank, IsASingleProcessWithoutVariables) {
   const ProcessRank alone = process({});
   EXPECT_EQ(alone.rank, 0);
   EXPECT_EQ(alone.world, 1);
@@ -64,7 +64,7 @@ TEST(ProcessRank, IsASingleProcessWhereNothingIsSaid) {
   EXPECT_EQ(process({{"RANK", ""}, {"WORLD_SIZE", ""}}).world, 1);
 }
 
-TEST(ProcessRank, ReadsTheFourVariablesOfAPersonAndTakesTheRankForTheLocalOne) {
+TEST(ProcessRank, ReadsVariablesSetByHandAndUsesTheRankAsLocalRank) {
   const ProcessRank by_hand =
       process({{"RANK", "1"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "12345"}});
   EXPECT_EQ(by_hand.rank, 1);
@@ -75,7 +75,7 @@ TEST(ProcessRank, ReadsTheFourVariablesOfAPersonAndTakesTheRankForTheLocalOne) {
   EXPECT_EQ(by_hand.launcher, "environment");
 }
 
-TEST(ProcessRank, ReadsTorchrunAndLeavesItsPortToIt) {
+TEST(ProcessRank, ReadsTorchrunAndAvoidsItsPort) {
   const ProcessRank torchrun = process(kTorchrun);
   EXPECT_EQ(torchrun.rank, 3);
   EXPECT_EQ(torchrun.local_rank, 1);
@@ -111,7 +111,7 @@ TEST(ProcessRank, AsksForTheMasterWhereMpirunUsesSeveralMachines) {
   EXPECT_EQ(told.port, 4000);
 }
 
-TEST(ProcessRank, ReadsSlurmAndMeetsAtTheFirstHost) {
+TEST(ProcessRank, ReadsSlurmAndUsesTheFirstHostAsMaster) {
   const ProcessRank slurm = process(kSlurm);
   EXPECT_EQ(slurm.rank, 5);
   EXPECT_EQ(slurm.world, 8);
@@ -132,12 +132,12 @@ TEST(ProcessRank, IsASingleProcessInAnAllocationWithOneTaskOrWithoutSrun) {
   EXPECT_EQ(process({{"SLURM_NTASKS", "8"}, {"SLURM_JOB_NODELIST", "gpu07"}}).world, 1);
 }
 
-TEST(ProcessRank, BelievesTorchrunInsideSlurmAndMpirun) {
+TEST(ProcessRank, PrefersTorchrunInsideSlurmAndMpirun) {
   EXPECT_EQ(process(with(kTorchrun, kSlurm)).rank, 3);
   EXPECT_EQ(process(with(kTorchrun, kOpenMpi)).rank, 3);
 }
 
-TEST(ProcessRank, RefusesHalfOfThem) {
+TEST(ProcessRank, RefusesIncompleteVariables) {
   expect_named({{"RANK", "0"}}, {"RANK=0", "WORLD_SIZE is not set"});
   expect_named({{"WORLD_SIZE", "2"}}, {"RANK is not set", "WORLD_SIZE=2"});
   expect_named({{"RANK", "0"}, {"WORLD_SIZE", "2"}}, {"MASTER_ADDR is not set", "WORLD_SIZE=2"});
@@ -147,7 +147,7 @@ TEST(ProcessRank, RefusesHalfOfThem) {
   expect_named({{"SLURM_PROCID", "0"}}, {"SLURM_NTASKS is not set"});
 }
 
-TEST(ProcessRank, RefusesWhatContradictsItself) {
+TEST(ProcessRank, RefusesContradictoryVariables) {
   expect_named({{"RANK", "2"}, {"WORLD_SIZE", "2"}}, {"RANK=2", "WORLD_SIZE=2"});
   expect_named({{"RANK", "0"}, {"WORLD_SIZE", "0"}}, {"WORLD_SIZE=0"});
   expect_named(with(kOpenMpi, {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}}),
@@ -155,7 +155,7 @@ TEST(ProcessRank, RefusesWhatContradictsItself) {
   expect_named(with(kTorchrun, {{"LOCAL_RANK", "4"}}), {"LOCAL_RANK=4", "WORLD_SIZE=4"});
 }
 
-TEST(ProcessRank, RefusesWhatIsNoNumber) {
+TEST(ProcessRank, RefusesValuesThatAreNotNumbers) {
   expect_named({{"RANK", "first"}, {"WORLD_SIZE", "2"}}, {"RANK='first'", "whole number"});
   expect_named({{"RANK", "-1"}, {"WORLD_SIZE", "2"}}, {"RANK='-1'"});
   expect_named(with(kTorchrun, {{"MASTER_PORT", "70000"}}), {"MASTER_PORT=70000"});

@@ -12,9 +12,9 @@
 namespace heed {
 namespace {
 
-constexpr char kDone = '+', kFailed = '-';  // the first character of what rank 0 posts after its work
+constexpr char kDone = '+', kFailed = '-';  // first character of the text that rank 0 posts after its work
 constexpr std::chrono::milliseconds kLongestPause(50);
-constexpr int64_t kBucketBytes = 32 << 20;  // few calls, and little memory beside the tensors themselves
+constexpr int64_t kBucketBytes = 32 << 20;  // few calls, and little memory in addition to the tensors
 
 std::chrono::milliseconds timeout_or_default(std::chrono::milliseconds given) {
   if (given.count() > 0) return given;
@@ -27,12 +27,12 @@ std::chrono::milliseconds timeout_or_default(std::chrono::milliseconds given) {
   return std::chrono::milliseconds(static_cast<int64_t>(seconds * 1000));
 }
 
-/// Without the stack of calls that torch adds.
+/// Drops the stack trace that torch appends.
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// The tensors from `from` on that travel with it: of its type, until the bucket is full. Never none.
+/// End of the bucket that starts at `from`: tensors of one dtype up to kBucketBytes, at least one.
 size_t end_of_bucket(const std::vector<at::Tensor>& tensors, size_t from) {
   int64_t bytes = 0;
   size_t to = from;
@@ -94,12 +94,12 @@ void Processes::checked(const std::string& what, const std::function<void()>& ca
   }
 }
 
-/// Tensors of one type, one after the other, as one; then back to where they were.
+/// Applies `call` to each bucket as one flat tensor and copies the results back.
 void Processes::together(const char* what, const std::vector<at::Tensor>& tensors, const Call& call) {
   const at::NoGradGuard no_grad;
   for (const auto& tensor : tensors)
     check(tensor.defined() && tensor.layout() == at::kStrided, "train/processes: ", what,
-          " of a tensor that is undefined or sparse; expected dense ones");
+          ": got an undefined or sparse tensor, expected dense tensors");
   for (size_t from = 0; from < tensors.size();) {
     const size_t to = end_of_bucket(tensors, from);
     std::vector<at::Tensor> parts;
@@ -170,7 +170,7 @@ std::vector<double> Processes::from_first(const std::string& what, const std::fu
     } catch (const std::exception& error) {
       failed_ = true;
       group_->post(key, kFailed + std::string(error.what()));
-      group_->silent_after_failure();  // the texts last until all have read them
+      group_->silent_after_failure();  // waits until all processes have read the text
       throw;
     }
     return numbers;
@@ -194,7 +194,7 @@ void Processes::wait_for_first(const std::string& what, const std::function<void
   });
 }
 
-/// Asks again and again: a wait inside of torch would end with the timeout.
+/// Polls: a wait inside torch would be subject to the timeout.
 std::string Processes::received_from_first(const std::string& key, const std::string& what) {
   auto pause = std::chrono::milliseconds(1);
   try {
@@ -210,7 +210,7 @@ std::string Processes::received_from_first(const std::string& key, const std::st
   }
 }
 
-/// One sum of bytes: each text has a place of its own, where all others add 0.
+/// Uses one sum of bytes: each text has its own range, to which the other processes add 0.
 std::vector<std::string> Processes::gather(const std::string& mine) {
   std::vector<double> sizes(static_cast<size_t>(world()), 0.0);
   sizes[static_cast<size_t>(rank())] = static_cast<double>(mine.size());

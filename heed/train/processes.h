@@ -1,18 +1,17 @@
 // Several processes that train one model (c10d: gloo, NCCL), each on its share of every batch.
 //
 //   const auto everyone = Processes::join(rank_from_environment());
-//   everyone->broadcast(parameters);                       // begin alike
-//   const double tokens = everyone->sum(own_tokens);       // of the global batch
+//   everyone->broadcast(parameters);                       // same start
+//   const double tokens = everyone->sum(own_tokens);       // tokens of the global batch
 //   (own_loss_sum / tokens).backward();
-//   everyone->sum_gradients(parameters);                   // now those of the global batch
-//   everyone->wait_for_first("save", [&] { save(); });     // what rank 0 does alone may take longer than the timeout
-//   everyone->barrier();                                   // before the end: nobody leaves while another still talks
+//   everyone->sum_gradients(parameters);                   // now the gradients of the global batch
+//   everyone->wait_for_first("save", [&] { save(); });     // work of rank 0 alone; may exceed the timeout
+//   everyone->barrier();                                   // before the end: no process exits during a call
 //
-// Two processes equal one only because the loss is a sum over all tokens divided by their global number: the mean of
-// two means weighs a token by who happened to get it.
+// Two processes compute the same as one only because the loss is the sum over all tokens divided by their global
+// number: a mean of per-process means would weight tokens by the share they are in.
 //
-// All processes make the same calls in the same order. One process alone needs no group: every call gives back what
-// came.
+// All processes make the same calls in the same order. A single process needs no group: every call returns its input.
 
 #pragma once
 
@@ -32,8 +31,9 @@ class Group;
 
 class Processes {
  public:
-  /// Waits for the others. `device` is where the tensors of this process are; with several GPUs that of local_rank.
-  /// A call that nobody answers for `timeout` (0: HEED_TIMEOUT in seconds, else 10 minutes) fails, naming the silent.
+  /// Waits for the other processes. `device`: device of the tensors of this process; with several GPUs, the one of
+  /// local_rank. A call that is not completed within `timeout` (0: HEED_TIMEOUT in seconds, default 10 minutes) throws
+  /// an Error that names the ranks that do not respond.
   static std::shared_ptr<Processes> join(const ProcessRank& process, at::Device device = at::kCPU,
                                          std::chrono::milliseconds timeout = {});
   ~Processes();
@@ -43,27 +43,28 @@ class Processes {
   int world() const { return process_.world; }
   bool first() const { return process_.rank == 0; }
 
-  /// In place, the same bits everywhere. Tensors travel together, in buckets that depend on their sizes only.
+  /// Sums over processes in place; the result is bitwise equal on all. Tensors are sent in buckets that depend only on
+  /// their sizes and dtypes.
   void sum(const std::vector<at::Tensor>& tensors);
   double sum(double number);
   std::vector<double> sum(std::vector<double> numbers);
 
-  /// Gradients summed over processes. One without a gradient here counts as 0; without one anywhere it keeps none.
+  /// Sums gradients over processes. A parameter without a gradient counts as 0; it stays undefined if it is undefined
+  /// in every process.
   void sum_gradients(const std::vector<at::Tensor>& parameters);
 
-  /// In place: what rank 0 has.
+  /// Overwrites the tensors with those of rank 0.
   void broadcast(const std::vector<at::Tensor>& tensors);
 
-  /// True if any process says true: did anyone ask to stop?
+  /// Logical or over processes, for example of stop requests.
   bool any(bool mine);
 
-  /// Rank 0 does the work while the others wait, however long it takes; all get its numbers. `what` completes the
-  /// sentence "rank 0 could not ...": what rank 0 throws ends the wait of the others with its message, and so does its
-  /// death.
+  /// Rank 0 runs `work` while the others wait without timeout; all return its numbers. If rank 0 throws or dies, the
+  /// others throw an Error with its message. `what` completes the sentence "rank 0 could not ...".
   std::vector<double> from_first(const std::string& what, const std::function<std::vector<double>()>& work);
   void wait_for_first(const std::string& what, const std::function<void()>& work);
 
-  /// The texts of all processes, by rank.
+  /// The texts of all processes, in order of rank.
   std::vector<std::string> gather(const std::string& mine);
 
   void barrier();
@@ -81,7 +82,7 @@ class Processes {
   at::Device device_;
   int64_t calls_ = 0, waits_ = 0;
   bool failed_ = false;
-  std::unique_ptr<Group> group_;  // none for one process
+  std::unique_ptr<Group> group_;  // null for a single process
 };
 
 }  // namespace heed

@@ -1,7 +1,6 @@
-// HEED_GLOO and HEED_NCCL are set by cmake/torch.cmake, where the headers of the two are found that torch was built
-// with.
+// cmake/torch.cmake sets HEED_GLOO and HEED_NCCL if it finds the headers of the versions that torch was built with.
 //
-// A group is a ProcessGroup in torch 1.13 and a Backend in 2.x; what is called of it is the same in both.
+// A group is a ProcessGroup in torch 1.13 and a Backend in 2.x; the methods used here are the same in both.
 
 #include "heed/train/processes_group.h"
 
@@ -37,7 +36,7 @@ Store open_store(const ProcessRank& process, Timeout timeout) {
 }
 
 #ifdef HEED_GLOO
-/// Closes the connections, so that those who wait for this process notice too.
+/// Closes the connections, so that processes waiting for this one fail too.
 void give_up(c10::intrusive_ptr<c10d::ProcessGroupGloo>& backend) {
   backend.reset();
 }
@@ -88,14 +87,14 @@ class C10dGroup final : public Group {
       failed_ = true;
       give_up(backend_);
       store_->set(noticed(rank_), std::vector<uint8_t>{1});
-      // Rank 0 holds the store, so it leaves last.
+      // Rank 0 hosts the store, so it exits last.
       const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(rank_ == 0 ? 3000 : 2000);
       while (!others.empty() && std::chrono::steady_clock::now() < until) {
         std::erase_if(others, [&](int rank) { return store_->check({noticed(rank)}); });
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
       }
     } catch (const std::exception&) {
-      return {0};  // the store is gone, and rank 0 with it
+      return {0};  // the store is unreachable, so rank 0 has exited
     }
     if (rank_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
     return others;
@@ -111,7 +110,7 @@ class C10dGroup final : public Group {
 };
 
 #ifdef HEED_GLOO
-/// GLOO_SOCKET_IFNAME=eth0,eth1 names interfaces, as in torch's Python; else that of the host's name, or of loopback.
+/// GLOO_SOCKET_IFNAME=eth0,eth1 names the interfaces, as in PyTorch; default: that of the host name, or loopback.
 std::vector<std::shared_ptr<::gloo::transport::Device>> gloo_devices(const ProcessRank& process) {
   std::vector<std::shared_ptr<::gloo::transport::Device>> devices;
   const char* named = std::getenv("GLOO_SOCKET_IFNAME");
@@ -135,19 +134,19 @@ std::unique_ptr<Group> open_gloo(const ProcessRank& process, Timeout timeout) {
 
 #ifdef HEED_NCCL
 std::unique_ptr<Group> open_nccl(const ProcessRank& process, at::Device device, Timeout timeout) {
-  // ProcessGroupNCCL carries structures of NCCL whose layout depends on its version.
+  // ProcessGroupNCCL contains NCCL structs whose layout depends on the NCCL version.
   const uint64_t loaded = torch::cuda::nccl::version();  // major, minor, patch in 32, 16 and 16 bits
   check(loaded >> 32 == NCCL_MAJOR && (loaded >> 16 & 0xFFFF) == NCCL_MINOR, "train/processes: torch brings NCCL ",
         loaded >> 32, ".", loaded >> 16 & 0xFFFF, ", but Heed was built with the header of ", NCCL_MAJOR, ".",
         NCCL_MINOR, "; configure with -DHEED_NCCL_HEADERS=<folder of the nccl.h of this torch>");
-  // wait() then waits, and throws when time is up; without it a thread of torch ends the process.
+  // Makes wait() block and throw on timeout; otherwise a thread of torch would end the process.
   setenv("TORCH_NCCL_BLOCKING_WAIT", "1", /*overwrite=*/0);
   auto store = open_store(process, timeout);
   auto options = c10d::ProcessGroupNCCL::Options::create();
   options->timeout = timeout;
   auto backend = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, process.rank, process.world, options);
   auto group = std::make_unique<C10dGroup<c10d::ProcessGroupNCCL>>(process, std::move(store), std::move(backend));
-  group->sum(at::zeros({1}, device));  // connects; a mistake in the set-up is noticed here
+  group->sum(at::zeros({1}, device));  // connects, so that a wrong setup fails here
   return group;
 }
 #endif

@@ -1,5 +1,5 @@
-// EveryProcess.* holds for any number of processes. Here it runs alone, then in 2 and 3 processes that the tests below
-// start; by hand, under a launcher: mpirun -n 3 build/release/bin/train_test --gtest_filter='EveryProcess.*'
+// EveryProcess.* holds for any number of processes. It runs in a single process, then in 2 and 3 processes started by
+// the tests below. To run it under a launcher: mpirun -n 3 build/release/bin/train_test --gtest_filter='EveryProcess.*'
 
 #include "heed/train/processes.h"
 
@@ -33,7 +33,7 @@ class EveryProcess : public ::testing::Test {
   static double sum_of_ranks() { return world_ * (world_ - 1) / 2.0; }
 };
 
-/// Numbers whose sums are exact, different in every process and place.
+/// Numbers with exact sums, different in every process and at every position.
 at::Tensor own(at::IntArrayRef shape, int rank, at::ScalarType type) {
   int64_t count = 1;
   for (const int64_t size : shape) count *= size;
@@ -84,7 +84,7 @@ TEST_F(EveryProcess, HasWhatRankZeroHasAfterABroadcast) {
   EXPECT_TRUE(at::equal(mine[2], own({2, 2}, 0, at::kFloat).t()));
 }
 
-TEST_F(EveryProcess, HearsWhenAnyoneAsksToStop) {
+TEST_F(EveryProcess, KnowsWhetherAnyProcessSaysTrue) {
   EXPECT_FALSE(everyone_->any(false));
   EXPECT_TRUE(everyone_->any(rank_ == world_ - 1));
   EXPECT_TRUE(everyone_->any(true));
@@ -97,9 +97,9 @@ TEST_F(EveryProcess, GathersTextsByRank) {
   for (const auto& text : everyone_->gather("")) EXPECT_EQ(text, "");
 }
 
-// loss = sum over all rows of w . x, over the number of rows: d/dw is the mean of x, however rows are shared out.
+// loss = sum over all rows of w . x / number of rows: d/dw is the mean of x for any split of the rows.
 TEST_F(EveryProcess, HasTheGradientOfTheGlobalBatch) {
-  const auto all = own({2 * world_ + 1, 3}, 0, at::kDouble);  // the last process has a row more than the others
+  const auto all = own({2 * world_ + 1, 3}, 0, at::kDouble);  // the last process has one more row than the others
   const auto rows = all.narrow(0, 2 * rank_, rank_ == world_ - 1 ? 3 : 2);
   auto w = at::ones({3}, at::kDouble).requires_grad_();
   auto first_only = at::ones({2}, at::kDouble).requires_grad_();
@@ -124,13 +124,13 @@ TEST_F(EveryProcess, RefusesAnUndefinedTensorWhereThereAreSeveral) {
 }
 
 TEST_F(EveryProcess, WaitsAtABarrier) {
-  everyone_->barrier();  // and nobody has left while another was still in a test above
+  everyone_->barrier();  // no process has exited while another still ran a test above
 }
 
-/// The last rank dies between two calls; the others say which call failed and who is silent.
+/// The last rank dies between two calls; the others report which call failed and which rank does not respond.
 class EveryOtherProcess : public EveryProcess {};
 
-TEST_F(EveryOtherProcess, SaysWhoIsSilent) {
+TEST_F(EveryOtherProcess, NamesTheRankThatDoesNotRespond) {
   everyone_->barrier();
   if (world_ > 1 && rank_ == world_ - 1) std::_Exit(7);
   std::string text = "nothing was refused";
@@ -165,7 +165,7 @@ TEST_F(EveryPatientProcess, DoesNotWaitForEver) {
     EXPECT_NO_THROW(everyone_->barrier());
 }
 
-TEST_F(EveryProcess, GetsWhatTheFirstWorkedOut) {
+TEST_F(EveryProcess, ReturnsTheNumbersOfRankZero) {
   int works = 0;
   for (int round = 1; round <= 3; ++round) {
     const auto numbers = everyone_->from_first("think", [&] {
@@ -180,7 +180,7 @@ TEST_F(EveryProcess, GetsWhatTheFirstWorkedOut) {
   EXPECT_EQ(everyone_->sum(1.0), world_);
 }
 
-/// What rank 0 throws ends all of them, with its message.
+/// An exception of rank 0 ends all processes with its message.
 class EveryDisappointedProcess : public EveryProcess {};
 
 TEST_F(EveryDisappointedProcess, EndsWithTheMessageOfTheFirst) {
@@ -257,7 +257,7 @@ TEST(Processes, NoticeThatTheFirstDiedWhileTheyWaited) {
   EXPECT_EQ(exit_codes("EveryOrphanedProcess.*", 3), (std::vector<int>{7, 0, 0}));
 }
 
-TEST(Processes, SayWhereTheyWaitedForOthersThatNeverCame) {
+TEST(Processes, ReportWhereTheyWaitedForMissingProcesses) {
   SKIP_WITHOUT_GLOO;
   ProcessRank process;
   process.world = 2;
@@ -289,8 +289,8 @@ TEST(Processes, AreRefusedWithTheCureWhereTheBuildHasNoGroup) {
   }
 }
 
-// A GPU takes one process of a group, so here there is one, and its sums are what it had.
-TEST(Processes, TalkThroughNcclOnAGpu) {
+// NCCL allows one process per GPU, so the group has one process, and sums return their input.
+TEST(Processes, UseNcclOnAGpu) {
   if (!no_group(at::kCUDA).empty()) GTEST_SKIP() << no_group(at::kCUDA);
   if (!at::hasCUDA()) GTEST_SKIP() << "there is no GPU";
   ProcessRank process;
@@ -306,7 +306,7 @@ TEST(Processes, TalkThroughNcclOnAGpu) {
   EXPECT_TRUE(at::equal(bytes.cpu(), own({10}, 1, at::kByte)));
 }
 
-TEST(Processes, RefuseATimeoutThatIsNoNumber) {
+TEST(Processes, RefuseATimeoutThatIsNotANumber) {
   ::setenv("HEED_TIMEOUT", "soon", 1);
   EXPECT_THROW(Processes::join({}), Error);
   ::unsetenv("HEED_TIMEOUT");

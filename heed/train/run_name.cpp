@@ -16,7 +16,7 @@ struct Change {
   std::string key, value;
 };
 
-/// A value in one line, lists too.
+/// A value on one line, including lists.
 std::string flat_value(const Setting& value) {
   if (value.form == Setting::Form::scalar) return value.text;
   if (value.form == Setting::Form::absent) return "null";
@@ -36,7 +36,7 @@ void collect_changes(const Setting& setting, const std::string& path, std::vecto
     return;
   }
   for (size_t i = 0; i < setting.names.size(); ++i) {
-    const std::string& name = setting.names[i];  // "" for a value that keys were added to
+    const std::string& name = setting.names[i];  // "": the short form of a map that also has keys
     collect_changes(setting.items[i], path.empty() || name.empty() ? path + name : path + "." + name, changes);
   }
 }
@@ -47,7 +47,7 @@ std::string without_section(const std::string& key) {
   return key;
 }
 
-/// Only what no shell and no file system minds; blanks around signs are dropped.
+/// Keeps characters that are safe in shells and file systems; spaces are dropped.
 std::string safe_text(const std::string& text) {
   std::string safe;
   for (const char letter : text) {

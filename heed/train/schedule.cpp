@@ -12,13 +12,13 @@ namespace heed {
 
 std::shared_ptr<Schedule> Schedule::make(const std::string& spec, const ScheduleOf& run) {
   auto schedule = Parts::make(spec, run);
-  schedule->factor(schedule->warmup() + 1);  // what it lacks is said now, not when the warm-up is over
+  schedule->factor(schedule->warmup() + 1);  // reports a missing total now, not after the warm-up
   return schedule;
 }
 
 void Schedule::read_warmup(const Options& options, int64_t default_value) {
   warmup_ = options.integer("warmup_steps", default_value);
-  check(warmup_ >= 0, options.part(), ": warmup is ", warmup_, ", expected 0 steps or more");
+  check(warmup_ >= 0, options.part(), ": warmup_steps is ", warmup_, ", expected 0 steps or more");
 }
 
 double Schedule::factor(int64_t step) const {
@@ -46,12 +46,12 @@ class Constant final : public Schedule {
   double after_warmup(int64_t) const override { return 1; }
 };
 
-// sqrt(warmup / step): the schedule of Vaswani et al., 2017, which is this times the rate (d warmup)^-0.5.
+// sqrt(warmup / step). The schedule of Vaswani et al., 2017 is this factor with the learning rate (d warmup)^-0.5.
 class InverseSqrt final : public Schedule {
  public:
   InverseSqrt(const Options& options, const ScheduleOf&) {
     read_warmup(options, 4000);
-    check(warmup() >= 1, options.part(), ": warmup is ", warmup(), ", expected 1 step or more");
+    check(warmup() >= 1, options.part(), ": warmup_steps is ", warmup(), ", expected 1 step or more");
   }
 
  private:
@@ -60,7 +60,7 @@ class InverseSqrt final : public Schedule {
   }
 };
 
-/// From 1 at the end of the warm-up to `floor` at step `total`, and floor from there on.
+/// Falls from 1 at the end of the warm-up to `floor` at step `total`, then stays at `floor`.
 class Falling : public Schedule {
  public:
   Falling(const Options& options, const ScheduleOf& run) : asked_(options.part()) {
@@ -69,8 +69,8 @@ class Falling : public Schedule {
     floor_ = options.number("floor", 0);
     check(total_ >= 0, asked_, ": total is ", total_, ", expected the steps of the run");
     check(0 <= floor_ && floor_ <= 1, asked_, ": floor is ", floor_, ", expected 0 <= floor <= 1");
-    check(total_ == 0 || total_ > warmup(), asked_, ": total is ", total_, ", expected more than warmup = ", warmup(),
-          "; lower warmup, or train for more steps");
+    check(total_ == 0 || total_ > warmup(), asked_, ": total is ", total_,
+          ", expected more than warmup_steps = ", warmup(), "; lower warmup_steps, or train for more steps");
   }
 
  private:

@@ -1,10 +1,10 @@
-// Learning-rate schedules by words: a factor on train.lr for each step.
+// Learning-rate schedules, made from specs: a factor on train.lr for each step.
 //
-//   constant   inverse_sqrt(warmup=4000)   cosine(500)   linear(500, total=20000)   plateau(0.5, patience=3)
+//   constant   inverse_sqrt(warmup_steps=4000)   cosine(500)   linear(500, total=20000)   plateau(0.5, patience=3)
 //
-// Steps count from 1, the first update. Every schedule warms up on a straight line, step / warmup, and stands at 1
-// when the warm-up is over. The factor depends on the step alone, but for plateau, which also hears of validations and
-// whose state goes into the checkpoint.
+// Steps count from 1, the first update. Every schedule warms up linearly, step / warmup_steps, to 1 at the end of the
+// warm-up. The factor depends on the step alone, except for plateau, which also depends on the validation metrics and
+// has a state in the checkpoint.
 
 #pragma once
 
@@ -19,10 +19,10 @@
 
 namespace heed {
 
-/// What a schedule knows of the run.
+/// Properties of the run that a schedule uses.
 struct ScheduleOf {
-  int64_t steps = 0;  // updates of the whole run; 0: not known
-  Better better = Better::lower;
+  int64_t steps = 0;              // updates of the whole run; 0: unknown
+  Better better = Better::lower;  // of the validation metric
 };
 
 class Schedule {
@@ -30,21 +30,22 @@ class Schedule {
   static constexpr const char* kKind = "schedule";
   using Parts = Catalogue<Schedule, ScheduleOf>;
 
-  /// "cosine(500)"
+  /// Makes a schedule from a spec such as "cosine(500)"; an invalid spec is an Error.
   static std::shared_ptr<Schedule> make(const std::string& spec, const ScheduleOf& run);
 
   virtual ~Schedule() = default;
 
-  /// What to multiply the learning rate with at this update.
+  /// Factor on the learning rate at this update; step >= 1.
   double factor(int64_t step) const;
 
-  /// Takes the metric of a validation.
+  /// Called with the metric of each validation.
   virtual void validated(double /*metric*/) {}
+  /// State for a checkpoint; {} unless the schedule depends on validations.
   virtual nlohmann::json state() const;
   virtual void restore(const nlohmann::json&) {}
 
  protected:
-  /// Reads the option warmup. Called where its turn is among the options, so that bare numbers find their names.
+  /// Reads the option warmup_steps. The order of these calls defines the order of positional options.
   void read_warmup(const Options& options, int64_t default_value);
   int64_t warmup() const { return warmup_; }
 

@@ -1,4 +1,4 @@
-// Learning-rate schedules, with numbers to check in the head.
+// Learning-rate schedules, with numbers that are easy to verify.
 
 #include "heed/train/schedule.h"
 
@@ -35,7 +35,7 @@ TEST(Schedule, WarmsUpOnAStraightLine) {
   }
 }
 
-TEST(Schedule, MayStayAsItIs) {
+TEST(Schedule, MayBeConstant) {
   EXPECT_EQ(factor("constant", 1), 1);
   EXPECT_EQ(factor("constant", 1000000), 1);
   EXPECT_EQ(factor("plateau", 1), 1);
@@ -98,7 +98,7 @@ TEST(Plateau, GoesOnFromItsState) {
   EXPECT_THROW(second->restore(nlohmann::json::object()), Error);
 }
 
-TEST(Schedule, HasNoStateOtherwise) {
+TEST(Schedule, HasNoStateExceptForPlateau) {
   const auto schedule = Schedule::make("cosine(total=9)", {});
   const double before = schedule->factor(3);
   schedule->validated(1), schedule->validated(2), schedule->validated(3);
@@ -107,7 +107,7 @@ TEST(Schedule, HasNoStateOtherwise) {
   schedule->restore(schedule->state());
 }
 
-TEST(Schedule, StaysBetweenNothingAndOneInEveryWord) {
+TEST(Schedule, StaysBetweenZeroAndOneForEverySpec) {
   for (const auto& name : Schedule::Parts::names()) {
     auto variants = Schedule::Parts::describe(name).variants;
     variants.push_back(name);
@@ -126,14 +126,16 @@ TEST(Schedule, IsRefusedWithTheReason) {
   EXPECT_EQ(said("cosin"),
             "schedule: no part called 'cosin' (did you mean 'cosine'?); known: constant, cosine, inverse_sqrt, linear, "
             "plateau");
-  EXPECT_EQ(said("inverse_sqrt(0)"), "schedule/inverse_sqrt: warmup is 0, expected 1 step or more");
-  EXPECT_EQ(said("constant(warmup_steps=-1)"), "schedule/constant: warmup is -1, expected 0 steps or more");
+  EXPECT_EQ(said("inverse_sqrt(0)"), "schedule/inverse_sqrt: warmup_steps is 0, expected 1 step or more");
+  EXPECT_EQ(said("constant(warmup_steps=-1)"), "schedule/constant: warmup_steps is -1, expected 0 steps or more");
   EXPECT_EQ(said("linear(100, 50)"),
-            "schedule/linear: total is 50, expected more than warmup = 100; lower warmup, or train for more steps");
+            "schedule/linear: total is 50, expected more than warmup_steps = 100; lower warmup_steps, or train for "
+            "more steps");
   EXPECT_EQ(said("linear(total=50, floor=2)"), "schedule/linear: floor is 2, expected 0 <= floor <= 1");
   EXPECT_EQ(said("plateau(2)"), "schedule/plateau: factor is 2, expected 0 < factor < 1");
-  EXPECT_EQ(said("inverse_sqrt(warm=3)"),
-            "schedule/inverse_sqrt: unknown option 'warm' (did you mean 'warmup'?); known: warmup (number; 4000)");
+  EXPECT_EQ(said("inverse_sqrt(warmup_step=3)"),
+            "schedule/inverse_sqrt: unknown option 'warmup_step' (did you mean 'warmup_steps'?); known: warmup_steps "
+            "(number; 4000)");
   EXPECT_EQ(refusal([] { factor("constant", 0); }), "schedule: step is 0, expected 1 for the first update");
 }
 

@@ -1,4 +1,4 @@
-// A task: data, a task model, a loss, and how the result is judged. The training loop knows no task, and a task no
+// A task: data, a model, a loss, and the evaluation. The training loop is independent of the task, and the task of the
 // loop. A new task is a new file with an entry in the catalogue.
 
 #pragma once
@@ -16,65 +16,66 @@
 
 namespace heed {
 
-/// Where a task works.
+/// The run folder and device of a task.
 struct TaskEnvironment {
-  std::string folder;  // of the run; what a task prepares once (tokenizers) is kept there
+  std::string folder;  // run folder; holds files that a task prepares once (tokenizers)
   at::Device device = at::kCPU;
-  bool resumed = false;  // what was prepared is in the folder
+  bool resumed = false;  // the prepared files exist in the folder
 };
 
-/// One share of one batch, and the random numbers that belong to it.
+/// The part of one batch that one process computes.
 struct Share {
   int64_t epoch = 0, batch = 0;
   int rank = 0, world = 1;
 };
 
+/// Loss of a share.
 struct Loss {
-  at::Tensor sum;      // over what counts in this share, to be differentiated; undefined where the share is empty
-  int64_t count = 0;   // how much counts: target words, say
-  at::Tensor shown{};  // what is reported as the loss, where that is not the sum
+  at::Tensor sum;      // over the tokens of the share, differentiable; undefined if the share is empty
+  int64_t count = 0;   // number of terms: target tokens, for example
+  at::Tensor shown{};  // loss to report, if it is not `sum`
 };
 
-/// Figures by name, in order.
+/// Metrics of a validation by name, in order.
 using Figures = std::vector<std::pair<std::string, double>>;
 
 class Task {
  public:
   static constexpr auto kKind = "task";
-  using Parts = Catalogue<Task, Settings, TaskEnvironment>;  // the whole recipe
+  using Parts = Catalogue<Task, Settings, TaskEnvironment>;  // arguments: the whole recipe, the environment
 
   virtual ~Task() = default;
   virtual torch::nn::Module& model() = 0;
 
-  /// Batches of an epoch; their order is a function of the seed and the epoch alone.
+  /// Number of batches of an epoch; their order is a function of the seed and the epoch alone.
   virtual int64_t batches(int64_t epoch) = 0;
+  /// Loss of a share of a batch, with the model in training mode.
   virtual Loss loss(const Share& share) = 0;
-  /// "batch 12 of epoch 3: sentences 17, 2033, ...": for someone who looks for the cause of a NaN.
+  /// "batch 12 of epoch 3: sentences 17, 2033, ...": to find the cause of a NaN.
   virtual std::string describe(const Share& share) = 0;
 
-  /// On the development set, with the model in evaluation.
+  /// Metrics on the development set, with the model in evaluation mode.
   virtual Figures validate() = 0;
-  /// What these figures are worth: the larger, the better. Decides which weights are kept.
+  /// Score of the metrics, larger is better. The weights with the best score are kept.
   virtual double score(const Figures& figures) const = 0;
 
-  /// Writes what is needed to use the model besides its weights: tokenizers, config.json.
+  /// Writes the files needed to use the model in addition to its weights: tokenizers, config.json.
   virtual void write_files(const std::string& folder) = 0;
-  /// After training, with the best weights: everything worth reporting. May write files into the folder, unless it is
-  /// "".
+  /// The final report, after training, with the best weights. May write files into the folder, unless it is "".
   virtual nlohmann::ordered_json evaluate(const std::string& folder) = 0;
-  /// Which path attention takes, in a line: "attention: fused, kernel avx2: additive x softmax"; "": it has none.
+  /// The path of attention, in one line: "attention: fused, kernel avx2: additive x softmax"; "" without attention.
   virtual std::string attention_path() { return ""; }
-  /// What a user should know before training starts, or "".
+  /// A remark for the user before training starts, or "".
   virtual std::string remarks() const { return ""; }
-  /// What it remembers from step to step besides parameters, for a checkpoint.
+  /// State in addition to the parameters, for a checkpoint.
   virtual nlohmann::ordered_json state() const { return nullptr; }
   virtual void set_state(const nlohmann::ordered_json&) {}
-  /// A hash of each text that the run depends on, by what a user calls it ("data.train a.en"). A resumed run must have
-  /// the same.
+  /// A hash of each text that the run depends on, by a name for messages ("data.train (source, a.en)"). A resumed run
+  /// must have the same hashes.
   virtual nlohmann::ordered_json data_hashes() const { return nlohmann::ordered_json::object(); }
-  /// The attention of the model as a spec, or the name of its attention model ("fixed"); "" where it has none.
+  /// The attention of the model as a spec, or the name of its attention model ("fixed"); "" without attention.
   virtual std::string mechanism() const { return ""; }
-  /// What one unit of `count` is called: "tokens".
+  /// Unit of Loss::count, for reports: "tokens".
   virtual std::string unit() const { return "tokens"; }
 };
 

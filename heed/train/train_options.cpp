@@ -6,9 +6,9 @@
 namespace heed {
 namespace {
 
-constexpr double kMaxRate = 1000;  // of learning; weights are floats and do not survive more
+constexpr double kMaxRate = 1000;  // of the learning rate; larger values overflow float weights
 
-/// What `make` gives of a key's words; its refusal becomes one of the key.
+/// Calls `make`; an Error of it becomes an Error that names the key and its spec.
 template <typename Make>
 void check_spec(const Settings& settings, const std::string& key, const std::string& words, const Make& make) {
   try {
@@ -18,7 +18,7 @@ void check_spec(const Settings& settings, const std::string& key, const std::str
   }
 }
 
-/// A run's own name is the name of one folder below runs/; another place is asked for by run.dir.
+/// The name of a run is the name of a folder directly below runs/; run.dir sets any other folder.
 std::string read_name(const Settings& recipe) {
   std::string name = recipe.text("name", "unnamed");
   if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
@@ -26,7 +26,7 @@ std::string read_name(const Settings& recipe) {
   return name;
 }
 
-/// Refuses now, before any data is read, what cannot fit: a run of so many steps at most.
+/// Refuses a schedule that does not fit max_steps, before any data is read.
 void check_schedule(const Settings& train, const TrainOptions& o) {
   const int64_t steps = o.max_steps > 0 ? o.max_steps : int64_t{1} << 40;
   try {

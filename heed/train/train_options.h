@@ -1,4 +1,4 @@
-// What a recipe says below `train` and `run`.
+// The keys of a recipe below `train` and `run`.
 
 #pragma once
 
@@ -12,22 +12,23 @@
 namespace heed {
 
 struct TrainOptions {
-  std::string folder;                     // run.dir, or runs/<name><what the command line changed> (run_name.h)
-  int64_t max_epochs = 0, max_steps = 0;  // at most; 0: no limit of that kind
-  uint64_t seed = 1;
-  double lr = 0, clip_norm = 0;  // clip 0: not at all
-  double ema_decay = 0;          // weight of the past in the moving average of the weights; 0: none
-  int64_t accumulate = 1;        // batches of one step
-  int64_t validate_every = 0;    // steps between validations; 0: once an epoch
-  int64_t checkpoint_every = 0;  // steps between checkpoints, besides those at validations
-  int64_t log_every = 0;         // steps between lines of metrics
-  int64_t patience = 0;          // validations without a better figure before it stops; 0: never
-  bool bfloat16 = false;
-  std::string device;  // "cpu", "cuda", "cuda:1"
+  std::string folder;                     // run.dir; default: runs/<name><overrides> (run_name.h)
+  int64_t max_epochs = 0, max_steps = 0;  // 0: no limit; one of them is positive
+  uint64_t seed = 1;                      // of the initial weights, the order of batches and all random numbers
+  double lr = 0, clip_norm = 0;           // learning rate; largest gradient norm, 0: no clipping
+  double ema_decay = 0;                   // decay of the moving average of the weights; 0: no average
+  int64_t accumulate = 1;                 // batches per step
+  int64_t validate_every = 0;             // steps between validations; 0: once an epoch
+  int64_t checkpoint_every = 0;           // steps between checkpoints, in addition to those at validations
+  int64_t log_every = 0;                  // steps between lines of metrics.jsonl
+  int64_t patience = 0;                   // validations without a new best before stopping; 0: never stops
+  bool bfloat16 = false;                  // autocast to bfloat16 (train.precision)
+  std::string device;                     // "auto", "cpu", "cuda", "cuda:1"
   std::shared_ptr<const Optimizer> optimizer;
   std::string optimizer_spec, schedule_spec;
 };
 
+/// Reads and checks the keys; an invalid value is an Error that names the key.
 TrainOptions read_train_options(const Settings& recipe);
 
 }  // namespace heed

@@ -1,15 +1,16 @@
-// The training loop: steps, validations, checkpoints, a run folder. It knows no task.
+// The training loop: steps, validations, checkpoints, a run folder. It is independent of the task.
 //
-//   recipe.yaml              as resolved, every default written out
+//   recipe.yaml              the resolved recipe, with every default
 //   config.json, tokenizer*  what the task needs to use the model; format: 3, hashes of the tokenizers
 //   model.safetensors        the best weights so far
-//   checkpoint.safetensors   everything to go on from: weights, optimizer, average, where in which epoch, how long the
-//                            files below were; format: 3, the recipe, hashes of the data, a checksum
+//   checkpoint.safetensors   everything needed to resume: weights, optimizer state, average, epoch and position in it,
+//   sizes of
+//                            the files below; format: 3, the recipe, hashes of the data, a checksum
 //   metrics.jsonl, events.out.tfevents.*, log.txt, results.json
 //
-// A checkpoint is one file that replaces it whole, so a kill loses at most the steps since. Going on from it gives
-// the same bits as never having stopped: random numbers are functions of the seed and the step, the order of batches of
-// the seed and the epoch, and the files are cut back to where they were.
+// A checkpoint is one file that is replaced atomically, so a kill loses at most the steps since the last one. A resumed
+// run is bitwise equal to an uninterrupted one: random numbers are functions of the seed and the step, the order of
+// batches of the seed and the epoch, and the files are truncated to their sizes at the checkpoint.
 
 #pragma once
 
@@ -21,23 +22,25 @@
 
 namespace heed {
 
+/// Options of a call of train() that are not part of the recipe.
 struct TrainCall {
-  bool resume = false;           // go on from the checkpoint in the run folder
-  bool force = false;            // a run that is there is started over
-  bool quiet = false;            // no progress bar, no lines but warnings
-  std::string program = "heed";  // how commands that are printed call this program, quoted for a shell
+  bool resume = false;           // continue from the checkpoint in the run folder
+  bool force = false;            // replace an existing run
+  bool quiet = false;            // no progress bar and no log lines on the screen
+  std::string program = "heed";  // name of this program in printed commands, quoted for a shell
 };
 
 struct TrainResult {
   std::string folder;
-  bool interrupted = false;  // by the user; the checkpoint is written
-  int signal = 0;            // that interrupted it
+  bool interrupted = false;  // stopped by a signal; the checkpoint is written
+  int signal = 0;            // the signal that stopped it, or 0
   int64_t step = 0, epoch = 0;
-  double seconds = 0;  // of training, over all its parts
+  double seconds = 0;  // of training, over all starts of the run
   nlohmann::ordered_json results{};
 };
 
-/// Reads the recipe, refuses what it does not know, trains, judges.
+/// Reads the recipe, trains and evaluates. Unknown keys and invalid values are Errors; a file that cannot be written is
+/// a WriteError.
 TrainResult train(const Settings& recipe, const TrainCall& call = {});
 
 }  // namespace heed

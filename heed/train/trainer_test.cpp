@@ -1,4 +1,4 @@
-// A run from a recipe: what it writes, how it stops, how it goes on.
+// A run from a recipe: its files, stopping and resuming.
 
 #include "heed/train/trainer.h"
 
@@ -51,7 +51,7 @@ std::vector<double> losses_of(const std::string& folder) {
   return losses;
 }
 
-/// Steps and losses, which must not depend on when a run was stopped; times may.
+/// The metrics without times: they must not depend on when a run was stopped.
 std::string timeless(const std::string& folder) {
   std::string text;
   for (auto line : metrics_of(folder)) {
@@ -67,7 +67,7 @@ std::string refusal_of(const std::vector<std::string>& overrides) {
   return refusal([&] { train_small(folder.path("run"), overrides); });
 }
 
-/// What is said of a wrong recipe names the key, the value and the cure.
+/// The message for an invalid recipe contains these parts.
 void expect_refused(const std::vector<std::string>& overrides, const std::vector<std::string>& parts) {
   const std::string said = refusal_of(overrides);
   for (const auto& part : parts) EXPECT_NE(said.find(part), std::string::npos) << part << " is missing in: " << said;
@@ -165,7 +165,7 @@ TEST(Trainer, RefusesAFolderThatHoldsARun) {
 
 TEST(Trainer, RefusesWrongRecipesByTheirKeys) {
   expect_refused({"train.learning_rate=1"}, {"train.learning_rate"});
-  expect_refused({"train.epoch=1"}, {"train.epoch", "did you mean", "epochs"});
+  expect_refused({"train.max_epoch=1"}, {"train.max_epoch", "did you mean", "max_epochs"});
   expect_refused({"train.lr=fast"}, {"train.lr", "'fast'", "number"});
   expect_refused({"model.embedding.dim=-3"}, {"model.embedding.dim", "-3"});
   expect_refused({"model.attention.score=aditive"}, {"model.attention.score", "'aditive'", "did you mean 'additive'"});

@@ -1,4 +1,5 @@
-// Adam (Kingma & Ba, 2015), and AdamW, which shrinks the values themselves (Loshchilov & Hutter, 2019):
+// Adam (Kingma & Ba, 2015), and AdamW with decoupled weight decay (Loshchilov & Hutter, 2019). b1, b2: beta1, beta2;
+// decay: weight_decay; eps: epsilon.
 //
 //   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2
 //   x <- x - rate decay x - rate (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)
@@ -19,10 +20,10 @@ class Adam : public Optimizer {
         b2_(spec.number("beta2", 0.98)),
         epsilon_(spec.number("epsilon", 1e-8)),
         decay_(spec.number("weight_decay", decay)) {
-    check(b1_ >= 0 && b1_ < 1 && b2_ >= 0 && b2_ < 1, spec.part(), ": b1 and b2 are ", b1_, " and ", b2_,
-          ", expected 0 <= b < 1");
+    check(b1_ >= 0 && b1_ < 1 && b2_ >= 0 && b2_ < 1, spec.part(), ": beta1 and beta2 are ", b1_, " and ", b2_,
+          ", expected 0 <= beta < 1");
     check(epsilon_ > 0 && epsilon_ <= 1 && decay_ >= 0 && decay_ <= 1, spec.part(), ": epsilon is ", epsilon_,
-          " and decay ", decay_, ", expected 0 < epsilon <= 1 and 0 <= decay <= 1");
+          " and weight_decay ", decay_, ", expected 0 < epsilon <= 1 and 0 <= weight_decay <= 1");
   }
 
   void step(State& state, at::Tensor& values, const at::Tensor& grads, double rate, int64_t number) const override {

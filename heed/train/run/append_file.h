@@ -1,5 +1,5 @@
-// A file that only grows, except when a run goes back to a checkpoint: the checkpoint remembers size(), and resuming
-// cuts the file to it, so that nothing is missing and nothing stands there twice.
+// An append-only file. A checkpoint stores its size, and resuming truncates the file to that size, so that nothing is
+// missing or duplicated.
 
 #pragma once
 
@@ -11,17 +11,18 @@ namespace heed {
 
 class AppendFile {
  public:
-  /// Opens the file, or makes it. Errors call it by its path.
+  /// Opens or creates the file; an Error names its path.
   explicit AppendFile(std::string path);
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
 
-  /// All of the bytes or none of them: on a full disk the file is cut back.
+  /// Appends all bytes or none: if the disk is full, the file is truncated to its old size and a WriteError is thrown.
   void append(std::string_view bytes);
-  /// Bytes, all of them on the disk.
+  /// Size in bytes, after an fsync.
   int64_t synced_size() const;
   bool empty() const { return size_ == 0; }
+  /// Truncates the file; an Error if it is shorter.
   void truncate_to(int64_t bytes);
 
  private:

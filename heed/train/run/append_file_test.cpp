@@ -1,4 +1,4 @@
-// A file that grows and is cut to what a checkpoint remembers.
+// An append-only file that is truncated to the size in a checkpoint.
 
 #include "heed/train/run/append_file.h"
 
@@ -28,7 +28,7 @@ TEST(AppendFile, GrowsAcrossOpenings) {
   EXPECT_EQ(file.synced_size(), 8);
 }
 
-TEST(AppendFile, GoesOnWhereItWasCut) {
+TEST(AppendFile, ContinuesWhereItWasTruncated) {
   const Folder folder;
   AppendFile file(folder.path("a"));
   file.append("one\n");
@@ -40,7 +40,7 @@ TEST(AppendFile, GoesOnWhereItWasCut) {
   EXPECT_EQ(file.synced_size(), 6);
 }
 
-TEST(AppendFile, DoesNotGrowByCutting) {
+TEST(AppendFile, DoesNotGrowByTruncation) {
   const Folder folder;
   AppendFile file(folder.path("a"));
   file.append("one\n");
@@ -68,7 +68,7 @@ TEST(AppendFile, KeepsNothingOfAWriteThatDidNotFit) {
   EXPECT_EQ(folder.content("a"), "one\n2\n");
 }
 
-TEST(AppendFile, IsRefusedWhereItCannotBe) {
+TEST(AppendFile, IsRefusedWhereItCannotBeCreated) {
   const Folder folder;
   EXPECT_EQ(refusal([&] { AppendFile file(folder.path("no/a")); }),
             "train/run: " + folder.path("no/a") + " cannot be opened: No such file or directory");

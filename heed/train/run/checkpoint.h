@@ -1,5 +1,5 @@
-// checkpoint.safetensors: the tensors of a run, and the rest of its state as JSON in the metadata. It is verified when
-// it is read: structure, format, checksum, and each field of the state when it is asked for.
+// checkpoint.safetensors: the tensors of a run, and the rest of its state as JSON in the metadata. Reading verifies
+// structure, format and checksum; each field of the state is verified when it is accessed.
 
 #pragma once
 
@@ -13,12 +13,13 @@
 
 namespace heed {
 
-/// Part of a checkpoint's state. A field that is missing, of another type or out of range is refused with the file.
+/// An object in the state of a checkpoint. A missing field, another type or a value out of range is an Error that names
+/// the file and the field.
 class StateFields {
  public:
   static constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
-  /// `name`: "state" or "state.reached", for messages.
+  /// `name`: path of the object for messages, such as "state" or "state.train_state".
   StateFields(std::string path, nlohmann::json content, std::string name = "state");
 
   int64_t integer(const std::string& key, int64_t min = 0, int64_t max = kMax) const;
@@ -29,6 +30,7 @@ class StateFields {
   const nlohmann::json& at(const std::string& key) const;
 
   const nlohmann::json& content() const { return content_; }
+  /// Throws the Error for a field.
   [[noreturn]] void refuse(const std::string& key, const std::string& expected) const;
 
  private:
@@ -42,10 +44,12 @@ struct Checkpoint {
   StateFields state;
 };
 
+/// Writes the file atomically.
 void save_checkpoint(const std::string& path, const NamedTensors& tensors, nlohmann::json state);
+/// Reads and verifies a file; a damaged file or another format is an Error.
 Checkpoint load_checkpoint(const std::string& path);
 
-/// Refuses a tensor of another type or shape, or with NaN or infinite values.
+/// Throws an Error unless the tensor exists, has the dtype and shape of `like`, and is finite.
 void check_tensor(const Checkpoint& checkpoint, const std::string& name, const at::Tensor& like);
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-// checkpoint.safetensors: what is refused, and how it is said.
+// checkpoint.safetensors: invalid files and their messages.
 
 #include "heed/train/run/checkpoint.h"
 
@@ -59,7 +59,7 @@ TEST(Checkpoint, IsRefusedWithoutItsChecksum) {
   EXPECT_NE(refusal([&] { load_checkpoint(path); }).find("has no checksum"), std::string::npos);
 }
 
-TEST(Checkpoint, SaysWhatIsWrongWithItsState) {
+TEST(Checkpoint, NamesTheErrorInItsState) {
   const Folder folder;
   for (const char* state : {"", "[]", "{", "7", R"({"format": "2"})", R"({"format": 2.0})"}) {
     save_checked(folder.path("c"), {}, {{"state", state}});
@@ -94,7 +94,7 @@ TEST(Checkpoint, HasFieldsOfOneTypeAndRange) {
       std::string::npos);
 }
 
-TEST(Checkpoint, HasTensorsOfOneFormAndFiniteValues) {
+TEST(Checkpoint, HasTensorsOfOneTypeAndShapeWithFiniteValues) {
   const auto like = at::zeros({3});
   const auto said = [&](const NamedTensors& tensors) {
     const Checkpoint checkpoint{"c", tensors, StateFields("c", Json::object())};

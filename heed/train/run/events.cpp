@@ -44,7 +44,7 @@ std::string bytes_field(unsigned field, std::string_view bytes) {
 
 // ---- records ----
 
-/// Rotated and shifted, since a checksum over bytes that hold a checksum themselves is a weak one.
+/// The masked CRC of TensorFlow: rotated, plus a constant, because a CRC over data that contains CRCs is weak.
 uint32_t masked(uint32_t crc) {
   return std::rotr(crc, 15) + 0xA282EAD8U;
 }

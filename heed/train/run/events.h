@@ -1,11 +1,11 @@
-// The run's curves for TensorBoard, events.out.tfevents.0.heed.
+// Writes scalars for TensorBoard to events.out.tfevents.0.heed.
 //
-//   file     record...            the first one says which version it is
+//   file     record...            the first one holds file_version
 //   record   u64 length | u32 masked crc32c(length) | Event | u32 masked crc32c(Event)      little-endian
 //   Event    1: double wall_time   2: int64 step   3: string file_version   5: Summary
 //   Summary  1: Value...           Value  1: string tag   2: float simple_value             (protocol buffers)
 //
-// The name is the same for every start of a run, so that resuming goes on in the same file.
+// The file name is the same for every start of a run, so that a resumed run continues the file.
 
 #pragma once
 
@@ -24,10 +24,10 @@ class Events {
 
   explicit Events(const std::string& run) : file_(run + "/" + kName) {}
 
-  /// The values of one step, by tag ("train/loss"); wall_time in seconds since 1970.
+  /// Appends the values of one step, by tag ("train/loss"); wall_time: seconds since 1970.
   void write(int64_t step, const std::vector<std::pair<std::string, double>>& values, double wall_time);
 
-  /// For a checkpoint, and on resuming from it.
+  /// Size in bytes for a checkpoint, and truncation when resuming from it.
   int64_t size() const { return file_.synced_size(); }
   void truncate_to(int64_t bytes) { file_.truncate_to(bytes); }
 

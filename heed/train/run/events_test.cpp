@@ -1,4 +1,4 @@
-// TensorBoard's files, byte for byte as its own Python package writes them (fixtures/events.py).
+// Event files, byte for byte equal to those of TensorBoard's Python package (fixtures/events.py).
 
 #include "heed/train/run/events.h"
 
@@ -43,7 +43,7 @@ TEST(Events, AreTheBytesThatTensorboardWrites) {
   EXPECT_EQ(hex(folder.content("events.out.tfevents.0.heed")), kFile);
 }
 
-TEST(Events, SayTheirVersionOnce) {
+TEST(Events, HaveTheirVersionOnce) {
   const Folder folder;
   Events(folder.path()).write(1, {{"a", 1}}, 5);
   const std::string once = folder.content(Events::kName);

@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-// What a handler touches: lock-free atomics, clock_gettime, signal and raise, all of which are allowed there.
+// The handler uses lock-free atomics, clock_gettime, signal and raise only, which are async-signal-safe.
 std::atomic<int> first_signal{0};
 std::atomic<double> first_time{0}, patience{0};
 std::atomic<bool> in_use{false};
@@ -35,12 +35,12 @@ void on_signal(int number) {
 
 InterruptScope::InterruptScope(double same_signal) {
   check(!in_use.exchange(true), "train/interrupt: got a second InterruptScope, expected one at a time");
-  first_time = std::numeric_limits<double>::infinity();  // until the first handler has said when
+  first_time = std::numeric_limits<double>::infinity();  // until the first handler sets it
   first_signal = 0;
   patience = same_signal;
   struct sigaction ours {};
   ours.sa_handler = on_signal;
-  ours.sa_flags = SA_RESTART;  // reads and writes go on
+  ours.sa_flags = SA_RESTART;  // restarts interrupted reads and writes
   ::sigemptyset(&ours.sa_mask);
   for (size_t i = 0; i < kSignals.size(); ++i) {
     ::sigaction(kSignals[i], nullptr, &before_[i]);

@@ -1,12 +1,12 @@
-// Signals that end a run (Ctrl-C, SIGTERM, SIGHUP of a closed terminal, SIGUSR1 of a batch system that warns before its
-// limit, SIGQUIT) as a question the loop asks, so that it can save and say how to resume.
+// Turns signals that end a run (Ctrl-C, SIGTERM, SIGHUP of a closed terminal, SIGUSR1 of a batch system before its time
+// limit, SIGQUIT) into a flag that the loop polls, so that it can save a checkpoint before it stops.
 //
 //   const InterruptScope interrupt;
 //   while (!interrupt.asked()) step();
 //
-// A second Ctrl-C ends the program at once. It must come half a second after the first signal: a launcher hands a
-// Ctrl-C on that the terminal has sent to all of its processes already. The others may come as often as they like.
-// A SIGHUP that was ignored before (nohup) stays ignored.
+// A second Ctrl-C ends the program at once. It must arrive at least half a second after the first signal, because a
+// launcher may forward a Ctrl-C that the terminal has already sent to all its processes. Repeated other signals have no
+// effect. A SIGHUP that was ignored before (nohup) stays ignored.
 
 #pragma once
 
@@ -17,15 +17,16 @@ namespace heed {
 
 class InterruptScope {
  public:
-  /// One at a time. Afterwards the handlers are what they were. same_signal: seconds within which a second Ctrl-C is
-  /// taken for the first.
+  /// Installs the handlers; the destructor restores the old ones. Only one object may exist at a time. same_signal:
+  /// seconds within which a second Ctrl-C counts as the first.
   explicit InterruptScope(double same_signal = 0.5);
   ~InterruptScope();
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
 
+  /// Whether a signal has arrived.
   bool asked() const { return signal() != 0; }
-  /// The first of the signals that arrived, or 0.
+  /// The first signal that arrived, or 0.
   int signal() const;
 
   static constexpr std::array<int, 5> kSignals{SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGQUIT};

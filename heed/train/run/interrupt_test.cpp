@@ -1,4 +1,4 @@
-// Ctrl-C as a question.
+// Signals as a flag.
 
 #include "heed/train/run/interrupt.h"
 
@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-TEST(Interrupt, IsAskedForBySignals) {
+TEST(Interrupt, IsRequestedBySignals) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGQUIT}) {
     const InterruptScope interrupt;
     EXPECT_FALSE(interrupt.asked());
@@ -21,7 +21,7 @@ TEST(Interrupt, IsAskedForBySignals) {
   }
 }
 
-TEST(Interrupt, TakesTheSameSignalTwiceForOne) {
+TEST(Interrupt, CountsAForwardedSignalOnce) {
   const InterruptScope interrupt(/*same_signal=*/600);
   std::raise(SIGINT);
   std::raise(SIGINT);
@@ -43,7 +43,7 @@ TEST(InterruptDeathTest, EndsTheProgramTheSecondTime) {
 
 volatile std::sig_atomic_t handled = 0;
 
-TEST(Interrupt, GivesTheHandlersBack) {
+TEST(Interrupt, RestoresTheHandlers) {
   const auto before = std::signal(SIGINT, [](int number) { handled = number; });
   {
     const InterruptScope interrupt;

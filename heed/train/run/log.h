@@ -1,4 +1,4 @@
-// log.txt: the lines that people read, each with its time, and shown on the screen without it.
+// log.txt: lines for people, with a time stamp in the file and without it on the screen.
 
 #pragma once
 
@@ -15,7 +15,7 @@ class Log {
   using Show = std::function<void(const std::string& line)>;
   using Clock = std::function<double()>;  // seconds since 1970
 
-  /// show: puts a line on the screen, for example Progress::say. Lines of earlier starts of the run stay.
+  /// Appends to the log of the run. show: shows a line on the screen, for example Progress::log.
   Log(const std::string& run, Show show, Clock clock = wall_clock);
 
   void line(const std::string& text);

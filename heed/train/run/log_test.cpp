@@ -1,4 +1,4 @@
-// log.txt and what the screen shows of it.
+// log.txt and its lines on the screen.
 
 #include "heed/train/run/log.h"
 
@@ -13,7 +13,7 @@
 namespace heed::testing {
 namespace {
 
-/// Local time is that of Greenwich while it lives.
+/// Sets the time zone to UTC during its lifetime.
 class Greenwich {
  public:
   Greenwich() {

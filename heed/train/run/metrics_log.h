@@ -1,6 +1,6 @@
-// metrics.jsonl: one JSON object a line, {"step": 100, "loss": 3.21, ...}.
+// metrics.jsonl: one JSON object per line, {"step": 100, "loss": 3.21, ...}.
 //
-// A number that is not finite becomes null, since JSON has no word for it.
+// Non-finite numbers become null, because JSON cannot represent them.
 
 #pragma once
 
@@ -16,10 +16,10 @@ class MetricsLog {
 
   explicit MetricsLog(const std::string& run) : file_(run + "/" + kName) {}
 
-  /// Keys keep their order. The line is the kernel's when this returns: a killed process loses none of it.
+  /// Appends a line; keys keep their order. The line survives a kill of the process after the call returns.
   void write(const nlohmann::ordered_json& metrics);
 
-  /// For a checkpoint, and on resuming from it.
+  /// Size in bytes for a checkpoint, and truncation when resuming from it.
   int64_t size() const { return file_.synced_size(); }
   void truncate_to(int64_t bytes) { file_.truncate_to(bytes); }
 

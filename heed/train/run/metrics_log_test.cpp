@@ -1,4 +1,4 @@
-// metrics.jsonl: a line for each object, cut on resuming.
+// metrics.jsonl: one line per object, truncated on resuming.
 
 #include "heed/train/run/metrics_log.h"
 

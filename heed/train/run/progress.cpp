@@ -22,7 +22,7 @@ constexpr const char* kClearLine = "\r\x1b[K";
 void write_to_stderr(std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(STDERR_FILENO, text.data(), text.size());
-    if (count < 0 && errno != EINTR) return;  // nobody is looking: no reason to end a training
+    if (count < 0 && errno != EINTR) return;  // output failed: not a reason to end training
     if (count > 0) text.remove_prefix(static_cast<size_t>(count));
   }
 }
@@ -114,7 +114,7 @@ void Progress::draw(const Now& now) {
 
 void Progress::remember(double time, const Now& now) {
   const Sample sample{time, now.step, now.tokens};
-  // The newest sample is replaced until it is old enough to stand.
+  // Replaces the newest sample until it is kBetweenSamples after the previous one.
   const size_t count = samples_.size();
   if (count > 1 && samples_[count - 1].time - samples_[count - 2].time < kBetweenSamples) samples_.pop_back();
   samples_.push_back(sample);
@@ -138,7 +138,7 @@ std::string Progress::left_text(const Now& now) const {
   return now.steps > 0 && speed > 0 ? duration(static_cast<double>(now.steps - now.step) / speed) + " left" : "";
 }
 
-/// Where space is short, first the bar shrinks, then what stands last goes.
+/// On a narrow terminal the bar shrinks first, then the last fields are dropped.
 std::string Progress::bar_line(const Now& now, int width) const {
   constexpr int kMinBar = 6, kMaxBar = 30;
   const std::string head = "epoch " + of(now.epoch, now.epochs) + " ";
@@ -148,7 +148,7 @@ std::string Progress::bar_line(const Now& now, int width) const {
   const auto space = [&] { return width - static_cast<int>(head.size() + joined(pieces, "  ").size()); };
   while (pieces.size() > 1 && space() < 0) pieces.pop_back();
   std::string line = head;
-  const int buffer = std::min(space() - 3, kMaxBar);  // brackets and a blank
+  const int buffer = std::min(space() - 3, kMaxBar);  // brackets and a space
   if (now.steps > 0 && buffer >= kMinBar) {
     const double share = std::clamp(static_cast<double>(now.step) / static_cast<double>(now.steps), 0.0, 1.0);
     const auto done = static_cast<size_t>(share * buffer);

@@ -1,9 +1,9 @@
-// How far training is, on standard error.
+// Shows the progress of training on standard error.
 //
 //   epoch 2/10 [########----------------] step 1234/5000  loss 3.214  12.3k tokens/s  4:05 left
 //
-// On a terminal one line that is drawn over and over, at most ten times a second, and that makes way for other lines.
-// Elsewhere (a file, a batch system) a plain line from time to time.
+// On a terminal, one line is redrawn at most ten times per second, below other lines. Elsewhere (a file, a batch
+// system), a plain line is written at intervals.
 
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace heed {
 
-/// Where progress is shown. Tests bring their own.
+/// The output of the progress bar; tests replace it.
 struct Screen {
   std::function<void(std::string_view)> write;
   bool terminal = false;
-  std::function<int()> width;     // columns of the terminal, now
-  std::function<double()> clock;  // seconds, never going back
+  std::function<int()> width;     // current columns of the terminal
+  std::function<double()> clock;  // seconds, monotonic
 
   static Screen standard_error();
 };
@@ -28,25 +28,26 @@ struct Screen {
 class Progress {
  public:
   struct Now {
-    int64_t epoch = 0, epochs = 0;  // epochs 0: not known
-    int64_t step = 0, steps = 0;    // of the whole run; steps 0: not known
+    int64_t epoch = 0, epochs = 0;  // epochs 0: unknown
+    int64_t step = 0, steps = 0;    // of the whole run; steps 0: unknown
     double loss = 0;
-    int64_t tokens = 0;  // since this process began to train
+    int64_t tokens = 0;  // since the start of this process
   };
 
-  /// plain_every: seconds between lines where there is no terminal.
+  /// plain_every: seconds between lines without a terminal.
   explicit Progress(Screen screen = Screen::standard_error(), double plain_every = 30);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// After a step. Cheap: what is not due is not drawn.
+  /// Call it after each step. Cheap: draws only when due.
   void update(const Now& now);
-  /// A line of its own, above the bar.
+  /// Writes a line above the bar.
   void log(const std::string& line);
-  /// Takes the bar away; the next update draws it again.
+  /// Removes the bar; the next update draws it again.
   void clear();
 
+  /// Over the last half minute; 0 if unknown.
   double tokens_per_second() const { return rate(&Sample::tokens); }
 
  private:
@@ -54,7 +55,7 @@ class Progress {
     double time;
     int64_t step, tokens;
   };
-  double rate(int64_t Sample::*what) const;  // over the last half minute, 0 when not known
+  double rate(int64_t Sample::*what) const;  // per second, over the last half minute; 0 if unknown
   void remember(double time, const Now& now);
   std::string bar_line(const Now& now, int width) const;
   std::string plain_line(const Now& now) const;
@@ -64,7 +65,7 @@ class Progress {
 
   Screen screen_;
   double plain_every_, last_drawn_;
-  bool drawn_ = false;  // the bar stands on the screen
+  bool drawn_ = false;  // the bar is on the screen
   Now shown_{};
   std::deque<Sample> samples_;
 };

@@ -1,4 +1,4 @@
-// The progress bar, on a terminal that remembers what was written and a clock that stands still.
+// The progress bar, on a fake terminal and a fake clock.
 
 #include "heed/train/run/progress.h"
 
@@ -26,7 +26,7 @@ struct Stage {
             .clock = [this] { return time; }};
   }
 
-  /// What stands on the terminal's last line.
+  /// The last line of the terminal.
   std::string line() const { return written.substr(written.rfind("\r\x1b[K") + 4); }
 };
 
@@ -42,7 +42,7 @@ TEST(Progress, ShowsEpochStepLossSpeedAndTimeLeft) {
   EXPECT_EQ(progress.tokens_per_second(), 12345.6);
 }
 
-TEST(Progress, KnowsNeitherEndNorTimeLeftWhenThereIsNone) {
+TEST(Progress, ShowsNoTimeLeftForAnOpenEndedRun) {
   Stage stage;
   Progress progress(stage.screen(true));
   progress.update({.epoch = 1, .epochs = 0, .step = 1, .steps = 0, .loss = 3.5, .tokens = 0});
@@ -81,7 +81,7 @@ TEST(Progress, FitsEveryTerminal) {
             "10:25:25 left");
 }
 
-TEST(Progress, MakesWayForALine) {
+TEST(Progress, StaysBelowOtherLines) {
   Stage stage;
   Progress progress(stage.screen(true));
   progress.log("before");
@@ -107,7 +107,7 @@ TEST(Progress, LeavesTheTerminalClean) {
   EXPECT_EQ(stage.written, "\r\x1b[K");
 }
 
-TEST(Progress, IsAPlainLineFromTimeToTimeElsewhere) {
+TEST(Progress, IsAPlainLineAtIntervalsWithoutATerminal) {
   Stage stage;
   Progress progress(stage.screen(false), /*plain_every=*/30);
   for (int64_t second = 0; second <= 65; ++second) {

@@ -81,7 +81,7 @@ bool is_complete(const std::string& folder) {
   return exists(folder + RunFolder::kCheckpoint);
 }
 
-/// Nothing in it but perhaps a lock.
+/// Whether the folder contains nothing except possibly a lock.
 bool is_empty(const std::string& folder) {
   const auto names = files_in(folder);
   return std::all_of(names.begin(), names.end(), [](const std::string& name) { return name == kLock; });
@@ -93,7 +93,7 @@ std::string foreign_file(const std::string& folder) {
   return "";
 }
 
-/// The checkpoint goes first: what is left of a removal that was killed is then no run.
+/// Removes the checkpoint first: after a kill, the rest is then not a run.
 void remove_run_files(const std::string& folder) {
   ::unlink((folder + RunFolder::kCheckpoint).c_str());
   for (const auto& name : files_in(folder))
@@ -109,7 +109,7 @@ void remove_run(const std::string& folder) {
 void sync_parent(const std::string& path) {
   const int descriptor = ::open(path.substr(0, path.rfind('/') + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
-  ::fsync(descriptor);  // some file systems have none for folders
+  ::fsync(descriptor);  // some file systems do not support it on folders
   ::close(descriptor);
 }
 
@@ -129,7 +129,7 @@ std::string own_name() {
   return "process " + std::to_string(::getpid()) + " on host " + host.data();
 }
 
-/// The two names are exchanged in one moment; false where the file system cannot.
+/// Exchanges the two names atomically; false if the file system does not support it.
 bool exchange_names(const std::string& a, const std::string& b) {
   if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return true;
   const bool unknown = errno == ENOSYS || errno == EINVAL || errno == EOPNOTSUPP;
@@ -150,7 +150,7 @@ FolderLock::FolderLock(const std::string& folder, const std::string& shown) : fo
       const int error = errno;
       const std::string who = first_line_of(descriptor_);
       ::close(std::exchange(descriptor_, -1));
-      if (error == EWOULDBLOCK && tries < 10) {  // holder() of another process takes it for a moment
+      if (error == EWOULDBLOCK && tries < 10) {  // holder() of another process locks it briefly
         ::usleep(20'000);
         continue;
       }
@@ -159,7 +159,7 @@ FolderLock::FolderLock(const std::string& folder, const std::string& shown) : fo
       fail("train: ", shown, " is in use: ", who, " is writing to it; wait for its end, or name another folder with ",
            "run.dir=...");
     }
-    // The file may have been removed, or the folder replaced, between open and flock: then the lock is of no use.
+    // The file may have been removed, or the folder replaced, between open and flock: the lock is then invalid.
     struct stat own {
     }, there{};
     if (::fstat(descriptor_, &own) == 0 && ::stat(path.c_str(), &there) == 0 && own.st_ino == there.st_ino &&
@@ -169,12 +169,13 @@ FolderLock::FolderLock(const std::string& folder, const std::string& shown) : fo
   }
   const std::string line = own_name() + "\n";
   const bool written = ::ftruncate(descriptor_, 0) == 0 && ::write(descriptor_, line.data(), line.size()) > 0;
-  static_cast<void>(written);  // only a message of another process needs the line
+  static_cast<void>(written);  // the content is used only in messages of other processes
 }
 
 FolderLock::~FolderLock() {
   if (descriptor_ < 0) return;
-  ::unlink((folder_ + "/" + kLock).c_str());  // first: who opened it meanwhile finds that it is not the file any more
+  ::unlink(
+      (folder_ + "/" + kLock).c_str());  // before unlocking: a process that has opened it detects that it was removed
   ::close(descriptor_);
 }
 
@@ -229,7 +230,7 @@ RunFolder::~RunFolder() {
   }
 }
 
-/// Ends an exchange that a kill stopped between its two renames.
+/// Completes a replacement that was killed between its two renames.
 void RunFolder::recover() {
   if (!is_folder(old_)) return;
   const bool missing = !exists(target_) || is_empty(target_);
@@ -279,7 +280,7 @@ void RunFolder::check_free() const {
           "', which is no file of a run; expected an empty folder or a new one, run.dir=... names another");
 }
 
-/// What a rename would refuse, or what would surprise afterwards, is said before any work is done.
+/// Reports reasons that would make the replacement fail or surprise the user, before any work is done.
 void RunFolder::check_replaceable() const {
   if (!exists(target_)) return;
   std::array<char, 4096> here{};
@@ -314,7 +315,7 @@ std::unique_ptr<RunFolder> RunFolder::create(const std::string& folder, bool for
     run->replaced_lock_ = std::make_unique<FolderLock>(run->target_, folder);
   }
   run->stage();
-  if (!force) run->check_free();  // again: another process may have made it before this one got the lock
+  if (!force) run->check_free();  // again: another process may have created it before this one got the lock
   return run;
 }
 
@@ -382,7 +383,7 @@ void RunFolder::replace() {
       refuse_rename(error);
     }
   }
-  sync_parent(target_);  // the new run is safe before the old one goes
+  sync_parent(target_);  // the new run is on disk before the old one is removed
   remove_run_files(replaced);
   replaced_lock_->moved_to(replaced);
   replaced_lock_.reset();

@@ -1,15 +1,14 @@
-// The folder of a run: the names of its files, its lock, and how a new run takes the place of an old one.
+// The folder of a run: its file names, its lock, and the replacement of an old run by a new one.
 //
 //   recipe.yaml config.json tokenizer*.json model.safetensors checkpoint.safetensors
 //   metrics.jsonl events.out.tfevents.* log.txt results.json *.hypotheses.txt
-//   .lock    flock of the process that writes to the folder; host and process id inside. The kernel releases it when
-//   the
-//            process ends in any way, so nothing has to be removed by hand.
+//   .lock    flock of the process that writes to the folder; contains host and process id. The kernel releases it when
+//            the process ends, so it never has to be removed by hand.
 //
 // A new run `x` is prepared in `.x.new` next to it and renamed when its first checkpoint is complete. With force an old
-// run is exchanged for it (renameat2); where the file system cannot exchange, the old run is renamed to `.x.old` first.
-// At any moment either the old run or the new one is whole; after a kill the next start finishes or removes what is
-// left, and removes unfinished `*.part` files. Reading a run needs no lock.
+// run is exchanged for it (renameat2); if the file system cannot exchange, the old run is renamed to `.x.old` first. At
+// any moment either the old run or the new one is complete. After a kill, the next start completes or undoes the
+// replacement and removes temporary `*.part` files. Reading a run needs no lock.
 
 #pragma once
 
@@ -22,15 +21,15 @@ namespace heed {
 /// An exclusive flock on <folder>/.lock, released when this object or the process ends.
 class FolderLock {
  public:
-  /// Refuses a folder that another process has locked, naming that process. `shown`: the folder in messages.
+  /// An Error if another process holds the lock; the message names it. `shown`: the folder in messages.
   FolderLock(const std::string& folder, const std::string& shown);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
-  /// After the folder was renamed.
+  /// To be called after the folder is renamed.
   void moved_to(const std::string& folder) { folder_ = folder; }
-  /// "process 4711 on host node03", or "" where no process holds the lock of the folder.
+  /// "process 4711 on host node03", or "" if no process holds the lock.
   static std::string holder(const std::string& folder);
 
  private:
@@ -43,25 +42,25 @@ class RunFolder {
   static constexpr const char *kRecipe = "/recipe.yaml", *kConfig = "/config.json", *kModel = "/model.safetensors",
                               *kCheckpoint = "/checkpoint.safetensors", *kResults = "/results.json";
 
-  /// Prepares a new run, in path() until publish(). Refuses a folder with files in it; with force it may hold a run and
-  /// nothing else, which publish() replaces.
+  /// Prepares a new run in path() until publish(). A folder with files in it is an Error; with `force` it may contain a
+  /// run and nothing else, which publish() replaces.
   static std::unique_ptr<RunFolder> create(const std::string& folder, bool force);
-  /// Locks a run that has a checkpoint, and removes what killed processes left in it.
+  /// Locks a run that has a checkpoint, and removes the temporary files of killed processes.
   static std::unique_ptr<RunFolder> resume(const std::string& folder);
-  /// Without publish() nothing of a new run stays.
+  /// Removes a new run that was not published.
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
-  /// Where the files of the run are now.
+  /// The current folder of the run.
   const std::string& path() const { return path_; }
-  /// The prepared run replaces it under the name that was given.
+  /// Renames the prepared run to the requested folder; replaces the old run, if any.
   void publish();
 
-  /// Ends a replacement that a kill stopped between two renames, so that the folder is there again. Does nothing where
-  /// none was stopped.
+  /// Completes a replacement that was killed between two renames, so that the folder exists again; otherwise does
+  /// nothing.
   static void finish_replacement(const std::string& folder);
-  /// Whether a run writes files of this name, unfinished ones included.
+  /// Whether a run writes files of this name, including temporary ones.
   static bool is_run_file(const std::string& name);
 
  private:
@@ -74,10 +73,10 @@ class RunFolder {
   void replace();
   [[noreturn]] void refuse_rename(int error) const;
 
-  std::string shown_;                                 // as the caller wrote it
-  std::string target_, staging_, old_;                // absolute, without links
+  std::string shown_;                                 // the folder as passed by the caller
+  std::string target_, staging_, old_;                // absolute, symbolic links resolved
   std::string path_;                                  // staging_ until publish(), shown_ afterwards
-  std::vector<std::string> made_;                     // parents that create() made, innermost first
+  std::vector<std::string> made_;                     // parent folders that create() made, innermost first
   std::unique_ptr<FolderLock> lock_, replaced_lock_;  // of path_, and of the run that publish() replaces
   bool published_ = false;
 };

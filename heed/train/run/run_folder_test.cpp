@@ -1,4 +1,4 @@
-// The folder of a run: who may write to it, and what is there at any moment.
+// The folder of a run: locking, replacement and recovery.
 
 #include "heed/train/run/run_folder.h"
 
@@ -23,7 +23,7 @@ void put(const std::string& path, const std::string& text) {
   std::ofstream(path) << text;
 }
 
-/// A run as a killed process leaves it: a checkpoint and more.
+/// Creates a run as a killed process leaves it: a checkpoint and other files.
 void put_run(const std::string& folder, const std::string& text) {
   make_folders(folder);
   for (const char* name : {"/recipe.yaml", "/log.txt", "/checkpoint.safetensors"}) put(folder + name, text);
@@ -199,7 +199,7 @@ TEST(RunFolder, EndsAnExchangeThatWasKilledBetweenItsRenames) {
   EXPECT_EQ(read_file(x + "/checkpoint.safetensors"), "new");
   EXPECT_EQ(Folder::names(folder.path()), Names{"x"});
 
-  ASSERT_EQ(::rename(x.c_str(), old.c_str()), 0);  // and now the new one is not complete
+  ASSERT_EQ(::rename(x.c_str(), old.c_str()), 0);  // the new run is not complete
   make_folders(fresh);
   put(fresh + "/recipe.yaml", "half");
   RunFolder::resume(x);
@@ -239,7 +239,7 @@ TEST(RunFolder, SaysThatThereIsNothingToResume) {
   EXPECT_TRUE(holds(refusal([&] { RunFolder::resume(folder.path("x")); }), "nothing to resume"));
 }
 
-TEST(RunFolder, IsReplacedAfterALink) {
+TEST(RunFolder, IsReplacedThroughALink) {
   const Folder folder;
   const std::string link = folder.path("link");
   put_run(folder.path("real"), "old");
@@ -254,7 +254,7 @@ TEST(RunFolder, IsReplacedAfterALink) {
   EXPECT_TRUE(holds(refusal([&] { RunFolder::create(folder.path("dangling"), false); }), "is a link to a folder"));
 }
 
-TEST(RunFolder, IsNotReplacedUnderTheFeetOfItsUser) {
+TEST(RunFolder, IsNotReplacedWhileItIsTheCurrentDirectory) {
   const Folder folder;
   const std::string x = folder.path("x");
   make_folders(x);

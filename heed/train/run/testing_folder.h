@@ -1,4 +1,4 @@
-// A folder of its own for a test, gone afterwards with all that is in it.
+// A temporary folder for a test, removed afterwards with its content.
 
 #pragma once
 
@@ -30,7 +30,7 @@ class Folder {
   Folder& operator=(const Folder&) = delete;
 
   const std::string& path() const { return path_; }
-  /// The names in a folder below, sorted, hidden ones too.
+  /// Names in a folder, sorted, including hidden ones.
   static std::vector<std::string> names(const std::string& folder) {
     std::vector<std::string> all;
     DIR* const open = ::opendir(folder.c_str());
@@ -50,7 +50,7 @@ class Folder {
 
  private:
   static void remove(const std::string& path) {
-    if (::unlink(path.c_str()) == 0) return;  // a link to a folder is one, too
+    if (::unlink(path.c_str()) == 0) return;  // removes a link to a folder, not the folder
     for (const auto& name : names(path)) remove(path + "/" + name);
     ::rmdir(path.c_str());
   }
@@ -58,7 +58,7 @@ class Folder {
   std::string path_;
 };
 
-/// What an action says when it refuses.
+/// The message of the Error that `action` throws.
 inline std::string refusal(const std::function<void()>& action) {
   try {
     action();
