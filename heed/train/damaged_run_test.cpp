@@ -1,6 +1,6 @@
-// Damaged files of a run: each is refused with its name, or has no effect. None goes on as another model.
+// Damaged files of a run: each is refused by name or has no effect. None results in another model.
 //
-// HEED_MUTATIONS=500 makes as many mutations instead of the few of an ordinary test; mutation i is the same every time.
+// HEED_MUTATIONS=500 sets the number of mutations (default: a few); mutation i is the same every time.
 
 #include <cstdlib>
 #include <random>
@@ -52,7 +52,7 @@ std::string with_damaged_bytes(std::string bytes, Random& random, size_t from, s
 
 // ---- JSON ----
 
-/// Every value below, by pointer.
+/// JSON pointers of all values below.
 void list_values(const Json& json, const Json::json_pointer& here, std::vector<Json::json_pointer>& all) {
   if (!here.empty()) all.push_back(here);
   if (json.is_object())
@@ -61,7 +61,7 @@ void list_values(const Json& json, const Json::json_pointer& here, std::vector<J
     for (size_t i = 0; i < json.size(); ++i) list_values(json[i], here / i, all);
 }
 
-/// One value removed, or another in its place.
+/// Removes or replaces one value.
 void damage_value(Json& json, Random& random) {
   std::vector<Json::json_pointer> all;
   list_values(json, Json::json_pointer(), all);
@@ -177,7 +177,7 @@ std::string with_other_ids(const std::string& bytes, Random& random) {
   return json.dump();
 }
 
-/// Another content for the file of that name.
+/// Damaged content for the file of that name.
 std::string damaged(const std::string& name, const std::string& bytes, const std::string& of_another_run,
                     Random& random) {
   const size_t kind = below(random, 8);
@@ -198,7 +198,7 @@ std::string damaged(const std::string& name, const std::string& bytes, const std
   return with_damaged_bytes(bytes, random, 0, bytes.size());
 }
 
-/// What a model says of a sentence, to the last bit.
+/// The output of the model for a sentence, to the last bit.
 std::string translation_by(const std::string& run) {
   Translator translator = Translator::load(run, at::kCPU);
   std::string all;
@@ -218,7 +218,7 @@ struct Outcome {
   int refused = 0, without_effect = 0;
 };
 
-/// Runs the action on damaged files: it refuses, or gives what it gives for the whole ones.
+/// Runs the action on damaged files: it throws an Error, or returns the result for the undamaged ones.
 void expect_refusal_or(const std::string& expected, const std::function<std::string()>& action, const std::string& file,
                        const std::string& what, Outcome& outcome) {
   try {
@@ -254,7 +254,7 @@ TEST(DamagedRun, IsRefusedOrAsItWas) {
     return md5_hex(all);
   };
   const std::string translation = translation_by(half), weights = resumed(whole);
-  copy_run(half, run);  // a copy without damage is taken
+  copy_run(half, run);  // an undamaged copy is accepted
   EXPECT_EQ(translation_by(run), translation);
   EXPECT_EQ(resumed(run), weights);
   Outcome outcome;

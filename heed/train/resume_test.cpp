@@ -1,4 +1,4 @@
-// What a run keeps when it stops, and what it refuses to go on with.
+// Interrupted and resumed runs: what they keep, and what they refuse.
 
 #include <csignal>
 #include <sys/resource.h>
@@ -85,7 +85,7 @@ TEST(Run, EndsWithACheckpointOnEverySignalThatAsksForIt) {
 
 // ---- a full disk ----
 
-/// Files of this process may not grow beyond the limit while it lives. (As a full disk, but without one.)
+/// Limits the size of files of this process during its lifetime, to simulate a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -226,7 +226,7 @@ TEST(Resume, ComparesTheRecipeWithTheCheckpointNotWithAnEditedFile) {
               {"train.seed is 2", "began with 1"});
 }
 
-/// The state of the checkpoint changed, with a checksum that fits.
+/// Changes the state of the checkpoint and updates its checksum.
 void change_state(const std::string& run, const std::function<void(nlohmann::json&)>& change) {
   const std::string path = run + "/checkpoint.safetensors";
   Safetensors saved = load_safetensors(path);
@@ -242,7 +242,7 @@ void change_tensors(const std::string& run, const std::function<void(NamedTensor
   save_checked(path, saved.tensors, {{"state", saved.metadata.at("state")}});
 }
 
-TEST(Resume, RefusesAStateThatCannotBe) {
+TEST(Resume, RefusesAnInvalidState) {
   const Folder folder;
   const std::string run = folder.path("run");
   train_tiny(run, {"train.max_steps=12"});

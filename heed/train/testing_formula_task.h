@@ -1,8 +1,8 @@
-// A task whose every number is known: batch b has n_b tokens and a center c_b, and its loss is
+// A task with known results: batch b has n_b tokens and a center c_b, and its loss is
 //
 //   sum over tokens of |w - c_b|^2 / 2        so that d/dw = n_b (w - c_b)
 //
-// Tests tell it through `script` what its validations return, and read there what it saw.
+// Tests set the results of its validations through `script`, and read what it recorded there.
 
 #pragma once
 
@@ -28,21 +28,21 @@ struct FormulaBatch {
 struct FormulaScript {
   Numbers start{1.5, -2, 0.25};
   std::vector<FormulaBatch> batches{{3, {1, 0, 0}}, {1, {0, 4, 0}}, {4, {0, 0, -2}}, {2, {-1, 1, 3}}, {5, {2, 2, 2}}};
-  Numbers score{};                               // of the first validation, the second, ...; then the last one again
+  Numbers score{};                               // per validation; the last one repeats
   std::function<void(const Share&)> training{};  // called for each batch
   std::function<void()> validating{};            // called in each validation
   std::function<void()> state{};                 // called for each checkpoint
   bool shows_twice_the_loss = false;             // reports another number than it differentiates
   std::vector<Numbers> validated_at{};           // weights that the validations saw
   Numbers judged_at{};
-  std::vector<bool> in_training{};  // whether the model was, at each batch, validation and judgement
+  std::vector<bool> in_training{};  // mode of the model at each batch, validation and evaluation
 };
 
 class FormulaTask final : public Task {
  public:
   static inline FormulaScript script{};
 
-  /// Batches of epoch e are those of the script, begun at e.
+  /// Epoch e starts with batch e of the script.
   static const FormulaBatch& batch_of(int64_t epoch, int64_t batch) {
     return script.batches[static_cast<size_t>(epoch + batch) % script.batches.size()];
   }

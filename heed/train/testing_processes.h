@@ -1,4 +1,4 @@
-// Starts this test program again as several processes that find each other, one for each rank.
+// Starts this test program again as several processes of one group, one per rank.
 
 #pragma once
 
@@ -20,7 +20,7 @@ extern char** environ;
 
 namespace heed::testing {
 
-/// A port of this machine that nobody listens at.
+/// A free port of this machine.
 inline int free_port() {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -33,7 +33,7 @@ inline int free_port() {
   return ntohs(address.sin_port);
 }
 
-/// This test program once more, with a filter, a rank, and its output in a file.
+/// This test program as a child process, with a test filter, a rank, and its output in a file.
 class Child {
  public:
   Child(const std::string& filter, int rank, int world, int port, const std::vector<std::string>& more = {})
@@ -79,8 +79,8 @@ class Child {
   pid_t process_ = 0;
 };
 
-/// Exit codes by rank. A second port, for a group with another timeout, is in HEED_TEST_PORT. Outputs of processes that
-/// end with another code than 0 and 7 are shown.
+/// Exit codes by rank. A second port, for a group with another timeout, is in HEED_TEST_PORT. The output of a process
+/// is shown if its exit code is neither 0 nor 7.
 inline std::vector<int> exit_codes(const std::string& filter, int world,
                                    std::vector<std::string> more = {"HEED_TIMEOUT=60"}) {
   const int port = free_port();

@@ -1,4 +1,4 @@
-// Tiny runs for tests: a recipe that trains in a moment, and what resulted from it.
+// Tiny runs for tests: a recipe that trains in a moment, and access to its results.
 
 #pragma once
 

@@ -35,19 +35,19 @@
 
 namespace heed {
 
-/// Where a run is, besides its tensors.
+/// The state of a run in addition to its tensors.
 struct TrainState {
-  int64_t step = 0, epoch = 0, position = 0;  // steps done; in which epoch; steps of it done
-  double seconds = 0;                         // before this start
+  int64_t step = 0, epoch = 0, position = 0;  // completed steps; current epoch; completed steps of it
+  double seconds = 0;                         // of training before this start
   double loss = 0, count = 0;                 // since the last line of metrics
-  double tokens = 0, step_seconds = 0;        // of all steps; seconds without validations and checkpoints
+  double tokens = 0, step_seconds = 0;        // of all steps; without validations and checkpoints
   int64_t best_step = -1, validated = -1;     // steps of the best and of the last validation
-  bool done = false;                          // nothing is left to train
+  bool done = false;                          // training is finished
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TrainState, step, epoch, position, seconds, loss, count, tokens, step_seconds,
                                    best_step, validated, done)
 
-/// Each field with its type and range. `position` is checked against its epoch by who knows the batches.
+/// Checks type and range of each field. The caller checks `position`, because it knows the batches of the epoch.
 static TrainState read_train_state(const StateFields& fields) {
   TrainState state;
   state.step = fields.integer("step");
@@ -97,7 +97,7 @@ at::Device chosen_device(const Settings& train, const std::string& word, int loc
   return device;
 }
 
-/// Another number for each (seed, step, rank): torch's own generators are set to it before every step.
+/// A seed for each (seed, step, rank): torch's generators are seeded with it before every step.
 uint64_t mixed(uint64_t seed, uint64_t step, uint64_t rank) {
   uint64_t x = seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9 + rank * 0x94D049BB133111EB + 1;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
@@ -105,7 +105,7 @@ uint64_t mixed(uint64_t seed, uint64_t step, uint64_t rank) {
   return x ^ (x >> 31);
 }
 
-/// Every value by its dotted path.
+/// All values by dotted path.
 std::map<std::string, std::string> flattened(const Setting& setting, const std::string& path = "") {
   if (setting.form == Setting::Form::scalar) return {{path, setting.text}};
   std::map<std::string, std::string> all;
@@ -116,7 +116,7 @@ std::map<std::string, std::string> flattened(const Setting& setting, const std::
   return all;
 }
 
-/// The files of a run that only grow.
+/// The append-only files of a run.
 struct Records {
   explicit Records(const std::string& folder) : metrics(folder), events(folder) {}
   MetricsLog metrics;
@@ -160,12 +160,12 @@ class Trainer {
     processes_->broadcast({flat_->values()});
     log_start();
     if (!state_.done) loop();
-    processes_->barrier();  // nobody has to wait for the judging
+    processes_->barrier();  // the others need not wait for the evaluation
     if (!interrupted_) evaluate();
     return {options_.folder, interrupted_, signal_, state_.step, state_.epoch, seconds(), results_};
   }
 
-  /// What to do about a file that could not be written.
+  /// End of the message about a file that could not be written: the cure.
   std::string cure_of_write_error() {
     if (!log_ && !call_.resume)
       return "; nothing of the run was kept. Make space, or name another folder with run.dir=...";
@@ -202,7 +202,7 @@ class Trainer {
   void make_task() {
     torch::manual_seed(options_.seed);
     const std::string name = recipe_.choice("task", Task::Parts::names());
-    const bool gpu = device_.is_cuda();  // the model is made in the memory of the machine, and only made there
+    const bool gpu = device_.is_cuda();  // the model is only initialized in CPU memory
     const int copies =
         gpu ? 1 : (options_.optimizer_spec.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.ema_decay > 0 ? 1 : 0);
     task_ = within_memory(recipe_.at("model"), copies, gpu ? "weights" : "weights, gradients and optimizer", [&] {
@@ -212,7 +212,7 @@ class Trainer {
     task_->model().to(device_);
   }
 
-  /// A new run is complete with its first checkpoint, and replaces it only then.
+  /// A new run is complete with its first checkpoint; only then is it published.
   void open_records() {
     if (!main()) return;
     if (!call_.resume) {
@@ -243,8 +243,8 @@ class Trainer {
       if (!line.empty()) log(line);
   }
 
-  /// What differs from the recipe in the checkpoint (recipe.yaml may have been edited since), a line for each key.
-  /// Refuses what would make it another run.
+  /// Differences to the recipe in the checkpoint (recipe.yaml may have been edited since), one line per key. A change
+  /// that would make it another run is an Error.
   std::vector<std::string> changes() const {
     const auto before = flattened(parse_recipe(saved_->state.text("recipe"), saved_->path).written()),
                now = flattened(recipe_.resolved().written());
@@ -262,7 +262,7 @@ class Trainer {
     return lines;
   }
 
-  /// The texts that the run was started with, by the hashes that the task took of them.
+  /// Compares the hashes of the data with those in the checkpoint.
   void check_same_data() {
     const StateFields before = saved_->state.object("data");
     const Json now = task_->data_hashes();
@@ -280,7 +280,7 @@ class Trainer {
   void loop() {
     const InterruptScope interrupt;
     started_ = Clock::now();
-    if (validation_due()) {  // the run ended while it validated
+    if (validation_due()) {  // the run was stopped during a validation
       validate();
       save();
     }
@@ -312,7 +312,7 @@ class Trainer {
            quoted_for_shell(options_.folder);
   }
 
-  /// A pass, the sum over processes, a step of the optimizer.
+  /// Forward and backward pass, sum over processes, optimizer step.
   StepResult step() {
     flat_->zero_gradients();
     torch::manual_seed(mixed(options_.seed, static_cast<uint64_t>(state_.step), static_cast<uint64_t>(process_.rank)));
@@ -353,7 +353,7 @@ class Trainer {
     return loss;
   }
 
-  /// At first the mean of all weights so far, so that the random ones of the start are soon forgotten.
+  /// The decay is smaller in the first steps, so that the random initial weights are soon forgotten.
   void move_average() {
     if (!average_.defined()) return;
     const auto t = static_cast<double>(state_.step + 1);
@@ -404,8 +404,8 @@ class Trainer {
     return regular || limit_reached();
   }
 
-  /// Rank 0 validates while the others wait, however long it takes. The checkpoint comes first: if the validation does
-  /// not end, a resumed run begins with it.
+  /// Rank 0 validates while the others wait without timeout. A checkpoint is written first: if the validation is
+  /// interrupted, a resumed run begins with it.
   void validate() {
     const auto received = processes_->from_first("validate", [&] {
       checkpoint();
@@ -424,7 +424,7 @@ class Trainer {
     processes_->wait_for_first("write the checkpoint", [&] { checkpoint(); });
   }
 
-  /// Notes the figures, keeps the weights if they are the best; gives what they are worth.
+  /// Logs the metrics, saves the weights if they are the best, and returns the score.
   double record_figures(const Figures& figures) {
     Json line{{"step", state_.step}, {"epoch", state_.epoch}, {"seconds", seconds()}};
     if (state_.count > 0) line["loss"] = state_.loss / state_.count;  // since the last line
@@ -497,7 +497,7 @@ class Trainer {
     } catch (const std::exception& error) {
       fail(path, ": ", error.what(), "; the file is damaged, restore it from a copy or start over with --force");
     }
-    if (!limit_reached() && !stopping_->exhausted()) state_.done = false;  // more is asked for than before
+    if (!limit_reached() && !stopping_->exhausted()) state_.done = false;  // the limits were raised
     if (!main()) return;
     records_->metrics.truncate_to(state.integer("metrics"));
     records_->events.truncate_to(state.integer("events"));
@@ -519,7 +519,7 @@ class Trainer {
     if (average_.defined()) average_.copy_(saved_->tensors.at(expected.count("average") > 0 ? "average" : "values"));
   }
 
-  /// The tensors that the optimizer keeps after a step, found by a step of its own on one value.
+  /// Names of the state tensors of the optimizer, determined by a step on one value.
   std::vector<std::string> names_of_optimizer() const {
     std::vector<std::string> names;
     if (state_.step == 0) return names;
@@ -530,7 +530,7 @@ class Trainer {
     return names;
   }
 
-  /// With the best weights: everything worth reporting, in results.json.
+  /// Evaluates the best weights and writes results.json.
   void evaluate() {
     if (!main() || !exists(options_.folder + RunFolder::kModel)) return;
     load_model(task_->model(), options_.folder);
@@ -558,7 +558,7 @@ class Trainer {
   int64_t steps_of_epoch(int64_t epoch) {
     return (task_->batches(epoch) + options_.accumulate - 1) / options_.accumulate;
   }
-  /// As far as can be said: epochs differ by a batch or two.
+  /// An estimate: epochs differ by a batch or two.
   int64_t expected_steps() {
     const int64_t by_epochs = options_.max_epochs * steps_of_epoch(0);
     return options_.max_steps > 0 && (options_.max_epochs == 0 || options_.max_steps < by_epochs) ? options_.max_steps
@@ -574,7 +574,7 @@ class Trainer {
     if (log_) log_->line(line);
   }
 
-  /// The average of the weights in their place while it lives, and the model in evaluation.
+  /// Replaces the weights by their average during its lifetime, with the model in evaluation mode.
   class WithAverage {
    public:
     explicit WithAverage(Trainer& trainer) : trainer_(trainer) {
@@ -609,10 +609,10 @@ class Trainer {
   std::shared_ptr<Schedule> schedule_;
   std::unique_ptr<EarlyStopping> stopping_;
   Progress bar_;
-  int64_t tokens_ = 0;  // of this start
+  int64_t tokens_ = 0;  // since this start
   int64_t expected_steps_ = 0;
-  std::unique_ptr<RunFolder> folder_;  // of rank 0
-  std::unique_ptr<Checkpoint> saved_;  // that the run goes on from, until it does
+  std::unique_ptr<RunFolder> folder_;  // on rank 0 only
+  std::unique_ptr<Checkpoint> saved_;  // the checkpoint to resume from; null afterwards
   std::string config_md5_;             // of config.json
   std::unique_ptr<Log> log_;
   std::unique_ptr<Records> records_;

@@ -1,5 +1,5 @@
-// The training loop against formulas, written here once more in plain numbers: what a step does to the weights, what is
-// averaged, saved and reported, when a run validates and stops.
+// The training loop against formulas computed here in plain numbers: the weights after a step, what is averaged, saved
+// and reported, and when a run validates and stops.
 
 #include <chrono>
 #include <cmath>
@@ -28,7 +28,7 @@ const Task::Parts::Entry formula_task_entry{
 
 constexpr double kRounding = 1e-13;
 
-/// A run of the formula task, and what it left.
+/// A run of the formula task and its files.
 class TrainerFormula : public ::testing::Test {
  protected:
   void SetUp() override { script_ = {}; }
@@ -124,7 +124,7 @@ TEST_F(TrainerFormula, ClipsTheMeanGradientToItsNorm) {
   const Mean mean(script_.start, 0, {0});
   ASSERT_GT(mean.norm, 0.5);
   expect_near(saved("values"), moved(script_.start, mean.gradient, 0.25 * 0.5 / mean.norm));
-  EXPECT_NEAR(steps_[0].at("norm"), mean.norm, kRounding);  // as it was before
+  EXPECT_NEAR(steps_[0].at("norm"), mean.norm, kRounding);  // before clipping
 }
 
 TEST_F(TrainerFormula, LeavesAGradientBelowTheNormAlone) {
@@ -191,7 +191,7 @@ TEST_F(TrainerFormula, AveragesTheWeightsWithAWarmUp) {
   expect_near(saved("values"), expected.w);
 }
 
-TEST_F(TrainerFormula, ValidatesSavesAndJudgesTheAverageAndTrainsTheWeights) {
+TEST_F(TrainerFormula, ValidatesSavesAndEvaluatesTheAverageAndTrainsTheWeights) {
   script_.score = {1, 2, 1};  // the second is the best
   train_with({"train.max_steps=6", "train.ema_decay=0.9", "train.validate_every=2"});
   Averaged expected(script_.start);

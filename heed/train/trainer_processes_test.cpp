@@ -1,4 +1,4 @@
-// A run of several processes: validations of any length, and how all of them end when one does.
+// A run of several processes: long validations, and failures of one process.
 
 #include <cstdlib>
 #include <unistd.h>
@@ -31,7 +31,7 @@ TrainResult train_in(const std::string& run, const TrainCall& call = {.quiet = t
       call);
 }
 
-/// Each test starts itself again, as several processes, and looks at how they ended.
+/// Each test starts itself again as several processes and checks their exit codes.
 class TrainerProcesses : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -43,7 +43,7 @@ class TrainerProcesses : public ::testing::Test {
     rank_ = started_ ? std::atoi(variable("RANK").c_str()) : 0;
   }
 
-  /// Before a run with a short timeout: the processes begin together, so that it does not matter how fast each started.
+  /// Synchronizes the processes before a run with a short timeout, so that their start times do not matter.
   static void begin_together(const char* timeout) {
     Processes::join(rank_from_environment())->barrier();
     ::setenv("MASTER_PORT", variable("HEED_TEST_PORT").c_str(), 1);

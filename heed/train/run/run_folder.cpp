@@ -174,8 +174,7 @@ FolderLock::FolderLock(const std::string& folder, const std::string& shown) : fo
 
 FolderLock::~FolderLock() {
   if (descriptor_ < 0) return;
-  ::unlink(
-      (folder_ + "/" + kLock).c_str());  // before unlocking: a process that has opened it detects that it was removed
+  ::unlink((folder_ + "/" + kLock).c_str());  // first: a process that has opened it detects the removal
   ::close(descriptor_);
 }
 

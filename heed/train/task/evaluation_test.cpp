@@ -1,4 +1,4 @@
-// What the translation task reports of a model, on sentences that the built-in grammar does not have.
+// The report of the translation task, on sentences outside the built-in grammar.
 
 #include <gtest/gtest.h>
 
@@ -49,18 +49,18 @@ TEST_F(Evaluation, WritesALineForEveryTranslationThoughItIsEmpty) {
   const at::NoGradGuard no_grad;
   for (auto& item : made->model().named_parameters()) {
     item.value().zero_();
-    if (item.key() == "output.bias") item.value()[Tokenizer::kEnd] = 10;  // the end is always the best
+    if (item.key() == "output.bias") item.value()[Tokenizer::kEnd] = 10;  // </s> always has the best score
   }
   made->evaluate(folder_.path());
   EXPECT_EQ(read_file(folder_.path("dev.hypotheses.txt")), "\n\n\n");
 }
 
 // With all parameters 0 but two biases of the output, every step has p(Katze) = 1 / (1 + exp(-0.4)) = 0.6 and
-// p(end) = 0.4, whatever came before; other words have less than 0.001. Greedy search never ends: Katze is always the
-// better one. Two beams end with
+// p(end) = 0.4, independent of the prefix; other words have less than 0.001. Greedy search never ends, because Katze is
+// always more likely. Beam search with 2 beams ends with
 //   ""        log 0.4 = -0.91                              |y| = 1
 //   "Katze"   (log 0.6 + log 0.4) / (7 / 6)^alpha          |y| = 2: -1.43 for alpha = 0, -0.66 for alpha = 5
-TEST_F(Evaluation, JudgesWhatTheBeamSearchOfItsSettingsFinds) {
+TEST_F(Evaluation, EvaluatesTheOutputOfItsBeamSearch) {
   const auto target = train_tokenizer("words", {"Die Katze schläft", "Ein Hund bellt laut", "Der Vogel"});
   const auto hypotheses = [&](const std::string& length_penalty) {
     const auto made = task({"eval.beam=2", "eval.length_penalty=" + length_penalty});
@@ -78,7 +78,7 @@ TEST_F(Evaluation, JudgesWhatTheBeamSearchOfItsSettingsFinds) {
   EXPECT_EQ(hypotheses("5"), "Katze\nKatze\nKatze\n");
 }
 
-TEST_F(Evaluation, SaysInWhatLengthsAreCounted) {
+TEST_F(Evaluation, ReportsTheUnitOfLengths) {
   const auto words = task()->evaluate("")["dev"];
   EXPECT_EQ(words["source_length_unit"], "words");
   EXPECT_EQ(words["bleu_by_length"][0]["to"], 4);
@@ -88,8 +88,8 @@ TEST_F(Evaluation, SaysInWhatLengthsAreCounted) {
   EXPECT_EQ(characters["bleu_by_length"][0]["to"], 6);
 }
 
-// "Zebra" and others are unknown to the tokenizer, and words all the same: 2-2 of the first pair and 3-3 of the last
-// are within the sentences, 4-0 is not.
+// "Zebra" and others are unknown to the tokenizer, but count as words: 2-2 of the first pair and 3-3 of the last are
+// within the sentences, 4-0 is not.
 TEST_F(Evaluation, LeavesGoldLinksOutThatAreOutOfRange) {
   write_atomically(folder_.path("gold"), "0-0 1-1 2-2\n0-0 1-1\n0-0 1-1 3-3 4-0\n");
   const auto report = task({"data.test=[b.en, b.de]", "data.links=gold"})->evaluate("")["test"];

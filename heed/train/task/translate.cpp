@@ -1,10 +1,10 @@
-// Translation: parallel text in, a translator out; judged by BLEU, chrF, TER and perplexity and, where gold links are
-// known, by alignment error.
+// Translation: trains a translator on parallel text. Metrics: BLEU, chrF, TER, perplexity and, with gold links,
+// alignment error rate.
 //
-//   data    what is read (data/corpus.h); tokenizer, joint
-//   model   words, features, query, attention, output (models/translate/model.h)
-//   train   batch (tokens of the larger side, padding counted), smoothing
-//   eval    tokenize, beam, length_penalty, watch
+//   data    the corpus (data/corpus.h); tokenizer, joint
+//   model   embedding, features, query, attention, output (models/translate/model.h)
+//   train   batch_tokens (tokens of the larger side, including padding), label_smoothing
+//   eval    tokenize, beam, length_penalty, monitor
 
 #include <algorithm>
 
@@ -36,7 +36,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kRaiseLongest = "raise data.max_length";
 
-/// Setting by setting as JSON: {"model": {"words": {"width": 256, ...}}}.
+/// Settings as JSON: {"model": {"embedding": {"dim": 256, ...}}}.
 Json as_json(const Setting& setting) {
   Json out;
   switch (setting.form) {
@@ -100,7 +100,7 @@ TranslateSettings read_settings(const Settings& recipe) {
   return s;
 }
 
-/// Those of the run folder, or new ones learnt from the training text.
+/// The tokenizers of the run folder, or new ones trained on the training text.
 Languages languages_for(const TranslateSettings& s, const TextPairs& train, const TaskEnvironment& environment) {
   Languages languages;
   if (environment.resumed) {
@@ -113,7 +113,7 @@ Languages languages_for(const TranslateSettings& s, const TextPairs& train, cons
     languages.source = train_tokenizer(s.source_tokenizer, train.source);
     languages.target = train_tokenizer(s.target_tokenizer, train.target);
   }
-  return languages;  // lower and unescape stay off: the corpus has had both done to it
+  return languages;  // lowercase and unescape stay off: the corpus is already converted
 }
 
 IdPairs encoded_pairs(const Languages& languages, const TextPairs& text) {
@@ -125,7 +125,7 @@ IdPairs encoded_pairs(const Languages& languages, const TextPairs& text) {
   return ids;
 }
 
-/// The first sentence that is short enough to be shown, or else the first of all.
+/// Index of the first sentence that is short enough to show; 0 if there is none.
 size_t example_of(const std::vector<std::string>& sentences) {
   constexpr size_t kBytes = 100;
   const auto found = std::find_if(sentences.begin(), sentences.end(),
@@ -133,7 +133,7 @@ size_t example_of(const std::vector<std::string>& sentences) {
   return found == sentences.end() ? 0 : static_cast<size_t>(found - sentences.begin());
 }
 
-/// A hash of lines: md5 of the hash so far and the next line.
+/// A chained hash of lines: md5 of the previous hash and the next line.
 std::string lines_md5(const std::vector<std::string>& lines) {
   std::string hash;
   for (const auto& line : lines) {
@@ -143,7 +143,7 @@ std::string lines_md5(const std::vector<std::string>& lines) {
   return md5_hex(hash);
 }
 
-/// By side of each set, with the file it was read from where every side has one.
+/// Adds a hash for each side of a set, under a name with its file, if any.
 void add_hashes(Json& hashes, const std::string& key, const std::vector<std::string>& files, bool swap,
                 const TextPairs& text) {
   const auto name = [&](size_t side) {
@@ -159,7 +159,7 @@ class Translate final : public Task {
  public:
   Translate(const Settings& recipe, const TaskEnvironment& environment)
       : settings_(read_settings(recipe)), device_(environment.device), model_settings_(recipe.at("model")) {
-    // A small one first: whatever is wrong with the recipe is said before any file is read.
+    // Builds a small model first, so that errors in the recipe are reported before any file is read.
     TranslationModel(model_settings_, {.source = 8, .target = 8, .joint = settings_.joint});
     recipe.refuse_unread();
     corpus_ = read_corpus(settings_.corpus);
@@ -223,7 +223,7 @@ class Translate final : public Task {
                          bleu(texts_of(corpus_.dev, settings_.greedy), {corpus_.dev.target}, bleu_options()).score);
     return figures;
   }
-  /// BLEU, once there is any: below 1 it is noise, and the loss says more.
+  /// BLEU if it is at least 1, otherwise the negative loss: BLEU below 1 is noise.
   double score(const Figures& figures) const override {
     const auto of = [&](const std::string& wanted) {
       for (const auto& [name, value] : figures)
@@ -278,7 +278,7 @@ class Translate final : public Task {
   }
 
  private:
-  /// Some training pair must be short enough.
+  /// Refuses a max_length that excludes all training pairs.
   void check_longest(const Settings& data) const {
     const auto longest = static_cast<size_t>(settings_.corpus.max_length);
     for (size_t i = 0; i < pairs_.source.size(); ++i)
@@ -287,7 +287,7 @@ class Translate final : public Task {
                 " training pairs has at most so many tokens on both sides; raise it");
   }
 
-  /// Dev and test are judged whole, so a sentence that would take minutes is an error.
+  /// Dev and test are evaluated completely, so a sentence that would take minutes is an Error.
   void check_lengths(const Languages& languages, const TextPairs& text) const {
     if (settings_.corpus.max_length == 0) return;
     const int64_t max = std::max(settings_.corpus.max_length, kMaxTokens);
@@ -297,7 +297,7 @@ class Translate final : public Task {
     }
   }
 
-  /// A run goes on with the model it began with; its keys may stand in any order.
+  /// A resumed run must have the same model; the order of keys does not matter.
   void check_same_model(const std::string& folder) const {
     const auto config = read_config(folder);
     check(config.contains("model") && config["model"] == nlohmann::json(as_json(model_settings_.resolved().written())),
@@ -320,7 +320,7 @@ class Translate final : public Task {
   BleuOptions bleu_options() const {
     BleuOptions options;
     options.tokenizer = settings_.tokenize;
-    options.lowercase = settings_.corpus.lowercase;  // which the references are, so the signature must say it
+    options.lowercase = settings_.corpus.lowercase;  // the references are lowercase, so the signature must contain it
     return options;
   }
 
@@ -378,7 +378,7 @@ class Translate final : public Task {
     return report;
   }
 
-  /// Removes gold links to words that are not in the text, and counts them.
+  /// Links of the model. Removes and counts gold links to words that are not in the text.
   std::vector<Links> links_of(const TextPairs& text, std::vector<Links>& gold, int64_t& out_of_range) {
     std::vector<Links> all;
     for (const auto& scored : translator_->score(text.source, text.target, settings_.greedy.batch_tokens)) {
@@ -392,8 +392,8 @@ class Translate final : public Task {
   at::Device device_;
   Settings model_settings_;
   Corpus corpus_;
-  Json data_hashes_;  // of the corpus
-  IdPairs pairs_;     // of the training text
+  Json data_hashes_;  // hashes of the corpus
+  IdPairs pairs_;     // token ids of the training text
   std::unique_ptr<Batches> batches_;
   std::shared_ptr<TranslationModel> model_;
   std::unique_ptr<Translator> translator_;

@@ -1,4 +1,4 @@
-// data.max_length: tokens, on either side.
+// data.max_length limits the tokens of each side.
 
 #include "heed/data/recipe.h"
 #include "heed/data/testing.h"
@@ -45,7 +45,7 @@ TEST_F(TranslateLengths, KeepAWordOfManyLettersOutOfTraining) {
   EXPECT_LT(count, 100);
 }
 
-TEST_F(TranslateLengths, RefuseWhatLeavesNothing) {
+TEST_F(TranslateLengths, RefuseALimitThatExcludesAllPairs) {
   const auto with = [&](const std::string& text) {
     return error_of([&] { task("characters", text, false, {"data.max_length=1"}); });
   };
@@ -56,7 +56,7 @@ TEST_F(TranslateLengths, RefuseWhatLeavesNothing) {
       "[command line]");
 }
 
-TEST_F(TranslateLengths, RefuseALineOfDevThatNobodyWaitsFor) {
+TEST_F(TranslateLengths, RefuseAVeryLongLineOfDev) {
   std::string words;
   for (int i = 0; i < 2000; ++i) words += "x ";
   const std::string dev = write("long.de", "x\n" + words + "\n");

@@ -1,4 +1,4 @@
-// The translation task alone: which figures decide, and its loss against the formula.
+// The translation task alone: its score, and its loss against the formula.
 
 #include <algorithm>
 #include <cmath>
@@ -29,18 +29,18 @@ double score(const std::string& watch, double loss, double bleu) {
   return translate_task({"eval.monitor=" + watch})->score({{"loss", loss}, {"perplexity", 7}, {"bleu", bleu}});
 }
 
-TEST(TranslateTask, IsWorthItsBleuFromOneOn) {
+TEST(TranslateTask, IsScoredByBleuFromOneOn) {
   EXPECT_EQ(score("bleu", 2, 1), 1);
   EXPECT_EQ(score("bleu", 2, 35.5), 35.5);
 }
 
-TEST(TranslateTask, IsWorthItsLossWhileBleuIsNoise) {
+TEST(TranslateTask, IsScoredByLossWhileBleuIsNoise) {
   EXPECT_EQ(score("bleu", 2, 0.999), -2);
   EXPECT_EQ(score("bleu", 3, 0.5), -3);
   EXPECT_EQ(score("bleu", 3, 0), -3);
 }
 
-// What a message about a loss that is not finite shows of its batch: counted from 1, and at most eight pairs.
+// The description of a batch in messages about a non-finite loss: numbers from 1, and at most eight pairs.
 TEST(TranslateTask, DescribesABatchByItsPairs) {
   const auto task = translate_task({});
   Share share;
@@ -51,12 +51,12 @@ TEST(TranslateTask, DescribesABatchByItsPairs) {
   EXPECT_LE(std::count(text.begin(), text.end(), ' '), 5 + 8 + 1) << text;
 }
 
-TEST(TranslateTask, IsWorthItsLossWhereThatIsWatched) {
+TEST(TranslateTask, IsScoredByLossIfThatIsMonitored) {
   EXPECT_EQ(score("loss", 2, 50), -2);
 }
 
-/// Sum and tokens of the first batch, with all parameters 0 but the bias of the output: it is then the score of token i
-/// at every position, i / 8.
+/// Loss and tokens of the first batch, with all parameters 0 except the output bias: token i then has the score i / 8
+/// at every position.
 struct KnownLoss {
   double sum = 0, tokens = 0, classes = 0, log_sum = 0, mean_score = 0;
 
