@@ -30,8 +30,8 @@ double share(int64_t part, int64_t whole) {
 }  // namespace
 
 AlignmentError alignment_error(const std::vector<Links>& links, const std::vector<Links>& gold) {
-  check(links.size() == gold.size(), "metrics/alignment_error: links for ", links.size(),
-        " pairs of sentences, gold for ", gold.size(), ", expected as many");
+  check(links.size() == gold.size(), "metrics/alignment_error: got links for ", links.size(),
+        " pairs of sentences and gold for ", gold.size(), ", expected equal numbers");
   AlignmentError all;
   for (size_t i = 0; i < links.size(); ++i) {
     const Pairs ours = pairs(links[i], false), sure = pairs(gold[i], true), possible = pairs(gold[i], false);

@@ -41,9 +41,10 @@ std::vector<LengthBucket> bleu_by_length(const std::vector<int64_t>& source_leng
                                          const std::vector<Sentences>& references, const BleuOptions& options,
                                          const std::vector<int64_t>& bounds) {
   check_corpus("by_length", hypotheses, references);
-  check(source_lengths.size() == hypotheses.size(), "metrics/by_length: ", source_lengths.size(), " sources but ",
-        hypotheses.size(), " hypotheses, expected as many");
-  check(std::is_sorted(bounds.begin(), bounds.end()), "metrics/by_length: bounds that fall, expected them in order");
+  check(source_lengths.size() == hypotheses.size(), "metrics/by_length: got ", source_lengths.size(), " sources but ",
+        hypotheses.size(), " hypotheses, expected equal numbers");
+  check(std::is_sorted(bounds.begin(), bounds.end()),
+        "metrics/by_length: got bounds that decrease, expected ascending ones");
   std::vector<LengthBucket> buckets(bounds.size() + 1);
   for (size_t i = 0; i < hypotheses.size(); ++i) {
     const int64_t length = source_lengths[i];

@@ -15,11 +15,11 @@ namespace heed {
 /// Requires at least one hypothesis and one list of references, all lists of the same length; otherwise an Error.
 inline void check_corpus(const std::string& metric, const std::vector<std::string>& hypotheses,
                          const std::vector<std::vector<std::string>>& references) {
-  check(!hypotheses.empty(), "metrics/", metric, ": no hypotheses, expected at least one");
-  check(!references.empty(), "metrics/", metric, ": no references, expected at least one list of them");
+  check(!hypotheses.empty(), "metrics/", metric, ": got no hypotheses, expected at least one");
+  check(!references.empty(), "metrics/", metric, ": got no references, expected at least one list");
   for (const auto& list : references)
-    check(list.size() == hypotheses.size(), "metrics/", metric, ": ", hypotheses.size(), " hypotheses but ",
-          list.size(), " references, expected as many");
+    check(list.size() == hypotheses.size(), "metrics/", metric, ": got ", hypotheses.size(), " hypotheses but ",
+          list.size(), " references, expected equal numbers");
 }
 
 /// The references of hypothesis i.

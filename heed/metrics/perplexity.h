@@ -11,7 +11,7 @@ namespace heed {
 
 /// loss: sum of -log p over `tokens` tokens; tokens must be positive.
 inline double perplexity(double loss, int64_t tokens) {
-  check(tokens > 0, "metrics/perplexity: of ", tokens, " tokens, expected at least 1");
+  check(tokens > 0, "metrics/perplexity: got ", tokens, " tokens, expected at least 1");
   return std::exp(loss / static_cast<double>(tokens));
 }
 
