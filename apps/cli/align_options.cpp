@@ -1,4 +1,4 @@
-// The options of heed align.
+// Options of heed align.
 
 #include "apps/cli/align_options.h"
 
@@ -15,21 +15,22 @@ namespace heed::cli {
 namespace {
 
 void add_align(CLI::App& app) {
-  auto* command = app.add_subcommand("align", "Link the words of two texts, line by line");
+  auto* command =
+      app.add_subcommand("align", "Align the words of two texts with the attention of a translator (Pharaoh links)");
   auto a = std::make_shared<AlignArguments>();
   add_examples(*command,
                {"echo 'I love China' > source.txt; echo '我 爱 中国' > target.txt",
                 "{} align runs/demo/additive source.txt target.txt"},
-               "Words are what is between spaces, counted from 0. Text of a script without spaces, such as Chinese, is "
-               "expected\nwith spaces between words.");
-  command->add_option("run", a->run, "A run: a folder that training wrote")->required();
-  command->add_option("source", a->source, "One sentence a line")->required();
-  command->add_option("target", a->target, "Its translation, line by line")->required();
-  command->add_option("--reverse", a->reverse, "A run that translates the other way, to symmetrize with");
-  command->add_option("--symmetry", a->symmetry, "With --reverse: product, " + joined(symmetry_names()))
+               "Prints one line of source-target links for each pair of lines: 0-0 1-2. Words are separated by spaces "
+               "and\ncounted from 0. Segment text of a script without spaces, such as Chinese, into words first.");
+  command->add_option("run", a->run, "Run folder, written by heed train or heed demo")->required();
+  command->add_option("source", a->source, "Source text, one sentence per line")->required();
+  command->add_option("target", a->target, "Translation of each source line")->required();
+  command->add_option("--reverse", a->reverse, "Run folder of the reverse direction; symmetrizes the links");
+  command->add_option("--symmetry", a->symmetry, "Symmetrization with --reverse: product, " + joined(symmetry_names()))
       ->needs("--reverse")
       ->capture_default_str();
-  command->add_option("--threshold", a->threshold, "No link where the weight is not above this; not with product")
+  command->add_option("--threshold", a->threshold, "Drop links with at most this weight; not with --symmetry product")
       ->check(finite_number(0, 1))
       ->capture_default_str();
   add_max_length_option(*command, a->max_length);

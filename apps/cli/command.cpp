@@ -14,7 +14,7 @@ struct Entry {
 };
 
 std::vector<Entry>& table() {
-  static std::vector<Entry> all;  // inside a function: filled before main, whatever the order of the files
+  static std::vector<Entry> all;  // local static: filled before main, in any order of the files
   return all;
 }
 
@@ -51,17 +51,17 @@ CLI::Validator finite_number(double min, double max) {
 }
 
 void add_color_option(CLI::App& command, std::string& when) {
-  command.add_option("--color", when, "When to color the weights")
+  command.add_option("--color", when, "Color the weights")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
 }
 
 void add_device_option(CLI::App& command, std::string& device) {
-  command.add_option("--device", device, "auto, cpu, cuda or cuda:1")->capture_default_str();
+  command.add_option("--device", device, "auto (a GPU if there is one), cpu, cuda or cuda:1")->capture_default_str();
 }
 
 void add_max_length_option(CLI::App& command, int64_t& max) {
-  command.add_option("--max-length", max, "Tokens of a sentence at most; a longer one is an error")
+  command.add_option("--max-length", max, "Maximum tokens per sentence; a longer one is an error")
       ->check(whole_number(1, 1 << 20))
       ->capture_default_str();
 }

@@ -36,7 +36,7 @@ std::string per_cent(double share) {
   return fixed(100 * share, 1) + " %";
 }
 
-/// A column of numbers. key: for --sort.
+/// A column of numbers. key: its name in --sort.
 struct Column {
   std::string key, title;
   bool higher_is_better;
@@ -56,7 +56,7 @@ bool any_figure(const std::vector<RunSummary>& runs, const std::string& set) {
   });
 }
 
-/// Quality is that of the test set; of dev, where no run has a test set.
+/// Quality columns show the test set, or dev if no run has a test set.
 std::vector<Column> number_columns(const std::vector<RunSummary>& runs) {
   const std::string set = any_figure(runs, "test") ? "test" : "dev";
   const auto of = [](const std::string& name) { return [name](const RunSummary& run) { return figure(run, name); }; };
@@ -80,7 +80,7 @@ std::set<std::string> machines_of(const std::vector<RunSummary>& runs) {
   return machines;
 }
 
-/// Columns that no run has a value for are left out; that of machines where all are the same.
+/// Leaves out columns without any value, and the machine column if all runs used the same machine.
 Table table_of(const std::vector<RunSummary>& runs) {
   Table table{{"run", "mechanism"}, {false, false}, {}};
   for (const auto& run : runs)
@@ -104,7 +104,7 @@ Table table_of(const std::vector<RunSummary>& runs) {
   return table;
 }
 
-/// What is missing in a run, and figures that were not measured in the same way.
+/// What each run lacks, and figures that are not comparable between runs.
 std::vector<std::string> remarks_on(const std::vector<RunSummary>& runs) {
   std::vector<std::string> remarks;
   std::map<std::string, std::set<std::string>> seen;
@@ -167,7 +167,7 @@ void sort_runs(std::vector<RunSummary>& runs, const std::string& key) {
     return;
   }
   const auto columns = number_columns(runs);
-  const bool dev = key == "dev_bleu" && columns[1].key != key;  // the only BLEU there is
+  const bool dev = key == "dev_bleu" && columns[1].key != key;  // dev BLEU is then the column "bleu"
   const auto column = std::find_if(columns.begin(), columns.end(),
                                    [&](const Column& c) { return c.key == key || (dev && c.key == "bleu"); });
   const double sign = column->higher_is_better ? -1 : 1;
@@ -215,13 +215,13 @@ void run_compare(const CompareArguments& a) {
 
 void add_compare(CLI::App& app) {
   auto* command = app.add_subcommand(
-      "compare", "Several runs in one table: mechanism, parameters, quality, speed: heed compare runs/demo");
+      "compare", "Compare runs in one table: mechanism, parameters, quality, speed: heed compare runs/demo");
   auto a = std::make_shared<CompareArguments>();
-  command->add_option("runs", a->paths, "Folders that heed train made, or folders of such folders")->required();
-  command->add_option("--sort", a->sort, "Best first by this column; without it in the order given")
+  command->add_option("runs", a->paths, "Run folders, or folders that contain run folders")->required();
+  command->add_option("--sort", a->sort, "Sort by this column, best first; default: the order given")
       ->check(CLI::IsMember(run_sort_keys()));
-  auto* json = command->add_flag("--json", a->json, "For machines");
-  command->add_flag("--markdown", a->markdown, "A table for a document")->excludes(json);
+  auto* json = command->add_flag("--json", a->json, "Print JSON");
+  command->add_flag("--markdown", a->markdown, "Print a Markdown table")->excludes(json);
   command->callback([a] { run_compare(*a); });
 }
 

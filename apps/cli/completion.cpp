@@ -18,12 +18,12 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-/// Inside '...' of a shell.
+/// The text in single quotes, escaped for a shell.
 std::string shell_quoted(const std::string& text) {
   return "'" + replaced(text, "'", "'\\''") + "'";
 }
 
-/// Names of options that start with '-', with a blank before each.
+/// Names of the options that start with '-', with a space before each.
 std::string option_names(const CLI::App& command) {
   std::string all;
   for (const auto& option : option_texts(command))
@@ -32,7 +32,7 @@ std::string option_names(const CLI::App& command) {
   return all;
 }
 
-/// A line of `case "$command $previous"` for each option with a list of values, and one for such a positional.
+/// A branch of `case "$command $previous"` for each option or positional with a fixed set of values.
 void print_bash_choices(std::ostream& out, const CLI::App& command) {
   for (const auto& option : option_texts(command))
     if (!option.choices.empty()) {
@@ -73,9 +73,12 @@ void print_completion(const CLI::App& app, const std::string& shell) {
 }
 
 void add_completion(CLI::App& app) {
-  auto* command = app.add_subcommand("completion", "Completion for a shell: source <(heed completion bash)");
+  auto* command =
+      app.add_subcommand("completion", "Print a completion script for a shell: source <(heed completion bash)");
   auto shell = std::make_shared<std::string>();
-  command->add_option("shell", *shell, "The shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command->add_option("shell", *shell, "Shell to complete for")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->callback([&app, shell] { print_completion(app, *shell); });
 }
 

@@ -1,4 +1,4 @@
-// The options of heed demo.
+// Options of heed demo.
 
 #include <memory>
 
@@ -11,13 +11,15 @@ namespace heed::cli {
 namespace {
 
 void add_demo(CLI::App& app) {
-  auto* demo = app.add_subcommand("demo", "Train two small translators, with attention and without, and compare them");
+  auto* demo = app.add_subcommand("demo", "Train two small translators, with and without attention, and compare them");
   auto a = std::make_shared<DemoArguments>();
-  demo->add_option("--mechanism", a->options.mechanism, "Such as 'general + entmax(1.5)'; heed list shows the words")
+  demo->add_option("--mechanism", a->options.mechanism,
+                   "Mechanism to train, such as 'general + entmax(1.5)'; see heed list")
       ->capture_default_str();
-  demo->add_option("--seed", a->options.seed, "The same seed gives the same output")->capture_default_str();
-  demo->add_option("--dir", a->options.folder, "Where the runs go")->capture_default_str();
-  demo->add_option("overrides", a->options.overrides, "Of the recipe: train.max_epochs=2");
+  demo->add_option("--seed", a->options.seed, "Random seed; the same seed gives the same output")
+      ->capture_default_str();
+  demo->add_option("--dir", a->options.folder, "Folder to write the runs to")->capture_default_str();
+  demo->add_option("overrides", a->options.overrides, "Recipe overrides, key.path=value: train.max_steps=1000");
   add_color_option(*demo, a->colors);
   demo->callback([a] { run_in_module("demo", *a, Waiting::spin); });  // one thread
 }

@@ -1,4 +1,4 @@
-// heed eval: how good a run is, or plain files are. Files need no torch.
+// heed eval: metrics of a run or of plain files. Files need no torch.
 
 #include <iostream>
 #include <memory>
@@ -21,7 +21,7 @@ void run(const EvalArguments& a) {
   eval_files(std::cout, files);
 }
 
-/// A run is evaluated with all metrics on its own texts, so options of files have no meaning there.
+/// A run is evaluated with all metrics on its own data, so options for files do not apply.
 void refuse_file_options(const std::string& run, const std::vector<CLI::Option*>& of_files) {
   for (const auto* option : of_files)
     if (option->count() > 0)
@@ -32,35 +32,34 @@ void refuse_file_options(const std::string& run, const std::vector<CLI::Option*>
 
 void add_eval(CLI::App& app) {
   auto* command =
-      app.add_subcommand("eval", "Judge a run, or plain files: heed eval --hypothesis out.txt --reference ref.txt");
-  command->footer("A byte-order mark at the start of a file is dropped; sacreBLEU counts it as a character.");
+      app.add_subcommand("eval", "Evaluate a run, or files: heed eval --hypothesis out.txt --reference ref.txt");
+  command->footer("A byte-order mark at the start of a file is ignored; sacreBLEU counts it as a character.");
   auto a = std::make_shared<EvalArguments>();
   auto& f = a->files;
-  auto* run_option =
-      command->add_option("run", a->run, "A folder that heed train made: its dev and test sets are judged");
+  auto* run_option = command->add_option("run", a->run, "Run folder: its dev and test sets are translated and scored");
   command->add_option("overrides", a->overrides,
-                      "Of the run's recipe: data.root=elsewhere eval.tokenize=zh eval.beam=1");
+                      "Recipe overrides, key.path=value: data.root=... eval.tokenize=zh eval.beam=1");
   const std::vector<CLI::Option*> of_files{
-      command->add_option("--hypothesis", f.hypothesis, "Translations, one a line"),
-      command->add_option("--reference", f.references, "What they should have been: one file or several"),
-      command->add_option("--metrics", f.metrics, "Some of " + joined(eval_metrics()) + ": --metrics bleu chrf")
+      command->add_option("--hypothesis", f.hypothesis, "Translations, one sentence per line"),
+      command->add_option("--reference", f.references, "Reference translations; one file or several"),
+      command->add_option("--metrics", f.metrics, "Any of " + joined(eval_metrics()) + ": --metrics bleu chrf")
           ->delimiter(',')
           ->capture_default_str(),
-      command->add_option("--tokenize", f.bleu.tokenizer, "Of BLEU: " + joined(bleu_tokenizers()))
+      command->add_option("--tokenize", f.bleu.tokenizer, "BLEU tokenizer: " + joined(bleu_tokenizers()))
           ->capture_default_str(),
-      command->add_flag("--lowercase", f.bleu.lowercase, "Of BLEU and chrF; TER always"),
-      command->add_option("--source", f.source, "What was translated: BLEU by its length besides"),
+      command->add_flag("--lowercase", f.bleu.lowercase, "Ignore case in BLEU and chrF; TER always does"),
+      command->add_option("--source", f.source, "Source text; adds BLEU by source length"),
       command->add_flag("--source-characters", f.source_characters,
-                        "Lengths in characters; without it only where half of the lines have no whitespace"),
-      command->add_option("--links", f.links, "Links to judge, Pharaoh lines"),
-      command->add_option("--gold-links", f.gold_links, "Links as they should be; 3p4 is a possible one"),
-      command->add_flag("--gold-from-one", f.gold_numbers.from_one, "Words of the gold links are counted from 1"),
-      command->add_flag("--links-from-one", f.links_numbers.from_one, "Words of the links are counted from 1"),
-      command->add_flag("--links-swapped", f.links_numbers.swapped, "The links are target-source"),
+                        "Source lengths in characters; default: only if half of the lines have no whitespace"),
+      command->add_option("--links", f.links, "Word links to evaluate (AER), Pharaoh format"),
+      command->add_option("--gold-links", f.gold_links, "Gold links; 3-4 is sure, 3p4 is possible"),
+      command->add_flag("--gold-from-one", f.gold_numbers.from_one, "Gold links count words from 1"),
+      command->add_flag("--links-from-one", f.links_numbers.from_one, "Links count words from 1"),
+      command->add_flag("--links-swapped", f.links_numbers.swapped, "Links are target-source"),
       command->add_option("--digits", f.digits, "Digits after the decimal point")
           ->check(whole_number(0, 15))
           ->capture_default_str()};
-  command->add_flag("--json", a->json, "For machines");
+  command->add_flag("--json", a->json, "Print JSON");
   add_device_option(*command, a->device);
   command->callback([=] {
     if (run_option->count() > 0) refuse_file_options(a->run, of_files);

@@ -1,4 +1,4 @@
-// The options of heed info.
+// Options of heed info.
 
 #include "apps/cli/info_options.h"
 
@@ -11,9 +11,9 @@ namespace heed::cli {
 namespace {
 
 void add_info(CLI::App& app) {
-  auto* info = app.add_subcommand("info", "Version, libraries, threads, processor and devices");
+  auto* info = app.add_subcommand("info", "Show version, libraries, threads, CPU and GPUs");
   auto a = std::make_shared<InfoArguments>();
-  info->add_flag("--json", a->json, "For machines");
+  info->add_flag("--json", a->json, "Print JSON");
   info->callback([a] { run_in_module("info", *a, Waiting::spin); });
 }
 

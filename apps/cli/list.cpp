@@ -1,4 +1,4 @@
-// heed list: a short table of the catalogue, or the cards of what is named.
+// heed list: a short table of the catalogue, or the cards of the named parts.
 
 #include "apps/cli/list.h"
 
@@ -30,14 +30,15 @@ void run_list(const ListArguments& a) {
 }
 
 void add_list(CLI::App& app) {
-  auto* list =
-      app.add_subcommand("list", "Every part of the catalogue, in an order of choice: scores, alignments, ...");
+  auto* list = app.add_subcommand("list", "List the catalogue: scores, alignments, structures, presets, ...");
   auto a = std::make_shared<ListArguments>();
   list->add_option("part", a->part,
-                   "Only this one, with its card: additive, 'soft attention', bilinear; or a kind: scores, presets");
-  auto* json = list->add_flag("--json", a->json, "For machines");
-  auto* markdown = list->add_flag("--markdown", a->markdown, "The page docs/catalogue.md")->excludes(json);
-  list->add_flag("--cards", a->cards, "The card of each part instead of a table")->excludes(json)->excludes(markdown);
+                   "Part to describe (additive, bilinear, 'soft attention') or kind to list (scores, presets)");
+  auto* json = list->add_flag("--json", a->json, "Print JSON");
+  auto* markdown = list->add_flag("--markdown", a->markdown, "Print the page docs/catalogue.md")->excludes(json);
+  list->add_flag("--cards", a->cards, "Print the card of each part instead of a table")
+      ->excludes(json)
+      ->excludes(markdown);
   list->callback([a] { run_list(*a); });
 }
 

@@ -1,4 +1,4 @@
-// The program heed: parses the command line and calls. It links no torch (apps/cli/module.h).
+// The program heed: parses the command line and runs a command. It links no torch (apps/cli/module.h).
 
 #include <iostream>
 #include <new>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kFailed = 1, kMisused = 2;
 
-/// The first word that is no option and no command, with the command it probably meant.
+/// The message for the first argument that is neither an option nor a command, with the nearest command.
 std::string wrong_command(const CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<std::string> known;
   for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
@@ -36,7 +36,7 @@ int parse_and_call(CLI::App& app, int argc, char** argv) {
     }
   } catch (const CLI::Success& asked) {  // --help, --version
     app.exit(asked);
-  } catch (const CLI::RuntimeError& ended) {  // a command that was interrupted, and has said so
+  } catch (const CLI::RuntimeError& ended) {  // an interrupted command, which has already printed a message
     return ended.get_exit_code();
   } catch (const CLI::ParseError& error) {
     const bool unknown_word = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
@@ -55,15 +55,15 @@ int parse_and_call(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    CLI::App app("Heed: attention mechanisms, composed, trained and looked at", "heed");
+    CLI::App app("Heed: compose, train and inspect attention mechanisms", "heed");
     app.set_version_flag("--version", "heed " + std::string(heed::kVersion) + " (" + std::string(heed::commit()) + ")");
     app.add_option("--threads", heed::cli::threads_option(),
-                   "Threads to use; 0: OMP_NUM_THREADS, or as many as the processors this program may use")
+                   "Number of threads; default 0: OMP_NUM_THREADS, or the processors available to this process")
         ->check(heed::cli::whole_number(0, heed::kMaxThreads));
     heed::cli::Command::add_all(app);
     return parse_and_call(app, argc, argv);
   } catch (const std::bad_alloc&) {
-    std::cerr << "heed: there is not enough memory; expected smaller batches, a smaller model or shorter text\n";
+    std::cerr << "heed: out of memory; use smaller batches, a smaller model or shorter text\n";
     return kFailed;
   } catch (const std::exception& error) {
     std::cerr << "heed: " << heed::printable_message(error.what()) << '\n';

@@ -11,7 +11,7 @@
 namespace heed::cli {
 namespace {
 
-/// Text as roff takes it: '-' would become a hyphen, a line that starts with '.' a request.
+/// Text escaped for roff, where '-' is a hyphen and a line that starts with '.' is a request.
 std::string roff(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -52,8 +52,8 @@ void print_options(std::ostream& out, const CLI::App& command) {
 }
 
 void add_manual(CLI::App& app) {
-  auto* command = app.add_subcommand("manual", "The page heed(1), for man: heed manual > heed.1");
-  command->group("");  // what the build installs; nobody has to see it
+  auto* command = app.add_subcommand("manual", "Print the manual page heed(1): heed manual > heed.1");
+  command->group("");  // hidden from the help: only the build calls it
   command->callback([&app] { std::cout << manual(app, std::string(kVersion)); });
 }
 
@@ -65,7 +65,7 @@ std::string manual(const CLI::App& app, const std::string& version) {
   std::ostringstream out;
   out << ".TH HEED 1 \"\" \"heed " << version << "\" \"User Commands\"\n"
       << ".SH NAME\n"
-      << app.get_name() << " \\- attention mechanisms, composed, trained and looked at\n"
+      << app.get_name() << " \\- compose, train and inspect attention mechanisms\n"
       << ".SH SYNOPSIS\n";
   for (const auto* command : shown_commands(app)) out << synopsis(app, *command) << "\n.br\n";
   out << ".SH OPTIONS\n";
@@ -76,9 +76,9 @@ std::string manual(const CLI::App& app, const std::string& version) {
         << roff(command->get_description()) << '\n';
     print_options(out, *command);
   }
-  out << ".SH EXIT STATUS\n0 if all went well, 1 if the work failed, 2 if the command line was wrong, 128 and the "
-         "number of "
-         "the signal if one ended it.\n";
+  out << ".SH EXIT STATUS\n0 on success, 1 on failure, 2 on a wrong command line, 128 plus the signal number if a "
+         "signal "
+         "ended it.\n";
   return out.str();
 }
 

@@ -1,4 +1,4 @@
-// The options of heed train.
+// Options of heed train.
 
 #include "apps/cli/train_options.h"
 
@@ -16,12 +16,12 @@ void add_train(CLI::App& app) {
   auto a = std::make_shared<TrainArguments>();
   add_examples(*command,
                {"{} train runs/demo/additive/recipe.yaml model.attention='dot + sparsemax' run.dir=runs/demo/dot"});
-  command->add_option("recipe", a->recipe, "A recipe (YAML); with --resume also a run folder")->required();
-  command->add_option("overrides", a->overrides, "key.path=value, as many as you like");
-  auto* resume = command->add_flag("--resume", a->resume, "Go on from the last checkpoint, bit for bit");
-  command->add_flag("--force", a->force, "Start over where a run is")->excludes(resume);
-  command->add_flag("--quiet", a->quiet, "No progress, no lines");
-  command->add_flag("--json", a->json, "Results for machines");
+  command->add_option("recipe", a->recipe, "Recipe (YAML), or a run folder with --resume")->required();
+  command->add_option("overrides", a->overrides, "Recipe overrides, key.path=value: train.lr=0.001");
+  auto* resume = command->add_flag("--resume", a->resume, "Continue from the last checkpoint, bit for bit");
+  command->add_flag("--force", a->force, "Replace an existing run")->excludes(resume);
+  command->add_flag("--quiet", a->quiet, "Print no progress");
+  command->add_flag("--json", a->json, "Print the results as JSON");
   command->callback([a] { run_in_module("train", *a, Waiting::sleep); });
 }
 

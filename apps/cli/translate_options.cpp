@@ -1,4 +1,4 @@
-// The options of heed translate.
+// Options of heed translate.
 
 #include "apps/cli/translate_options.h"
 
@@ -12,26 +12,26 @@ namespace heed::cli {
 namespace {
 
 void add_translate(CLI::App& app) {
-  auto* command = app.add_subcommand("translate", "Translate the lines of standard input");
+  auto* command = app.add_subcommand("translate", "Translate standard input, line by line");
   auto a = std::make_shared<TranslateArguments>();
   add_examples(
       *command, {"echo 'I love China' | {} translate runs/demo/additive"},
-      "Words that are not in the vocabulary are read as <unk>, and reported. Words of a script without spaces, "
-      "such\nas Chinese, are segmented by longest match with the vocabulary, except with --align.");
-  command->add_option("run", a->run, "A run: a folder that training wrote")->required();
-  command->add_option("--beam", a->beam, "Hypotheses at once; 1 is greedy")
+      "Out-of-vocabulary words are read as <unk> and reported. Words of a script without spaces, such as Chinese, "
+      "are\nsegmented by longest match with the vocabulary, except with --align.");
+  command->add_option("run", a->run, "Run folder, written by heed train or heed demo")->required();
+  command->add_option("--beam", a->beam, "Beam size; 1 is greedy search")
       ->check(whole_number(1, 1000))
       ->capture_default_str();
   command
       ->add_option("--length-penalty", a->length_penalty,
-                   "alpha in log p / ((5 + length) / 6)^alpha; 0 prefers short ones")
+                   "alpha of the score log p / ((5 + length) / 6)^alpha; 0 favors short translations")
       ->check(finite_number(0, 10))
       ->capture_default_str();
-  command->add_option("--align", a->align, "Write links beside, one Pharaoh line for each translation, to this file");
-  command->add_option("--lines", a->lines, "Translated together at most")
+  command->add_option("--align", a->align, "Write word links to this file, one Pharaoh line per translation");
+  command->add_option("--lines", a->lines, "Maximum number of lines per batch")
       ->check(whole_number(1, 1 << 20))
       ->capture_default_str();
-  command->add_flag("--scores", a->scores, "The log-probability before each translation");
+  command->add_flag("--scores", a->scores, "Print the log-probability and a tab before each translation");
   add_max_length_option(*command, a->max_length);
   add_device_option(*command, a->device);
   command->callback([a] { run_in_module("translate", *a); });
