@@ -1,4 +1,4 @@
-// What the options of heed align say.
+// The values of the options of heed align.
 
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace heed::cli {
 
-/// Besides the heuristics on links: the strongest pairs of the product of both directions' weights.
+/// --symmetry product: links the mutually strongest pairs of the product of both directions' weights. The other choices
+/// are heuristics on links (heed/base/links.h).
 inline constexpr const char* kProduct = "product";
 
 struct AlignArguments {

@@ -1,4 +1,4 @@
-// What the options of heed attend say.
+// The values of the options of heed attend.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// A command of the program. It enters itself with one object in its own file, so adding a command edits no list.
+// A command of the program. A static object in its own file registers it, so adding a command edits no list.
 
 #pragma once
 
@@ -12,24 +12,24 @@ namespace heed::cli {
 
 class Command {
  public:
-  using Add = void (*)(CLI::App& app);  // adds a subcommand with its options and what it calls
+  using Add = void (*)(CLI::App& app);  // adds a subcommand with its options and callback
 
-  /// place: in the help; commands that belong together stand together.
+  /// order: position in the help, ascending; related commands have adjacent numbers.
   Command(int order, Add add);
-  /// In the order of the help.
+  /// Adds every registered command to the app, in the order of the help.
   static void add_all(CLI::App& app);
 };
 
-/// Values of options. What is none of them is refused with "--beam: got 'x', expected a whole number from 1 to 1000",
-/// the value shown in part; NaN and infinities are refused.
+/// Validators of option values in [min, max]. The error is "--beam: got 'x', expected a whole number from 1 to 1000",
+/// with a long value shortened. NaN and infinities are refused.
 CLI::Validator whole_number(int64_t min, int64_t max);
 CLI::Validator finite_number(double min, double max);
 
-/// What commands that show weights have in common: --color.
+/// Adds --color, for commands that show weights.
 void add_color_option(CLI::App& command, std::string& when);
-/// What commands that run a model have in common: --device.
+/// Adds --device, for commands that run a model.
 void add_device_option(CLI::App& command, std::string& device);
-/// What commands that run a model on any text have in common: --max-length, in tokens.
+/// Adds --max-length, in tokens, for commands that run a model on text of the user.
 void add_max_length_option(CLI::App& command, int64_t& max);
 
 }  // namespace heed::cli

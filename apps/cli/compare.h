@@ -1,4 +1,4 @@
-// heed compare: several runs in one table.
+// heed compare: a table of several runs.
 
 #pragma once
 
@@ -10,29 +10,30 @@
 
 namespace heed::cli {
 
-/// What the files of a run folder say of it: results.json, and where it is not there yet config.json, metrics.jsonl and
-/// the header of checkpoint.safetensors.
+/// Summary of a run, read from the files of its folder: results.json, or before it exists config.json, metrics.jsonl
+/// and the header of checkpoint.safetensors.
 struct RunSummary {
-  std::string run;        // the folder, as it was given or found
-  std::string mechanism;  // "additive + softmax", "fixed"; "": not known
+  std::string run;        // path of the folder, as given or found
+  std::string mechanism;  // "additive + softmax", "fixed"; empty if unknown
   std::string machine;    // "cpu, 2 threads"
-  std::string version;    // of heed
+  std::string version;    // version of Heed that wrote the run
   std::optional<double> parameters, step, tokens_per_second, seconds;
   std::map<std::string, double> figures;           // "dev bleu", "test aer"
-  std::map<std::string, std::string> comparables;  // what must agree for figures to be compared: "test BLEU signature"
-  std::string missing;                             // what is not known yet and how to get it; "": nothing
+  std::map<std::string, std::string> comparables;  // must agree for figures to be comparable: "test BLEU signature"
+  std::string missing;                             // what is not known yet and the command to get it; empty if complete
 };
 
-/// The folders of runs: each path itself, or the runs below it, by name. A folder is listed once. Refuses a path that
-/// is none of both.
+/// Run folders: each path itself, or the runs below it, sorted by name, without duplicates. Throws if a path is not a
+/// run and contains none.
 std::vector<std::string> run_folders(const std::vector<std::string>& paths);
 RunSummary read_run_summary(const std::string& folder);
 
-/// Best first by that column; runs without it come last. "": the order as it is.
+/// Sorts by one of run_sort_keys(), best first; runs without a value come last. An empty key keeps the order.
 void sort_runs(std::vector<RunSummary>& runs, const std::string& key);
 std::vector<std::string> run_sort_keys();
 
-/// In so many columns, 0: as many as it takes; then remarks on what is missing and on what cannot be compared.
+/// Prints the table, at most `columns` wide (0: no limit), then remarks on missing results and on figures that are not
+/// comparable.
 void print_comparison(std::ostream& out, const std::vector<RunSummary>& runs, int columns);
 void print_comparison_markdown(std::ostream& out, const std::vector<RunSummary>& runs);
 void print_comparison_json(std::ostream& out, const std::vector<RunSummary>& runs);

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kMaxDepth = 4;  // of folders in folders of runs
+constexpr int kMaxDepth = 4;  // of nested folders that are searched for runs
 
 std::vector<std::string> folders_in(const std::string& folder) {
   std::vector<std::string> names;
@@ -45,7 +45,7 @@ std::string without_slash(std::string path) {
   return path;
 }
 
-/// The file as JSON; null where it is not there or damaged.
+/// The file as JSON; null if it is missing or damaged.
 Json read_json(const std::string& path) {
   if (!exists(path)) return nullptr;
   Json content = Json::parse(read_file(path), nullptr, /*allow_exceptions=*/false);
@@ -70,7 +70,7 @@ void add_figures(RunSummary& run, const std::string& set, const Json& report) {
     run.comparables[set + " sentences"] = std::to_string(static_cast<int64_t>(*sentences));
 }
 
-/// The model's keys of config.json, for runs of versions that did not write the mechanism.
+/// The key "mechanism" of config.json, or its model keys for runs of versions that did not write it.
 std::string mechanism_of(const Json& config) {
   if (const auto spec = text_in(config, "mechanism"); !spec.empty()) return spec;
   if (!config.is_object() || !config.contains("model") || !config["model"].is_object()) return "";
@@ -80,7 +80,7 @@ std::string mechanism_of(const Json& config) {
   return !kind.empty() && kind != "mechanism" ? kind : score.empty() || align.empty() ? "" : score + " + " + align;
 }
 
-/// Speed, time and the best figures on dev of a run that has not ended. The last line may be incomplete.
+/// Speed, time and best dev figures of a run that has not finished. The last line may be incomplete.
 void add_metrics(RunSummary& run, const std::string& path) {
   if (!exists(path)) return;
   double tokens = 0;
@@ -99,7 +99,7 @@ void add_metrics(RunSummary& run, const std::string& path) {
   if (tokens > 0 && run.seconds.value_or(0) > 0) run.tokens_per_second = tokens / *run.seconds;
 }
 
-/// What the header of a checkpoint says of its run; null where it cannot be read.
+/// The training state in the header of a checkpoint; null if it cannot be read.
 Json checkpoint_state(const std::string& path) {
   constexpr uint64_t kMaxHeader = 1 << 24;
   if (!exists(path)) return nullptr;
@@ -149,8 +149,8 @@ std::vector<std::string> run_folders(const std::vector<std::string>& paths) {
           ", expected the folder of a run, or a folder with runs in it");
     const size_t before = all.size();
     add_runs(path, kMaxDepth, all);
-    check(all.size() > before, "compare: got '", excerpt(given), "', which has no run in it; expected a folder that ",
-          "heed train made, or a folder with such folders");
+    check(all.size() > before, "compare: got '", excerpt(given), "', which has no run in it; expected a run ",
+          "folder, written by heed train, or a folder that contains run folders");
   }
   std::vector<std::string> once;
   std::set<std::string> seen;

@@ -182,7 +182,7 @@ TEST_F(Compare, RefusesWhatIsNoRun) {
   make_folders(path("empty"));
   EXPECT_TRUE(says(refusal("runs/aditive"),
                    {"compare: got '", "aditive' (did you mean 'additive'?), expected the folder of a run"}));
-  EXPECT_TRUE(says(refusal("empty"), {"which has no run in it; expected a folder that heed train made"}));
+  EXPECT_TRUE(says(refusal("empty"), {"which has no run in it; expected a run folder, written by heed train"}));
 }
 
 TEST_F(Compare, WritesJsonAndMarkdown) {

@@ -1,4 +1,4 @@
-// Completion of the command line for shells, from what the parser knows.
+// Completion scripts for shells, generated from the commands and options of the parser.
 
 #pragma once
 

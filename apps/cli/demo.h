@@ -1,7 +1,7 @@
-// heed demo: the argument for attention, in about a minute.
+// heed demo: shows what attention is good for, in about a minute.
 //
-// Two translators learn the built-in English-Chinese grammar: one with attention, one with a fixed context, alike in
-// everything else. What they make of new sentences is shown by length, and what the first one looks at.
+// Trains two translators on the built-in English-Chinese grammar, one with attention and one with a fixed context,
+// equal in everything else. Prints BLEU on new sentences by length, and the attention weights of the first translator.
 
 #pragma once
 
@@ -16,23 +16,23 @@ namespace heed::cli {
 struct DemoOptions {
   std::string mechanism = "additive + softmax";
   std::string folder = "runs/demo";
-  std::vector<std::string> overrides{};  // of the recipe, for both
+  std::vector<std::string> overrides{};  // recipe overrides, for both translators
   uint64_t seed = 1;
   bool quiet = false;  // no progress
   Colors colors = Colors::none;
-  int columns = 80;  // of the terminal
+  int columns = 80;  // width of the terminal
 };
 
-/// What the options of heed demo say.
+/// The values of the options of heed demo.
 struct DemoArguments {
   DemoOptions options;
   std::string colors = "auto";
 };
 
-/// The recipe of the demo, recipes/demo.yaml.
+/// The recipe of the demo, equal to recipes/demo.yaml.
 extern const char* const kDemoRecipe;
 
-/// False where the user interrupted it.
+/// Trains, evaluates and prints. Returns false if the user interrupted training.
 bool run_demo(std::ostream& out, const DemoOptions& options);
 
 }  // namespace heed::cli

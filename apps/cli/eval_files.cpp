@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// One number, as sacreBLEU would print it, and for machines.
+/// One metric: as sacreBLEU prints it, and more fields for JSON.
 struct Figure {
   std::string key, name, signature;
   double score;
@@ -61,7 +61,7 @@ std::vector<std::string> read_beside(const EvalFilesOptions& options, const std:
                                      const std::string& first_path, size_t first_lines) {
   auto lines = options.read(path);
   check(lines.size() == first_lines, "eval: ", first_path, " has ", first_lines, " lines but ", path, " has ",
-        lines.size(), ", expected as many");
+        lines.size(), ", expected the same number of lines");
   return lines;
 }
 
@@ -80,7 +80,7 @@ Corpus read_corpus(const EvalFilesOptions& options) {
   return corpus;
 }
 
-/// TER looks for phrases to move, again and again: its time grows with the cube of a line's length.
+/// TER searches for phrase shifts repeatedly: its time grows with the cube of the line length.
 void check_ter_lengths(const std::string& path, const Sentences& lines) {
   constexpr size_t kMaxWords = 3000;
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -110,7 +110,7 @@ std::vector<Figure> figures(const EvalFilesOptions& options, const Corpus& corpu
 
 struct ByLength {
   std::vector<LengthBucket> buckets{};
-  bool characters = false;  // the unit of lengths; words otherwise
+  bool characters = false;  // lengths are in characters, not words
 };
 
 ByLength by_source_length(const EvalFilesOptions& options, const Corpus& corpus) {
@@ -132,14 +132,14 @@ std::vector<Links> read_links(const std::string& path, const std::vector<std::st
   return all;
 }
 
-/// Links that were read as counted from 0, had they been counted from 1.
+/// The links with 1 subtracted from each word number: read as counted from 0, but counted from 1.
 std::vector<Links> one_less(std::vector<Links> lines) {
   for (auto& links : lines)
     for (auto& link : links) --link.source, --link.target;
   return lines;
 }
 
-/// Says so where one side has no word 0 and agrees better with the other when it is counted from 1.
+/// Prints a remark if one file has no word 0 and a better AER when read as counted from 1.
 void remark_on_numbering(const EvalFilesOptions& options, const std::vector<Links>& links,
                          const std::vector<Links>& gold, double error) {
   const auto remark = [&](const std::string& path, const char* cure, const AlignmentError& from_one) {
@@ -164,7 +164,7 @@ AlignmentError link_errors(const EvalFilesOptions& options) {
   return found;
 }
 
-/// Refuses what cannot be done before anything is read.
+/// Throws on invalid options, before any file is read.
 void check_options(const EvalFilesOptions& options) {
   const auto known = eval_metrics();
   for (const auto& metric : options.metrics) {

@@ -160,10 +160,11 @@ TEST(EvalFiles, NoticesLinksThatAreCountedFromOne) {
 }
 
 TEST(EvalFiles, SaysWhichFilesDoNotFit) {
-  EXPECT_EQ(problem(options("hyp", {"ref.a", "short"})), "eval: hyp has 3 lines but short has 1, expected as many");
+  EXPECT_EQ(problem(options("hyp", {"ref.a", "short"})),
+            "eval: hyp has 3 lines but short has 1, expected the same number of lines");
   auto with_source = options("hyp", {"ref.a"});
   with_source.source = "short";
-  EXPECT_EQ(problem(with_source), "eval: hyp has 3 lines but short has 1, expected as many");
+  EXPECT_EQ(problem(with_source), "eval: hyp has 3 lines but short has 1, expected the same number of lines");
   EXPECT_NE(problem(options("empty", {"empty"})).find("empty is empty"), std::string::npos);
   EXPECT_NE(problem(options("hyp")).find("without references"), std::string::npos);
   EXPECT_NE(problem(options()).find("nothing to evaluate"), std::string::npos);

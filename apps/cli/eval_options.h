@@ -1,4 +1,4 @@
-// What the options of heed eval say.
+// The values of the options of heed eval.
 
 #pragma once
 

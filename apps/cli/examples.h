@@ -1,4 +1,4 @@
-// Commands that a user can paste, written with the name of this program.
+// Example commands in help texts and messages, written with the name of this program so that they can be pasted.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace heed::cli {
 /// The command with the program's name in place of {}: "echo 'Tom sleeps' | {} translate runs/demo/additive".
 std::string pasteable(const std::string& command);
 
-/// Adds commands to the help of a subcommand; they work in a folder where the demo was run.
+/// Adds a note and example commands to the help of a subcommand. The commands work in a folder where `heed demo` ran.
 void add_examples(CLI::App& subcommand, const std::vector<std::string>& commands, const std::string& note = "");
 
 }  // namespace heed::cli

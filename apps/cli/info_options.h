@@ -1,4 +1,4 @@
-// What the options of heed info say.
+// The values of the options of heed info.
 
 #pragma once
 

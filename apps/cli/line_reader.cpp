@@ -23,7 +23,7 @@ bool LineReader::wait_for_more(bool block) {
   while (count < 0 && errno == EINTR);
   check(count >= 0, "standard input: ", std::strerror(errno));
   if (count == 0) ended_ = true;
-  if (taken_ > 0) {  // what is left is less than a line, so this costs no more than reading did
+  if (taken_ > 0) {  // less than a line is left, so moving it costs no more than reading it did
     read_.erase(0, taken_);
     searched_ -= taken_;
     taken_ = 0;
@@ -36,7 +36,7 @@ bool LineReader::take_line(std::string& line) {
   size_t end = read_.find('\n', searched_);
   if (end == std::string::npos) {
     searched_ = read_.size();
-    const bool too_long = read_.size() - taken_ > kMaxLineBytes;  // whatever may follow
+    const bool too_long = read_.size() - taken_ > kMaxLineBytes;  // even if more follows
     if (!too_long && (!ended_ || taken_ == read_.size())) return false;
     end = read_.size();
   }
@@ -65,7 +65,7 @@ std::vector<std::string> LineReader::some(int64_t max) {
   while (static_cast<int64_t>(lines.size()) < max) {
     if (take_line(line)) {
       wrong_ = problem(line);
-      if (!wrong_.empty()) {  // the lines before it are still fine
+      if (!wrong_.empty()) {  // the lines before it are valid
         check(!lines.empty(), wrong_);
         break;
       }

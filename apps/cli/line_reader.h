@@ -1,4 +1,5 @@
-// Lines as they come: a program that feeds us line by line gets an answer to each, a file is read in large batches.
+// Reads lines from a file descriptor as they arrive: interactive input is handled line by line, a file in large
+// batches.
 
 #pragma once
 
@@ -12,24 +13,24 @@ class LineReader {
  public:
   explicit LineReader(int file) : file_(file) {}
 
-  /// At least one line unless the input has ended, and as many more, up to `most`, as are there already. A byte-order
-  /// mark at the start is dropped. A byte that is not UTF-8 and a line that is too long (kMaxLineBytes) are errors with
-  /// the number of the line, once the lines before it have been given. Takes linear time, however long the lines are.
+  /// Blocks for one line, then adds lines that are already available, up to `max`. Returns none at the end of the
+  /// input. Drops a byte-order mark at the start. Throws with the line number on invalid UTF-8 and on a line longer
+  /// than kMaxLineBytes, after the lines before it were returned. Takes linear time for lines of any length.
   std::vector<std::string> some(int64_t max);
-  /// Lines given so far.
+  /// Number of lines returned so far.
   int64_t lines() const { return given_; }
 
  private:
-  bool wait_for_more(bool block);  // whether something was read
+  bool wait_for_more(bool block);  // returns whether it read something
   bool take_line(std::string& line);
-  std::string problem(const std::string& line) const;  // "", or what is wrong with the line that was just taken
+  std::string problem(const std::string& line) const;  // error of the line just taken; empty if valid
 
   int file_;
-  std::string read_;  // what was read; taken up to taken_, searched for a line's end up to searched_
+  std::string read_;  // buffer: consumed up to taken_, searched for '\n' up to searched_
   size_t taken_ = 0, searched_ = 0;
   bool ended_ = false;
-  int64_t lines_ = 0, given_ = 0;  // taken, given
-  std::string wrong_;              // what the next call will say
+  int64_t lines_ = 0, given_ = 0;  // lines taken from the buffer; lines returned
+  std::string wrong_;              // error that the next call throws
 };
 
 }  // namespace heed::cli

@@ -1,4 +1,4 @@
-// heed list: the catalogue, as its parts describe themselves. Nothing here needs torch.
+// heed list: prints the catalogue from the descriptions of its parts. Needs no torch.
 
 #pragma once
 
@@ -10,37 +10,38 @@
 
 namespace heed::cli {
 
-/// Cards that belong together, in the order of the page.
+/// A group of cards; the families are in the order of the page docs/catalogue.md.
 struct CardFamily {
   std::string kind, plural;  // "score", "scores": what `heed list` accepts
-  std::string title, idea;
-  std::string axis{};
+  std::string title, idea;   // heading, and one sentence on what the family is
+  std::string axis{};        // of the taxonomy, for structures
   bool has(const Card& card) const { return card.kind == kind && card.axis == axis; }
 };
 const std::vector<CardFamily>& card_families();
 
-/// Sorted by family, by order of choice, by name.
+/// Sorts by family, then order of choice, then name.
 void sort_cards(std::vector<Card>& cards);
 
-/// What a name stands for.
+/// The cards that a name refers to.
 struct FoundCards {
   std::vector<Card> cards;           // at least one
   std::vector<std::string> remarks;  // "bilinear is another name of general (score)"
-  bool family = false;               // all cards of one kind, which are better shown as a table
+  bool family = false;               // all cards of one kind, shown as a table
 };
-/// name: a part ("entmax", "entmax(1.5)"), a synonym ("bilinear", "soft attention"), or a kind ("scores"). Refuses
-/// others, with the nearest name.
+/// name: a part ("entmax", "entmax(1.5)"), a synonym ("bilinear", "soft attention"), or a kind ("scores"). Throws on
+/// other names and suggests the nearest one.
 FoundCards find_cards(const std::vector<Card>& all, const std::string& name);
 
-/// One line for each: order, name, formula, when to choose it; in so many columns, 0: as many as it takes.
+/// One line per part: order, name, formula, when to choose it; at most `columns` wide (0: no limit).
 void print_card_table(std::ostream& out, const std::vector<Card>& cards, int columns);
 void print_cards(std::ostream& out, const std::vector<Card>& cards);
 void print_cards_json(std::ostream& out, const std::vector<Card>& cards);
 /// The page docs/catalogue.md.
 void print_cards_markdown(std::ostream& out, const std::vector<Card>& cards);
 
-/// What both texts share: a label and a text for each line below the formula.
+/// Label and text of each line below the formula, shared by print_cards and print_cards_markdown.
 std::vector<std::pair<std::string, std::string>> card_lines(const Card& card);
+/// Explains the symbols of shapes and costs: Lq, Lk, Dq, ...
 extern const char* const kCardSizes;
 
 }  // namespace heed::cli

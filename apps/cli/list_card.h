@@ -1,4 +1,4 @@
-// What `heed list` knows of one part, as plain text: the printing of cards needs nothing but this header.
+// The data that `heed list` shows of one part, as plain text. Printing cards needs only this header.
 
 #pragma once
 
@@ -12,22 +12,22 @@ namespace heed::cli {
 
 struct CardParameter {
   std::string name;
-  std::vector<std::string> shape{};  // in symbols: {"Dh", "Dq + Dk"}; empty for a structure, whose widths are many
-  std::string with{};                // the spec that has it, "cosine(2, learned)"; "": the part without options too
+  std::vector<std::string> shape{};  // in symbols: {"Dh", "Dq + Dk"}; empty for a structure, which has many widths
+  std::string with{};                // spec of the variant that has it, "cosine(2, learned)"; empty: every variant
 };
 
 struct Card {
   std::string kind, name;  // kind: "score", "alignment", "dimensionality", "structure", "preset", "query model", ...
   std::string axis{};      // of the taxonomy, for structures
-  int order = 0;           // of choice within its family, from 1; 0: after the others
+  int order = 0;           // order of choice within its family, from 1; 0: after the others
   std::vector<std::string> synonyms{};
-  std::string formula{}, choose{}, cost{}, paper{};  // formula of a preset: its structure
+  std::string formula{}, choose{}, cost{}, paper{};  // for a preset, formula is its structure
   std::vector<CardParameter> parameters{};
-  std::vector<Options::Known> options{};                    // of a model component: its recipe keys
-  std::vector<std::string> dimensionalities{};              // that a score has
+  std::vector<Options::Known> options{};                    // recipe keys, for a model component
+  std::vector<std::string> dimensionalities{};              // supported by a score
   std::string inside{};                                     // default mechanism of a structure; mechanisms of a preset
   std::vector<std::string> takes{};                         // inputs of a structure
-  std::vector<std::string> modules{};                       // of a structure: what holds its parameters
+  std::vector<std::string> modules{};                       // of a structure: submodules with its parameters
   std::vector<std::pair<std::string, std::string>> axes{};  // of a preset: axis and choice
 };
 

@@ -1,6 +1,6 @@
-// The cards of the catalogue, without torch. Parts describe themselves in libheed, so the build asks them once: the
-// program heed_catalogue (catalogue/write.cpp) collects the cards and writes them as JSON into a generated file, which
-// is linked into the program.
+// The cards of the catalogue, without torch. Parts describe themselves in libheed, which needs torch. So the build runs
+// heed_catalogue (catalogue/write.cpp) once: it collects the cards and writes them as JSON into a generated source
+// file, which is linked into the program.
 
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace heed::cli {
 
-/// As collect_cards() gave them when the program was built.
+/// The result of collect_cards() at build time.
 std::vector<Card> catalogue_cards();
 
-/// All fields of all cards, and back.
+/// Serializes all fields of all cards to JSON, and parses them back.
 std::string cards_to_text(const std::vector<Card>& cards);
 std::vector<Card> cards_from_text(const std::string& text);
 

@@ -11,7 +11,7 @@
 namespace heed::cli {
 namespace {
 
-/// The term itself, then without what people add to a name: "soft_attention" -> "soft".
+/// The term itself, then the term without a common suffix: "soft_attention" -> "soft".
 std::vector<std::string> terms_of(const std::string& name) {
   const std::string whole = catalogue_term(name);
   std::vector<std::string> terms{whole};
@@ -26,7 +26,7 @@ bool among(const std::vector<std::string>& all, const std::string& one) {
   return std::find(all.begin(), all.end(), one) != all.end();
 }
 
-/// Parts of that name, and parts that it is a synonym of.
+/// Parts with this name, then parts that have it as a synonym.
 FoundCards called(const std::vector<Card>& all, const std::string& term, const std::string& shown) {
   FoundCards found;
   for (const auto& card : all)
@@ -66,7 +66,7 @@ std::string unknown(const std::vector<Card>& all, const std::string& name) {
 
 FoundCards find_cards(const std::vector<Card>& all, const std::string& name) {
   const std::string bare = name.substr(0, name.find('('));
-  for (const auto& whole : {name, bare})  // "multi(lift)" is a name, "entmax(1.5)" a name with options
+  for (const auto& whole : {name, bare})  // "multi(lift)" is a name; "entmax(1.5)" is a name with options
     for (const auto& term : terms_of(whole)) {
       auto found = called(all, term, excerpt(whole));
       if (found.cards.empty()) found = family_called(all, term);

@@ -40,7 +40,7 @@ int widest(const std::vector<Card>& cards, std::string Card::*text) {
   return width;
 }
 
-/// When to choose a part; of a preset, its mechanism and its paper.
+/// When to choose a part; for a preset, its mechanism and its paper.
 std::string advice(const Card& card) {
   return card.kind == "preset" ? card.inside + "; " + card.paper : card.choose;
 }
@@ -50,7 +50,7 @@ void print_family_table(std::ostream& out, const std::vector<Card>& cards, int c
   int formula = std::min(widest(cards, &Card::formula), kMaxFormula) + 2;
   const int left = columns - 5 - name;  // for formula and advice
   if (columns > 0 && left - formula < kMinText) formula = std::max(0, left - kMinText);
-  if (columns > 0 && formula < kMinText) formula = 0;  // too little to be read
+  if (columns > 0 && formula < kMinText) formula = 0;  // too narrow to be readable
   for (const auto& card : cards) {
     const std::string order = card.order > 0 ? std::to_string(card.order) : "";
     std::string line = padded_left(order, 4) + ' ' + padded(card.name, name);
@@ -135,10 +135,10 @@ void print_card_table(std::ostream& out, const std::vector<Card>& all, int colum
     print_family_table(out, cards, columns);
     out << '\n';
   }
-  out << "The number is an order of choice: 1 is what to try first, the text says when to take another.\n"
+  out << "The number is the order of choice: try 1 first; the text says when to choose a part.\n"
          "A mechanism is 'score + alignment' or 'score + alignment, dimensionality': 'additive + sparsemax, multi'.\n"
-         "heed list NAME   the card of a part: options, parameters, cost, paper; names of the literature work too\n"
-         "heed list KIND   one table of these: heed list scores\n"
+         "heed list NAME   the card of a part: options, parameters, cost, paper; names used in papers work too\n"
+         "heed list KIND   the table of one kind: heed list scores\n"
          "heed list --cards, --json, --markdown   everything\n";
 }
 

@@ -1,4 +1,4 @@
-// The page heed(1), from what the parser knows.
+// The manual page heed(1), generated from the commands and options of the parser.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace heed::cli {
 
-/// In the language of man pages. The last line of the header names the version.
+/// The page in roff. Its header names the version.
 std::string manual(const CLI::App& app, const std::string& version);
 
 }  // namespace heed::cli

@@ -14,7 +14,7 @@
 namespace heed::cli {
 namespace {
 
-/// Next to the program, in the build folder and where it is installed: HEED_MODULE is
+/// Path of the module, relative to the program both in the build folder and when installed: HEED_MODULE is
 /// "../lib/heed/libheed_commands.so".
 std::string module_path() {
   const std::string program = without_links("/proc/self/exe");
@@ -28,7 +28,7 @@ bool should_sleep_soon(Waiting waiting, int threads) {
   return ::getloadavg(&load, 1) == 1 && load > 0.5 * threads_from_affinity();
 }
 
-/// RTLD_GLOBAL, so that heed finds the BLAS that torch brings (heed/bridge/threads.cpp).
+/// RTLD_GLOBAL, so that libheed finds the BLAS that torch loads (heed/bridge/threads.cpp).
 ModuleEntry load_module(const char* command) {
   const std::string path = module_path();
   void* module = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL);
@@ -55,7 +55,7 @@ void run_in_module(ModuleCall call, Waiting waiting) {
   call.requested = threads_option();
   call.threads = call.requested > 0 ? call.requested : default_threads();
   if (should_sleep_soon(waiting, call.threads))
-    ::setenv("GOMP_SPINCOUNT", "10000", 1);  // below a millisecond: longer than the gaps inside a training step.
+    ::setenv("GOMP_SPINCOUNT", "10000", 1);  // less than a millisecond, more than the gaps inside a training step.
                                              // libgomp reads it when it is loaded, with the module
   const int code = load_module(call.command)(call);
   if (code != 0) throw CLI::RuntimeError(code);

@@ -1,9 +1,8 @@
-// Commands that need torch run in a module, libheed_commands.so, which is loaded when one of them is called. So the
-// program starts without torch: --help, --version, errors of the command line, `heed list` and `heed eval` of files
-// never load it.
+// Commands that need torch run in a module, libheed_commands.so, which is loaded when one of them is called. So --help,
+// --version, command-line errors, `heed list` and `heed eval` of files start without loading torch.
 //
-// A command that needs torch is three files: <command>_options.h, the struct that its options fill;
-// <command>_options.cpp, the options, in the program; torch/<command>.cpp, what it does, in the module (torch/body.h).
+// A command that needs torch has three files: <command>_options.h, the struct of its option values;
+// <command>_options.cpp, its options, in the program; torch/<command>.cpp, its body, in the module (torch/body.h).
 
 #pragma once
 
@@ -13,34 +12,35 @@
 
 namespace heed::cli {
 
-/// What OpenMP's threads do while they wait for each other. They spin for many milliseconds before they sleep, and so
-/// keep the processor from those they wait for: on a busy machine everything takes several times as long. Results do
+/// How OpenMP threads wait for each other. By default they spin for many milliseconds before they sleep, which takes
+/// processor time from the threads they wait for: on a busy machine everything takes several times as long. Results do
 /// not depend on it.
 enum class Waiting {
-  by_load,  // sleep soon where the machine is busy
+  by_load,  // sleep soon if the load average is high
   sleep,    // sleep soon
-  spin,     // as OpenMP does by itself
+  spin,     // the default of OpenMP
 };
 
-/// Of --threads; 0: default_threads().
+/// The value of --threads; 0: default_threads().
 int& threads_option();
 
-/// What the program hands to the module. Both are built from the same headers; version, type and size tell if not.
+/// Arguments of the call from the program into the module. Both must be built from the same headers, which version,
+/// type and size verify.
 struct ModuleCall {
   const char* version;  // kVersion of the program
   const char* command;  // "train"
-  const char* type;     // of the struct that arguments points to
-  size_t size;          // of it
+  const char* type;     // name of the type that arguments points to
+  size_t size;          // sizeof that type
   const void* arguments;
-  int threads;    // to use
-  int requested;  // by --threads, or 0
+  int threads;    // number of threads to use
+  int requested;  // value of --threads, or 0
 };
 
-/// The one function of the module. Gives the exit code; throws what the program reports.
+/// The entry point of the module. Returns the exit code; throws errors for the program to report.
 inline constexpr const char* kModuleEntry = "heed_run_command";
 using ModuleEntry = int (*)(const ModuleCall& call);
 
-/// Loads the module, calls the command there, and throws CLI::RuntimeError where its exit code is not 0.
+/// Loads the module and calls the command in it. Throws CLI::RuntimeError if its exit code is not 0.
 void run_in_module(ModuleCall call, Waiting waiting);
 
 template <typename Arguments>

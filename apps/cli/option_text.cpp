@@ -25,7 +25,7 @@ std::string description_of(const CLI::Option& option, const std::string& range) 
 
 OptionText text_of(const CLI::Option& option) {
   OptionText text;
-  const std::string type = option.get_type_name();  // "INT:INT in [0 - 256]": the type, then what it is checked for
+  const std::string type = option.get_type_name();  // "INT:INT in [0 - 256]": type and valid range
   const auto colon = type.find(':');
   text.positional = option.get_positional();
   if (text.positional) text.names.push_back(option.get_name(true));

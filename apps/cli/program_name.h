@@ -1,4 +1,4 @@
-// The name of this program in commands that are printed to be pasted into a shell.
+// The name of this program in printed commands, so that they can be pasted into a shell.
 
 #pragma once
 
@@ -6,11 +6,11 @@
 
 namespace heed::cli {
 
-/// As the user started it, quoted for a shell: the path they wrote ("build/release/bin/heed", "./heed"), or "heed"
-/// where the shell found it on the PATH. It holds in the folder where the program was started.
+/// The name the user started the program with, quoted for a shell: a path ("build/release/bin/heed", "./heed"), or
+/// "heed" if the shell found it on the PATH. Valid in the folder where the program was started.
 std::string program_name();
 
-/// The same for a given argv[0]; path: the value of PATH, self: the file of the program, for an argv[0] that is on no
+/// The same for a given argv[0]. path: the value of PATH. self: the file of the program, used if argv[0] is not on the
 /// PATH.
 std::string program_name(const std::string& started_as, const std::string& path, const std::string& self);
 

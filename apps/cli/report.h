@@ -1,4 +1,4 @@
-// What resulted from a run, for people.
+// The results of a run as text.
 
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace heed::cli {
 
-/// results.json as lines: one for each set, with BLEU by length and alignment error where they are known.
+/// Prints results.json: the metrics of dev and test, with BLEU by source length and AER if present.
 void print_results(std::ostream& out, const nlohmann::ordered_json& results);
 
-/// "recipes/multi30k.yaml" -> "multi30k"
+/// The file name without folder and extension: "recipes/multi30k.yaml" -> "multi30k".
 std::string named_after(const std::string& path);
 
 }  // namespace heed::cli

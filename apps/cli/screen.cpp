@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kMinCell = 8;
 
-/// UTF-8 on this thread, whatever the user's language: wcwidth() and mbrtowc() ask the locale.
+/// Sets a UTF-8 locale on this thread, because wcwidth() and mbrtowc() depend on the locale.
 class Utf8 {
  public:
   Utf8() : own_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)), before_(own_ ? uselocale(own_) : nullptr) {}
@@ -35,7 +35,7 @@ class Utf8 {
   locale_t own_, before_;
 };
 
-/// The nearest of the 6 x 6 x 6 colors that stand at 16 to 231 of the palette; its steps are 0, 95, 135, ..., 255.
+/// Index of the nearest color of the 6 x 6 x 6 cube, 16 to 231 of the palette, with levels 0, 95, 135, ..., 255.
 int in_palette(const Rgb& color) {
   const auto step = [](int value) { return value < 48 ? 0 : value < 115 ? 1 : (value - 35) / 40; };
   return 16 + 36 * step(color.red) + 6 * step(color.green) + step(color.blue);
@@ -46,7 +46,7 @@ int widest(const std::vector<std::string>& texts, int min) {
   return min;
 }
 
-/// One number in so many columns and one more after it.
+/// Formats one number in `columns` columns, plus one space.
 using Cell = std::function<std::string(double value, int columns)>;
 
 std::string without_trailing_whitespace(const std::string& line) {
@@ -151,7 +151,7 @@ char shade(double share) {
   return shades[static_cast<size_t>(std::lround(at))];
 }
 
-// Dark blue over green to yellow, ever brighter, so that it also reads without color vision
+// Dark blue over green to yellow with monotonic brightness, so that it is readable without color vision
 // (five points of viridis; van der Walt & Smith, 2015).
 Rgb heat_color(double share) {
   constexpr std::array<Rgb, 5> points{{{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}}};

@@ -1,4 +1,4 @@
-// Text on a terminal: columns that line up in any script, and numbers as colors or shades.
+// Terminal output: columns that align in any script, and numbers as colors or shades.
 
 #pragma once
 
@@ -8,50 +8,51 @@
 
 namespace heed::cli {
 
-/// Columns that the text takes on a terminal: 2 for a Chinese character, 0 for a combining mark.
+/// Width of the text on a terminal, in columns: 2 for a Chinese character, 0 for a combining mark.
 int display_width(const std::string& text);
 
-/// The text with blanks after (or before) it, up to that many columns.
+/// The text with spaces after it (before it), up to that many columns.
 std::string padded(const std::string& text, int columns);
 std::string padded_left(const std::string& text, int columns);
 
-/// The text itself, or as much of it as goes into so many columns with "…" after it.
+/// The text, cut to that many columns with "…" at the end if it is longer.
 std::string shortened(const std::string& text, int columns);
 
-/// Nothing that would move the cursor: control characters and bytes that are not UTF-8 become U+FFFD.
+/// The text without control characters and invalid UTF-8, which become U+FFFD.
 std::string printable(const std::string& text);
 
-/// "2.50": always so many digits after the decimal point.
+/// The number with exactly that many digits after the decimal point: "2.50".
 std::string fixed(double value, int digits);
 
-enum class Colors { none, palette, full };  // 256 colors, 24 bits
+enum class Colors { none, palette, full };  // palette: 256 colors, full: 24 bits
 
-/// when: "auto", "always" or "never". auto: where `terminal`, unless NO_COLOR is set or TERM is dumb.
+/// when: "auto", "always" or "never". auto: colors if `terminal`, unless NO_COLOR is set or TERM is dumb.
 Colors colors(const std::string& when, bool terminal);
 
-/// One of " .:-=+*#%@" for a share of 0 to 1; what lies outside counts as the nearer end, and NaN is '?'.
+/// One of " .:-=+*#%@" for a share of 0 to 1, clamped; '?' for NaN.
 char shade(double share);
 
 struct Rgb {
   int red, green, blue;
 };
-/// From dark (0) to bright (1), gray for NaN; and whether black text reads better on it than white.
+/// Color of a share, from dark (0) to bright (1), gray for NaN; and whether black text is more readable on it than
+/// white.
 Rgb heat_color(double share);
 bool is_bright(const Rgb& color);
 
-/// Cell text on a background from dark (0) to bright (1); plain text where there are no colors.
+/// The text on a background of heat_color(share); plain text without colors.
 std::string tinted(const std::string& text, double share, Colors colors);
 
-/// Numbers under words, words before numbers: cells [row][column].
+/// A table of numbers with a word for each column and row; cells [row][column].
 struct Grid {
   std::string title;
   std::vector<std::string> columns, rows;
   std::vector<std::vector<double>> cells;
-  std::string last;                // heading of a last column, "" if there is none
-  std::vector<std::string> notes;  // its texts, one for each row
+  std::string last;                // heading of a last text column; empty: none
+  std::vector<std::string> notes;  // texts of the last column, one per row
 };
 void print_numbers(std::ostream& out, const Grid& grid);
-/// Numbers of 0 to 1, as a heat map; and the columns it takes, without notes.
+/// Prints numbers of 0 to 1 as a heat map; and the width of that map in columns, without notes.
 void print_heat(std::ostream& out, const Grid& grid, Colors colors);
 int heat_width(const Grid& grid);
 

@@ -9,7 +9,7 @@
 namespace heed::cli {
 namespace {
 
-constexpr int kGap = 2;  // columns between two columns of a table
+constexpr int kGap = 2;  // spaces between two columns of a table
 
 std::vector<int> widths_of(const Table& table) {
   std::vector<int> widths;

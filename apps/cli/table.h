@@ -1,4 +1,4 @@
-// Text in columns that line up in any script: for a terminal, narrow or wide, and as Markdown.
+// Tables of text that align in any script: for a terminal, and as Markdown.
 
 #pragma once
 
@@ -10,19 +10,19 @@ namespace heed::cli {
 
 struct Table {
   std::vector<std::string> titles;
-  std::vector<bool> right;  // of each column: numbers are aligned on the right
+  std::vector<bool> right;  // per column: right-aligned, for numbers
   std::vector<std::vector<std::string>> rows;
 };
 
-/// In so many columns of a terminal, 0: as many as it takes. Where the table is wider, each row is printed as a block
-/// with a line for each cell.
+/// Prints the table at most `columns` wide (0: no limit). A wider table is printed as one block per row, with one line
+/// per cell.
 void print_table(std::ostream& out, const Table& table, int columns);
 void print_table_markdown(std::ostream& out, const Table& table);
 
-/// The text of a cell: | would end it, even inside `code`.
+/// The text with | escaped, which would end a cell even inside `code`.
 std::string markdown_cell(const std::string& text);
 
-/// Columns of the terminal that standard output is; `elsewhere` where it is none.
+/// Width of the terminal if standard output is one; `elsewhere` if not.
 int output_columns(int elsewhere);
 
 }  // namespace heed::cli

@@ -1,4 +1,4 @@
-// What the options of heed train say.
+// The values of the options of heed train.
 
 #pragma once
 

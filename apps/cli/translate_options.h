@@ -1,4 +1,4 @@
-// What the options of heed translate say.
+// The values of the options of heed translate.
 
 #pragma once
 

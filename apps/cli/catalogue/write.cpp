@@ -1,4 +1,4 @@
-// heed_catalogue <file>: writes the cards of the catalogue as a C++ file with catalogue_cards(). Part of the build.
+// heed_catalogue <file>: writes a C++ file that defines catalogue_cards(). Runs during the build.
 
 #include <fstream>
 #include <iostream>
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   std::ofstream file(argv[1], std::ios::binary);
   file << generated_file() << std::flush;
   if (!file.good()) {
-    std::cerr << "heed_catalogue: " << argv[1] << " could not be written in whole\n";
+    std::cerr << "heed_catalogue: " << argv[1] << " could not be written completely\n";
     return 1;
   }
   return 0;

@@ -33,15 +33,15 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// JSON that may stand inside <script>: nothing in it can end the element or begin a comment. '<' occurs only inside
-/// strings, where it may also be written by number.
+/// JSON that is safe inside <script>: nothing in it can end the element or begin a comment. '<' occurs only inside
+/// strings, where it is written as \u003c.
 std::string inside_script(const Json& json) {
   std::string out;
   for (const char letter : json.dump()) out += letter == '<' ? std::string("\\u003c") : std::string(1, letter);
   return out;
 }
 
-/// Four digits are enough to look at; what is not finite becomes null.
+/// Weights with four digits; non-finite ones become null.
 Json rounded(const std::vector<double>& weights) {
   constexpr double kSteps = 10000;
   Json row = Json::array();
@@ -71,7 +71,7 @@ Json json_of(const HeatMap& map) {
           {"row_name", map.row_name}};
 }
 
-/// The scale of the terminal and of pictures, for the page to look up.
+/// The color scale of the terminal and of PNG, as a lookup table for the page.
 Json colors_of_scale() {
   Json all = Json::array();
   for (int i = 0; i < kColors; ++i) {

@@ -1,4 +1,4 @@
-// Heat maps as one page that opens offline in any browser.
+// Heat maps as one HTML page that works offline.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace heed::cli {
 
-/// A whole HTML file, with nothing to fetch: the maps as JSON, a list to choose from, the source and the target, the
-/// words and the number under the pointer, in light and dark. Any text may stand in the words.
+/// A self-contained HTML file: the maps as JSON, a list to choose a map from, the words and the weight under the
+/// pointer, light and dark mode. Words may contain any text; it is escaped.
 std::string html_page(const std::string& title, const std::vector<HeatMap>& maps);
 
 }  // namespace heed::cli

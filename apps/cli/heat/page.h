@@ -1,7 +1,7 @@
-// What every page of heat maps has in common: its looks, its elements, its behavior.
+// The fixed parts of a page of heat maps: style, elements and script.
 //
-// Cells are painted on a canvas, so that hundreds of words a side stay quick; the words stand on two canvases of their
-// own that stay in sight while the cells are scrolled.
+// Cells are drawn on a canvas, which stays fast with hundreds of words per side. The words are on two canvases of their
+// own, which stay visible while the cells are scrolled.
 
 #pragma once
 

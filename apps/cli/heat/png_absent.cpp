@@ -1,4 +1,4 @@
-// Stands in for the folder png where libpng or FreeType was not found.
+// Replaces the folder png in a build without libpng and FreeType (HEED_PNG=OFF).
 
 #include "apps/cli/heat/png/png.h"
 

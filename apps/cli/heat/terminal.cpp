@@ -1,4 +1,4 @@
-// A heat map on a terminal, as large as it may be.
+// Prints a heat map on a terminal, in the largest format that fits.
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +11,12 @@
 namespace heed::cli {
 namespace {
 
-constexpr int kMargin = 2;                // columns left of everything
+constexpr int kMargin = 2;                // columns on the left
 constexpr int kMinColumns = 24;           // of a terminal
-constexpr int kMaxLetters = 14;           // of a word written downwards
+constexpr int kMaxLetters = 14;           // of a vertical word
 constexpr int kShades = 2, kPerCent = 4;  // columns of a cell
 
-/// A word written downwards: letters, each with the marks that combine with it.
+/// The letters of a vertical word, each with its combining marks.
 std::vector<std::string> letters_of(const std::string& word) {
   std::vector<std::string> letters;
   for (const char32_t character : decoded(word)) {
@@ -46,7 +46,7 @@ std::string per_cent(double weight) {
   return text == "0" ? "·" : text;
 }
 
-/// One cell of `width` columns: shades or colors alone in two, per cent in four.
+/// One cell of `width` columns: shades or colors in two, a percentage in four.
 std::string cell(const HeatMap& map, double weight, int width, Colors colors) {
   const double share = weight / map.top;
   if (width == kPerCent) return tinted(padded_left(per_cent(weight), kPerCent - 1) + ' ', share, colors);
@@ -61,7 +61,7 @@ bool fits_per_cent(const HeatMap& map) {
   return true;
 }
 
-/// Source words first ... last - 1, written downwards so that they end on one line.
+/// Source words first ... last - 1, vertical and aligned at the bottom.
 void print_heads(std::ostream& out, const HeatMap& map, size_t first, size_t last, int width, int label) {
   std::vector<std::vector<std::string>> words;
   size_t height = 0;
@@ -70,7 +70,7 @@ void print_heads(std::ostream& out, const HeatMap& map, size_t first, size_t las
     height = std::max(height, words.back().size());
   }
   for (size_t i = 0; i < height; ++i) {
-    const bool named = width == kPerCent && i + 1 == height;  // what the numbers are
+    const bool named = width == kPerCent && i + 1 == height;  // labels the numbers
     std::string line = std::string(kMargin, ' ') + padded(named ? "%" : "", label);
     for (const auto& letters : words) {
       const size_t above = height - letters.size();
@@ -88,7 +88,7 @@ void print_scale(std::ostream& out, const HeatMap& map, int label, Colors colors
   out << ' ' << (map.top == 1 ? "1" : fixed(map.top, 2)) << '\n';
 }
 
-/// Words downwards, in blocks of as many source words as go into the terminal.
+/// Vertical words, in blocks of as many source words as fit into the terminal.
 void print_blocks(std::ostream& out, const HeatMap& map, Colors colors, int columns, int label) {
   const auto max = [&](int width) { return std::max(1, (columns - kMargin - label) / width); };
   const int words = static_cast<int>(map.columns.size());
@@ -113,7 +113,7 @@ void print_blocks(std::ostream& out, const HeatMap& map, Colors colors, int colu
   if (width == kShades) print_scale(out, map, label, colors);
 }
 
-/// Labels that keep to their line.
+/// The map with control characters in its texts replaced.
 HeatMap with_printable_words(HeatMap map) {
   map.title = printable(map.title);
   map.remark = printable(map.remark);

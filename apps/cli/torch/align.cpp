@@ -1,4 +1,4 @@
-// heed align: which word belongs to which, from the attention of a translator that is shown both sides.
+// heed align: word alignment from the attention of a translator under forced decoding of the given translation.
 
 #include <iostream>
 #include <memory>
@@ -21,15 +21,15 @@ struct TextFile {
   std::vector<std::string> lines;
 };
 
-/// How each target word looked at the source words.
+/// Attention weights of each target word over the source words, one matrix per line.
 std::vector<WeightRows> weights_of(const std::string& run, const TextFile& from, const TextFile& to,
                                    const AlignArguments& a) {
   Translator translator = Translator::load(run, device_of(a.device));
   check(translator.model().aligns(), "align: the model in ", run,
-        " has no attention, so it aligns no words; expected one with attention");
+        " has no attention, so it cannot align words; expected a model with attention");
   check_source_lengths(translator, from.lines, {from.path, 1}, a.max_length);
   check_target_lengths(translator, to.lines, {to.path, 1}, a.max_length);
-  VocabularyReport vocabulary("align", run, VocabularyReport::Unspaced::kept);  // links count the words that are given
+  VocabularyReport vocabulary("align", run, VocabularyReport::Unspaced::kept);  // links number the words as given
   vocabulary.read_source(translator, from.lines);
   vocabulary.read_target(translator, to.lines);
   vocabulary.print(std::cerr);
@@ -47,10 +47,10 @@ Links links_of(const WeightRows& forward, const WeightRows& backward, const Alig
 void run_align(const AlignArguments& a) {
   const TextFile source{a.source, read_lines(a.source)}, target{a.target, read_lines(a.target)};
   check(source.lines.size() == target.lines.size(), "align: ", a.source, " has ", source.lines.size(), " lines, ",
-        a.target, " has ", target.lines.size(), "; expected as many of both");
+        a.target, " has ", target.lines.size(), "; expected the same number of lines");
   if (a.symmetry != kProduct) parse_symmetry(a.symmetry);
   check(a.reverse.empty() || a.symmetry != kProduct || a.threshold == 0, "align: --threshold is ", a.threshold,
-        ", but --symmetry product multiplies weights before it chooses; expected another symmetry, or no threshold");
+        ", but --symmetry product takes no threshold; use another --symmetry, or leave --threshold out");
   const auto forward = weights_of(a.run, source, target, a);
   if (a.reverse.empty()) {
     for (const auto& weights : forward) std::cout << pharaoh(strongest_links(weights, a.threshold)) << '\n';

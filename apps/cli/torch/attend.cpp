@@ -1,4 +1,4 @@
-// heed attend: what a translator attends to, as a heat map on the terminal, as a PNG and as a page.
+// heed attend: attention weights of a translator as heat maps: terminal, PNG, HTML or JSON.
 
 #include <iostream>
 #include <memory>

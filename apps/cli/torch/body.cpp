@@ -23,7 +23,8 @@ struct Entered {
 };
 
 std::map<std::string, Entered>& bodies() {
-  static std::map<std::string, Entered> all;  // inside a function: filled while the module is loaded, in any order
+  static std::map<std::string, Entered>
+      all;  // local static: filled while the module is loaded, in any order of the files
   return all;
 }
 
@@ -53,7 +54,7 @@ extern "C" int heed_run_command(const heed::cli::ModuleCall& call) {
   cli::use_threads_for(call);
   try {
     return found->second.run(call.arguments);
-  } catch (const c10::Error& error) {  // what() has torch's own stack in it
+  } catch (const c10::Error& error) {  // what() would include a backtrace
     throw Error(error.what_without_backtrace());
   }
 }

@@ -1,4 +1,4 @@
-// What a command does, in the module (apps/cli/module.h). It enters itself with one object in its own file.
+// The body of a command, in the module (apps/cli/module.h). A static object in its own file registers it.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace heed::cli {
 
 class Body {
  public:
-  /// run: takes the struct that the options of the command fill; gives nothing, or an exit code.
+  /// run: takes the struct of the option values; returns nothing, or an exit code.
   template <typename Arguments, typename Result>
   Body(const char* command, Result (*run)(const Arguments&))
       : Body(command, typeid(Arguments).name(), sizeof(Arguments), [run](const void* arguments) {

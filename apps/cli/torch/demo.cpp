@@ -47,7 +47,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Learner {
-  std::string name, attention;  // as printed; as the recipe says
+  std::string name, attention;  // name in the output; model.attention of the recipe
   TrainResult result{};
 };
 
@@ -87,13 +87,12 @@ void show_maps(std::ostream& out, const Learner& learner, const DemoOptions& opt
                                            "two angry cats that Uncle Sam knows chase the mouse",
                                            "today Mary 's teacher gives the book to Tom in the garden"};
   const auto maps = translation_maps(translator, sentences, 1);
-  out << "\nWhat the translator with attention attends to (a row for each Chinese word, weights over the English "
-         "words):\n";
+  out << "\nAttention weights (a row for each Chinese word, a column for each English word):\n";
   print_heat_map(out, maps.front(), options.colors, options.columns);
   write_atomically(options.folder + "/index.html", html_page("What " + learner.name + " attention attends to", maps));
 }
 
-/// The score alone where the alignment is the usual one.
+/// Name of the run: the score, and the alignment unless it is softmax.
 std::string short_name(const std::string& words) {
   const auto parts = Mechanism::parse(words).parts();
   std::string name = parts.score.name + (parts.align.name == "softmax" ? "" : "_" + parts.align.name);
@@ -117,10 +116,10 @@ void print_next_steps(std::ostream& out, const std::vector<Learner>& learners, c
 }  // namespace
 
 bool run_demo(std::ostream& out, const DemoOptions& options) {
-  use_threads(
-      1);  // tensors this small gain nothing from more, and the figures then do not depend on how many there are
+  // Tensors this small gain nothing from more threads, and one thread gives the same figures on every machine.
+  use_threads(1);
   std::vector<Learner> learners{{short_name(options.mechanism), options.mechanism}, {"fixed", "fixed"}};
-  out << "Two translators learn to translate English into Chinese, from sentences of a small grammar:\n  "
+  out << "Training two English-Chinese translators on sentences of a small grammar:\n  "
       << padded(learners.front().name, 10) << "with attention (" << options.mechanism << ")\n  "
       << padded(learners.back().name, 10) << "without: one context for all words\n"
       << std::flush;

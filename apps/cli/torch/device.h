@@ -1,4 +1,4 @@
-// The device that a word names.
+// Parses --device.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace heed::cli {
 
-/// auto: a GPU where there is one.
+/// "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:1"; throws on other names and on a missing GPU.
 inline at::Device device_of(const std::string& word) {
   const bool cuda = torch::cuda::is_available();
   if (word == "auto") return cuda ? at::kCUDA : at::kCPU;

@@ -1,4 +1,4 @@
-// heed eval of a run: its sets, translated by its best weights.
+// heed eval of a run: translates its dev and test sets with the best weights and scores them.
 
 #include <iostream>
 
@@ -18,14 +18,14 @@
 namespace heed::cli {
 namespace {
 
-/// The sets of the run's recipe, with the best weights.
+/// Metrics of the sets of the run's recipe, with the best weights.
 nlohmann::ordered_json evaluated(const EvalArguments& a) {
   const std::string weights = a.run + "/model.safetensors";
   check(is_folder(a.run) && exists(a.run + "/recipe.yaml"), "eval: ", a.run,
-        " is no run; expected a folder that heed train made, or --hypothesis and --reference");
+        " is not a run; expected a run folder, written by heed train, or --hypothesis and --reference");
   check(exists(weights), "eval: ", a.run, " has no model.safetensors yet: training writes it at the first validation");
   const Settings recipe = read_recipe(a.run + "/recipe.yaml", a.overrides);
-  read_train_options(recipe);  // so that a task may refuse what nobody knows
+  read_train_options(recipe);  // registers the train keys, so that the task can refuse unknown keys
   const auto task = Task::Parts::make(recipe.choice("task", Task::Parts::names()), recipe,
                                       TaskEnvironment{a.run, device_of(a.device), /*resumed=*/true});
   task->model().to(device_of(a.device));

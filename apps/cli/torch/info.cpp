@@ -19,7 +19,7 @@
 namespace heed::cli {
 namespace {
 
-/// In the order in which people read it.
+/// In the order of the output.
 nlohmann::ordered_json facts() {
   const Blas blas = blas_in_use();
   return {

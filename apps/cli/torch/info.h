@@ -1,4 +1,4 @@
-// heed info: what this program is, and what it found on this machine.
+// heed info: versions of this program and its libraries, and the hardware of this machine.
 
 #pragma once
 
@@ -6,6 +6,7 @@
 
 namespace heed::cli {
 
+/// Prints as text, or as JSON.
 void print_info(std::ostream& out, bool json);
 
 }  // namespace heed::cli

@@ -20,9 +20,9 @@ namespace {
 constexpr int64_t kBase = 1000;
 constexpr Sizes kWide{kBase, kBase* kBase, kBase* kBase* kBase, kBase* kBase* kBase* kBase};
 constexpr std::array kSymbols{"Dq", "Dk", "Dv", "Dh"};
-constexpr int64_t kSmall = 8;  // width of models and structures that are made to be asked
+constexpr int64_t kSmall = 8;  // width of the models and structures that are constructed for their cards
 
-/// 1'003'000'000 -> "Dq + 3 Dk".
+/// Decodes a size in base 1000: 3'000'001'000 -> "Dq + 3 Dv".
 std::string symbols(int64_t size) {
   std::vector<std::string> terms;
   if (size % kBase != 0) terms.push_back(std::to_string(size % kBase));
@@ -33,7 +33,7 @@ std::string symbols(int64_t size) {
   return terms.empty() ? "0" : joined(terms, " + ");
 }
 
-/// Some scores need queries as wide as keys: their parameters are then those of Dq = Dk.
+/// Parameters at widths kWide; at Dq = Dk for scores that require it.
 template <typename Part>
 std::vector<ParameterSpec> declared(const Part& part) {
   try {
@@ -51,7 +51,7 @@ CardParameter as_parameter(const ParameterSpec& spec, const std::string& with = 
   return parameter;
 }
 
-/// The part with one number of its options raised by 1, or null where it refuses that.
+/// The part with one numeric option increased by 1, or null if it refuses that value.
 template <typename Part>
 std::shared_ptr<const Part> raised(const std::string& name, const Options::Known& option) {
   const double value = std::stod(option.default_value) + 1;
@@ -66,7 +66,7 @@ bool has_parameter(const std::vector<CardParameter>& all, const std::string& nam
   return std::any_of(all.begin(), all.end(), [&](const CardParameter& one) { return one.name == name; });
 }
 
-/// Those of the part without options, then those that only its variants have.
+/// Parameters of the part with default options, then parameters that only its variants have.
 template <typename Part>
 std::vector<CardParameter> parameters(const std::string& name, const std::vector<Options::Known>& options) {
   const auto specs = declared(*Catalogue<Part>::make(name));
@@ -105,7 +105,7 @@ Card card_of(const std::string& kind, const std::string& name, const Description
   return card;
 }
 
-/// The parts of a catalogue, with the options that they know.
+/// The parts of a catalogue, with their options.
 template <typename Parts, typename... With>
 std::vector<Card> cards_of(const std::string& kind, const With&... with) {
   std::vector<Card> all;
@@ -160,7 +160,7 @@ std::vector<Card> dimensionality_cards() {
   return all;
 }
 
-/// How features know their positions: attention/positions.h, and model.features.positions of a recipe.
+/// Position encodings: attention/positions.h, and model.features.positions of a recipe.
 std::vector<Card> positions() {
   std::vector<Card> all;
   const auto add = [&](const std::string& name, const Description& says) {
@@ -245,7 +245,7 @@ std::vector<Card> presets() {
   return all;
 }
 
-/// The parts of a task model, with the recipe keys that they read.
+/// The components of a task model, with the recipe keys that they read.
 template <typename Component, typename... With>
 std::vector<Card> components(const With&... with) {
   std::vector<Card> all;

@@ -1,8 +1,9 @@
-// The cards of every part, asked from the catalogues. A part is made to see its parameters and options, so this needs
-// torch; printing cards does not (list.h).
+// Collects the cards of every part from the catalogues. It constructs each part to list its parameters and options, so
+// it needs torch; printing cards does not (list.h).
 //
-// Shapes are written in symbols. A part is asked for its parameters at widths that are powers of 1000, so that a size
-// such as 1'003'000'000 can be read back as Dq + 3 Dk; a size that follows an option is found by changing it.
+// Shapes are written in symbols. The parameters of a part are declared at widths that are powers of 1000, so that a
+// size is decoded digit by digit: 3'000'001'000 is Dq + 3 Dv. A size that depends on an option is found by changing the
+// option.
 
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace heed::cli {
 
-/// In the order of the families and, within one, of choice.
+/// Sorted as by sort_cards().
 std::vector<Card> collect_cards();
 
 }  // namespace heed::cli

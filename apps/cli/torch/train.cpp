@@ -1,4 +1,4 @@
-// heed train: a recipe becomes a run.
+// heed train: trains a model from a recipe and writes a run folder.
 
 #include <csignal>
 #include <iostream>
@@ -20,7 +20,7 @@
 namespace heed::cli {
 namespace {
 
-/// The recipe of a file, or of a run folder, which it then goes on in.
+/// The recipe of a file; with --resume, also of a run folder, where training continues.
 Settings recipe_of(const TrainArguments& a) {
   if (a.resume) RunFolder::finish_replacement(a.recipe);
   if (!is_folder(a.recipe)) {
@@ -33,11 +33,11 @@ Settings recipe_of(const TrainArguments& a) {
   check(a.resume, "train: got the folder ", a.recipe,
         ", expected a recipe; to go on with a run: ", pasteable("{} train --resume " + quoted_for_shell(a.recipe)));
   Settings recipe = read_recipe(a.recipe + "/recipe.yaml", a.overrides);
-  recipe.set("run.dir", a.recipe);  // as it is, whatever YAML would make of it
+  recipe.set("run.dir", a.recipe);  // the path literally, not parsed as YAML
   return recipe;
 }
 
-/// What can be done with a translator, on a sentence of its development set.
+/// Prints example commands for a translator, with a sentence of its dev set.
 void print_next_steps(std::ostream& out, const nlohmann::ordered_json& results) {
   const auto example = results.value(nlohmann::ordered_json::json_pointer("/dev/example/source"), std::string());
   if (example.empty()) return;
@@ -50,7 +50,7 @@ int run_train(const TrainArguments& a) {
   const TrainResult result =
       train(recipe_of(a), {.resume = a.resume, .force = a.force, .quiet = a.quiet, .program = program_name()});
   if (result.interrupted) return 128 + result.signal;
-  if (result.results.is_null()) return 0;  // of another process
+  if (result.results.is_null()) return 0;  // not the process that writes results
   if (a.json) {
     std::cout << result.results.dump(2) << '\n';
     return 0;

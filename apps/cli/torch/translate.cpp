@@ -1,4 +1,4 @@
-// heed translate: lines in, translations out, as they come.
+// heed translate: translates the lines of standard input as they arrive.
 
 #include <fstream>
 #include <iostream>
@@ -24,7 +24,7 @@ class LinksFile {
   }
   void write(const Translation& translation) {
     file_ << pharaoh(strongest_links(translation.weights)) << '\n' << std::flush;
-    check(file_.good(), "translate: ", path_, " could not be written in whole");
+    check(file_.good(), "translate: ", path_, " could not be written completely");
   }
 
  private:
@@ -39,10 +39,10 @@ void run_translate(const TranslateArguments& a) {
   options.search.length_penalty = a.length_penalty;
   options.search.weights = !a.align.empty();
   check(a.align.empty() || translator.model().aligns(), "translate: --align, but the model in ", a.run,
-        " has one context for all words, so it aligns none");
+        " has no attention, so it cannot align words; expected a model with attention");
   std::unique_ptr<LinksFile> links;
   if (!a.align.empty()) links = std::make_unique<LinksFile>(a.align);
-  // Links count the words of the text as it is given, so with them no word is segmented.
+  // Links number the words as given, so with --align no word is segmented.
   VocabularyReport vocabulary("translate", a.run,
                               links ? VocabularyReport::Unspaced::kept : VocabularyReport::Unspaced::segmented);
   LineReader reader(STDIN_FILENO);
@@ -55,7 +55,7 @@ void run_translate(const TranslateArguments& a) {
       if (links) links->write(translation);
     }
     std::cout.flush();
-    check(std::cout.good(), "translate: the output could not be written in whole");
+    check(std::cout.good(), "translate: the output could not be written completely");
     check_source_lengths(translator, lines, {"standard input", first}, a.max_length);
   }
   vocabulary.print(std::cerr);

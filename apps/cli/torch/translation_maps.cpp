@@ -10,7 +10,7 @@
 namespace heed::cli {
 namespace {
 
-/// What equal weights mean; "": the model chooses its weights.
+/// Explains equal weights; empty if the model computes its weights.
 std::string remark_on_equal_weights(const TranslationModel& model) {
   if (!model.attention().has_weights())
     return "no attention: one context for all words; the equal weights are drawn, not computed";

@@ -9,9 +9,9 @@
 namespace heed::cli {
 namespace {
 
-constexpr int kSide = 1280;  // that cells together may take
+constexpr int kSide = 1280;  // maximum side of all cells together
 constexpr int kLargestCell = 52, kSmallestLetters = 9, kLargestLetters = 18;
-constexpr int kSlantedCell = 20;  // from here on source words are slanted, not upright
+constexpr int kSlantedCell = 20;  // from this cell size on, source words are slanted instead of vertical
 constexpr int kLongestLabel = 240, kMaxWords = 8000;
 
 }  // namespace
@@ -35,7 +35,7 @@ Layout layout_of(const HeatMap& map, Type& type) {
   for (int i = 0; i < rows; i += at.every)
     widest = std::max(widest, type.width(label_of(map.rows[static_cast<size_t>(i)], type, at.letters), at.letters));
   const double angle = at.degrees * std::numbers::pi / 180;
-  double rise = 0, reach = columns * at.cell;  // of source words: upwards, and to the right of the first cell
+  double rise = 0, reach = columns * at.cell;  // extent of the source words: upwards, and right of the first cell
   for (int j = 0; j < columns; j += at.every) {
     const double width = type.width(label_of(map.columns[static_cast<size_t>(j)], type, at.letters), at.letters);
     rise = std::max(rise, width * std::sin(angle) + at.letters * std::cos(angle));

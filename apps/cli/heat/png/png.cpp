@@ -18,8 +18,8 @@ namespace heed::cli {
 namespace {
 
 constexpr Rgb kPaper{255, 255, 255}, kInk{32, 32, 32};
-constexpr int kNumberCell = 30;  // from here on numbers are written into cells
-constexpr int kLinedCell = 8;    // and from here on cells are set apart by a line
+constexpr int kNumberCell = 30;  // from this size on, cells show numbers
+constexpr int kLinedCell = 8;    // from this size on, lines separate cells
 
 class Canvas {
  public:
@@ -31,7 +31,7 @@ class Canvas {
       for (int j = x; j < x + width; ++j) blend(j, i, color, 255);
   }
 
-  /// cover: 0 leaves the pixel, 255 replaces it.
+  /// cover: opacity; 0 leaves the pixel, 255 replaces it.
   void blend(int x, int y, const Rgb& color, int cover) {
     if (x < 0 || y < 0 || x >= width_ || y >= height_) return;
     uint8_t* pixel =

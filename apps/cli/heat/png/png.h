@@ -1,4 +1,4 @@
-// A heat map as a picture.
+// A heat map as PNG.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 namespace heed::cli {
 
 /// Writes a PNG file: source words above, target words on the left, a scale below, numbers in cells that are large
-/// enough. Words are set in the first font that has their characters: the file HEED_FONT, then fonts that distributions
-/// install; a character that none has is a box. A build without libpng or FreeType refuses, and says what is missing.
+/// enough. Each character uses the first font that has it: the file HEED_FONT, then fonts that distributions install; a
+/// character in no font is drawn as a box. Throws in a build without libpng and FreeType.
 void write_png(const std::string& path, const HeatMap& map);
 
 }  // namespace heed::cli

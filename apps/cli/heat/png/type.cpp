@@ -17,7 +17,7 @@ namespace {
 constexpr double kParts = 64;    // FreeType counts pixels in 64ths
 constexpr double kUnit = 65536;  // and matrices in 65536ths
 
-/// Chinese first, since those have Latin letters as well.
+/// Chinese fonts first, because they have Latin letters too.
 constexpr const char* kFonts[] = {
     "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
     "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
@@ -34,7 +34,7 @@ constexpr const char* kFonts[] = {
 
 }  // namespace
 
-/// The fonts that were found, open.
+/// The available fonts, opened.
 class Type::Fonts {
  public:
   Fonts() {
@@ -50,7 +50,7 @@ class Type::Fonts {
           "file in HEED_FONT");
   }
 
-  /// The first font that has the character, at that size; null where none has it.
+  /// The first font that has the character, set to that size; null if none has it.
   FT_Face with(char32_t character, int size) const {
     for (const FT_Face face : faces_) {
       if (FT_Get_Char_Index(face, character) == 0) continue;
@@ -59,7 +59,7 @@ class Type::Fonts {
     return nullptr;
   }
 
-  /// From the beginning of the character to that of the next.
+  /// Distance from this character to the next, in pixels.
   double advance(char32_t character, int size) const;
 
  private:

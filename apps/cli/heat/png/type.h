@@ -1,4 +1,4 @@
-// Words as pixels, in any script, at any angle.
+// Text rendering in any script, at any angle.
 
 #pragma once
 
@@ -8,21 +8,21 @@
 
 namespace heed::cli {
 
-/// Sets words in the fonts of this machine: the file HEED_FONT, then those that distributions install. A character is
-/// taken from the first font that has it, and is a box where none has it.
+/// Renders text with the fonts of this machine: the file HEED_FONT, then fonts that distributions install. Each
+/// character uses the first font that has it, or a box if none has it.
 class Type {
  public:
   Type();
   ~Type();
 
-  /// Advance of the text at a size in pixels, as wide as it will be drawn.
+  /// Width of the text in pixels at a font size in pixels.
   int width(const std::string& text, int size);
 
-  /// The text, or as much of it as goes into so many pixels with "…" after it.
+  /// The text, shortened to at most `max` pixels with "…" at the end.
   std::string fitted(const std::string& text, int size, int max);
 
-  /// Calls ink(x, y, cover) with cover 1 to 255 for each pixel of the text, whose baseline begins at (x, y) and rises
-  /// by `degrees`.
+  /// Calls ink(x, y, cover) with cover 1 to 255 for each pixel of the text, whose baseline starts at (x, y) and rises
+  /// at an angle of `degrees`.
   using Ink = std::function<void(int x, int y, int cover)>;
   void draw(const std::string& text, int size, int x, int y, double degrees, const Ink& ink);
 
