@@ -1,4 +1,4 @@
-// Attention as a function: one query looks among three keys and finds the second.
+// Attention as a function: one query over three keys; it equals the second key. Expected:
 //
 //   context: 20.0
 //   weights: 0.000 1.000 0.000

@@ -1,5 +1,5 @@
-// Decoding with a memory: keys are projected once and appended one by one, and each step equals the same position of
-// the full causal pass. Expected:
+// Incremental decoding with a key-value cache (heed::Memory): keys are projected once and appended one by one. Each
+// step equals the same position of the full causal pass. Expected:
 //
 //   10 steps, largest difference 3.6e-07
 
@@ -34,7 +34,7 @@ int main() {
     difference = std::max(difference, (step - full.narrow(1, t, 1)).abs().max().item<double>());
   }
   std::printf("%d steps, largest difference %.1e\n", static_cast<int>(kSteps), difference);
-  // Float: epsilon 1.2e-7, sums of 32 terms near 1, in another order. Some BLAS take fewer bits: with 16 threads of MKL
-  // one run in thirty was seen to be off by 4e-5.
+  // Float: epsilon is 1.2e-7, and sums of 32 terms near 1 are in another order. Some BLAS are less precise: with 16
+  // threads of MKL, one run in thirty differed by 4e-5.
   return difference < 1e-4 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 // A document in two levels (hierarchical attention, Yang et al., 2016): words make sentences, sentences make the
-// document. A word is (m, v): m = 1 marks an important word, v is what it says. The learned query is set so that an
-// important word, and a sentence that has one, counts three times as much as another.
+// document. A word is (m, v): m = 1 marks an important word, v is its value. The learned query is set so that an
+// important word, or a sentence that has one, gets three times the weight of another.
 //
 //   "great food"    (1, 4) (0, 0)    weights 3/4, 1/4    v = 3, important
 //   "we ate"        (0, 1) (0, 1)    weights 1/2, 1/2    v = 1

@@ -1,7 +1,8 @@
-// A layer of graph attention (GAT, Velickovic et al., 2018) on four nodes, with numbers to check in the head. Node 0
-// hears from nodes 1 and 2 and from itself; node 3 has no neighbor and attends itself.
+// A layer of graph attention (GAT, Velickovic et al., 2018) on four nodes, with numbers that are easy to check. Node 0
+// attends to nodes 1 and 2 and to itself; node 3 has no neighbor and attends only to itself.
 //
-//   1 -> 0, 2 -> 0        a node is (s, v); the score of an edge is the sender's s, and softmax makes it exp(s)
+//   1 -> 0, 2 -> 0        a node is (s, v); the score of an edge is the sender's s, so its weight is proportional to
+//   exp(s)
 //
 //   node   s      v     into node 0
 //   0      ln 1   6     1/6
@@ -24,8 +25,8 @@ int main() {
   heed::GraphAttention layer(heed::GraphAttentionOptions{.in_dim = 2, .out_dim = 2, .bias = false});
   layer->to(at::kDouble);
   auto parameters = layer->named_parameters();
-  parameters["values"].copy_(at::eye(2).unsqueeze(0));              // W: nodes enter as they are
-  parameters["self"].zero_();                                       // the receiver does not matter
+  parameters["values"].copy_(at::eye(2).unsqueeze(0));              // W = I
+  parameters["self"].zero_();                                       // the score does not depend on the receiver
   parameters["neighbor"].copy_(at::tensor({1., 0.}).view({1, 2}));  // the sender's s is the score
 
   const auto attended = layer->forward(nodes, graph, {.weights = true});

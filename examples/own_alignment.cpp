@@ -1,5 +1,5 @@
-// An alignment of your own, in your own program: the Taylor softmax of docs/extending.md. An entry in the catalogue is
-// enough: specs find it, masks and gradients come with it, and every score works with it. Expected:
+// A user-defined alignment: the Taylor softmax of docs/extending.md. A catalogue entry is enough: specs can name it,
+// masks and gradients work, and it combines with every score. Expected:
 //
 //   weights 1/7, 5/7, 1/7     scores 0, 2, -2: t = 1, 5, 1
 //   context 14.0              (1 * 7 + 5 * 14 + 1 * 21) / 7

@@ -1,4 +1,4 @@
-// Self-attention from X to Z: query, keys and values are three projections of the same input.
+// Self-attention: query, keys and values are three projections of the same input.
 //
 //   Z = softmax(Q K^T / sqrt(D)) V,     Q = X W_Q,  K = X W_K,  V = X W_V
 //
@@ -33,7 +33,7 @@ int main() {
   for (int i = 0; i < 2; ++i)
     std::printf("%s(%.0f, %.0f)\n", i == 0 ? "Z = " : "    ", z[0][i][0].item<double>(), z[0][i][1].item<double>());
 
-  // The same for 200 random tokens, against the formula with its whole matrix of weights.
+  // The same for 200 random tokens, compared with the formula on the full weight matrix.
   torch::manual_seed(1);
   const auto x = at::randn({1, 200, 16}, at::kDouble);
   const auto w = at::randn({3, 16, 16}, at::kDouble) / 4;

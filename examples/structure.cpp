@@ -1,11 +1,11 @@
-// One structure, several mechanisms: the sentiment towards a target between two contexts (rotatory attention), learned
-// from contexts of which one word decides. Only the spec of the mechanism changes. Expected, about:
+// One structure, several mechanisms: sentiment towards a target between two contexts (rotatory attention), trained on
+// synthetic contexts in which one word decides the label. Only the spec of the mechanism changes. Expected, about:
 //
 //   activated_general + softmax    100 % right, 0.31 of the weight on the word that decides
 //   additive + sparsemax           100 % right, 0.59 of the weight on the word that decides
 //   scaled_dot + entmax(1.5)        98 % right, 0.20 of the weight on the word that decides
 //
-// One of six words would have 0.17 of the weight by chance.
+// Uniform weights would give each of the six words 0.17.
 
 #include <cstdio>
 
@@ -22,11 +22,11 @@ constexpr int64_t kBatch = 64, kWords = 6, kWidth = 16;
 
 struct Example {
   heed::StructureInput given;
-  at::Tensor label, position;  // [B]: which side of 0, and where in the left context the word is that says so
+  at::Tensor label, position;  // [B]: the class, and the position in the left context of the word that decides it
 };
 
-/// Words are noise, except one on the left: plus or minus a fixed vector. The right context is empty in every second
-/// sentence, as it is where a sentence ends with its target.
+/// Words are noise, except one in the left context: plus or minus a fixed vector. The right context is empty in every
+/// second sentence, as in a sentence that ends with its target.
 Example make(const at::Tensor& opinion) {
   Example e;
   e.label = at::randint(0, 2, {kBatch}, at::kLong);
@@ -66,7 +66,7 @@ int main() {
     e.given.call.outputs.weights = true;
     const auto out = rotatory->forward(e.given);
     const auto right = (classifier(out.context.squeeze(1)).argmax(1) == e.label).to(at::kFloat).mean().item<double>();
-    const auto weights = out.step("left_2").weights.squeeze(1);  // [B, L]: the second look at the left
+    const auto weights = out.step("left_2").weights.squeeze(1);  // [B, L]: left context, second hop
     const auto seen = weights.gather(1, e.position.unsqueeze(1)).mean().item<double>();
     std::printf("%-30s %3.0f %% right, %.2f of the weight on the word that decides\n", mechanism, 100 * right, seen);
     fine = fine && right > 0.9;

@@ -1,5 +1,5 @@
-// Supervised attention: the weights themselves are taught where to look, at the price of the links alone. Only the
-// log-weights at gold links (here query i -> key L - 1 - i) come out of the call, never all Lq x Lk. Expected:
+// Supervised attention: trains the attention weights on gold links (here query i -> key L - 1 - i). The call returns
+// only the log-weights at the links, never the full Lq x Lk matrix. Expected:
 //
 //   weight at the links: 0.01 -> 1.00
 
@@ -21,7 +21,7 @@ int main() {
 
   const auto from = at::arange(kLength), none = at::zeros_like(from);
   heed::Call call;
-  call.outputs.links = at::stack({none, none, from, kLength - 1 - from}, 1);  // [n, 4]: batch row, head, query, key
+  call.outputs.links = at::stack({none, none, from, kLength - 1 - from}, 1);  // [n, 4]: batch element, head, query, key
 
   torch::optim::Adam adam(attention->parameters(), torch::optim::AdamOptions(0.02));
   double first = 0, last = 0;

@@ -1,5 +1,5 @@
-// A module learns to look something up: among 8 random keys, find the one that is the query seen through an unknown
-// rotation, and bring its value. Expected:
+// Trains the module on a lookup: the query is one of 8 random keys under an unknown rotation; the context is to be the
+// value of that key. Expected:
 //
 //   general + softmax: found 100 % after 400 steps
 
@@ -22,7 +22,7 @@ struct Task {
   };
   Question ask() const {
     const auto random = at::randn({kRows, kKeys, kWidth});
-    const auto keys = random / random.norm(2, -1, /*keepdim=*/true);  // of one length: no key wins by its norm
+    const auto keys = random / random.norm(2, -1, /*keepdim=*/true);  // unit norm: no key wins by its length
     const auto answer = at::randint(kKeys, {kRows}, at::kLong);
     const auto wanted = keys.gather(1, answer.view({kRows, 1, 1}).expand({-1, 1, kWidth}));
     return {at::matmul(wanted, rotation), keys, at::eye(kKeys).expand({kRows, -1, -1}), answer};

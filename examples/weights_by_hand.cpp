@@ -1,4 +1,4 @@
-// Attention by hand: "Tom chase Jerry" is translated word by word, and each target word has its own weights over the
+// Attention by hand: "Tom chase Jerry" is translated word by word. Each target word has its own weights over the
 // three source words. A context is the weighted sum of the source words' encodings,
 //
 //   C_i = sum_j a_ij h_j,     h(Tom) = (1, 0), h(chase) = (0, 1), h(Jerry) = (2, 1)

@@ -1,9 +1,9 @@
-// A project that uses Heed's kernels and has no torch: one query, two keys whose scores are 0 and ln 3.
+// A project that uses the kernels of Heed without torch: one query, two keys whose scores are 0 and ln 3.
 //
 //   weights 1/4, 3/4; values 0, 4; context 3
 //
-// Once by the definition, in double; once by the fused kernels, which read plain pointers and strides, with the
-// gradients of the context by the values, which are the weights.
+// Computes it by definition, in double, and with the fused kernels, which take pointers and strides. The gradient of
+// the context with respect to the values is the weights.
 
 #include <cmath>
 #include <cstdio>
@@ -33,7 +33,7 @@ struct Fused {
 Fused by_kernels() {
   namespace fused = heed::kernels::fused;
   const std::vector<float> query{1, 0}, keys{0, 5, std::log(3.0F), 7}, values{0, 4};
-  std::vector<fused::RowStats<float>> rows(1);  // what backward and report need of each query
+  std::vector<fused::RowStats<float>> rows(1);  // statistics of each query, for backward and report
   Fused found;
   fused::Problem<float> problem;
   problem.queries = 1;
@@ -45,7 +45,7 @@ Fused by_kernels() {
   problem.values = {values.data(), 2, 2, 1};
   problem.context = &found.context;
   problem.rows = rows.data();
-  fused::forward(problem);  // a second argument would be your way of running tasks on threads
+  fused::forward(problem);  // an optional second argument runs tasks on the threads of the caller
 
   const float one = 1;
   fused::Gradients<float> grads;

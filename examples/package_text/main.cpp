@@ -1,4 +1,5 @@
-// A project that uses text and metrics without torch: the BLEU of a sentence with itself, and a tokenizer by its name.
+// A project that uses tokenizers and metrics without torch: the BLEU of a sentence with itself, and a tokenizer by
+// name.
 
 #include <cmath>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // A project that uses the whole library: one query, two keys whose scores are 0 and ln 3.
 //
-//   weights 1/4, 3/4; values 0, 4; context 3; the gradient by value 1 is its weight
+//   weights 1/4, 3/4; values 0, 4; context 3; the gradient with respect to value 1 is its weight
 
 #include <cmath>
 #include <cstdio>
