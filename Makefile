@@ -1,13 +1,13 @@
-# Two commands from a bare clone: `make demo` and `make test`. Both install what is missing, build in
-# build/release, and cost little the second time.
+# Two commands in a fresh clone: `make demo` and `make test`. Both install missing packages (Debian), build in
+# build/release, and are incremental.
 #
-#   make demo     set up, build the program, run the main job      make bench    build and run every benchmark
-#   make test     ... build all, run every test                    make format   rewrite the sources in the project's style
+#   make demo     set up, build the program, run the demo          make bench    build and run every benchmark
+#   make test     ... build all, run every test                    make format   format the sources with clang-format
 #   make          set up, build all                                make check    format, layers, terms, clang-tidy
-#   make program  set up, build the program alone                  make install  into PREFIX, /usr/local unless you say
+#   make program  set up, build the program alone                  make install  into PREFIX, default /usr/local
 #
-# HEED_SETUP=off leaves the system's packages alone; WERROR=1 makes warnings errors (0 takes it back);
-# BUILD=folder and JOBS=n do what they say; CMAKE_ARGS goes to the configure step.
+# HEED_SETUP=off installs no packages; WERROR=1 makes warnings errors (0: not); BUILD=folder is the build folder; JOBS=n
+# limits the compilers at once; CMAKE_ARGS are passed to the configure step.
 
 BUILD ?= build/release
 PREFIX ?= /usr/local

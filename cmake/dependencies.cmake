@@ -1,5 +1,5 @@
-# Everything that is not ours, found in one place. What an option needs is required: a missing package is an error that
-# says which option to switch off instead.
+# Finds all external packages. A package that an option needs is required: the error for a missing one names the option to
+# switch off.
 
 # heed_need(<package> OPTION <option> DEBIAN <Debian packages>)
 macro(heed_need package)

@@ -1,12 +1,13 @@
 # cmake -D SOURCE=... -D BUILD=... -D COMPILER=... -D "PREFIX_PATH=..." -D TORCH=ON|OFF -P dependencies_test.cmake: configures
-# with one package hidden at a time. The error names the package and the option, and the option makes it go away.
+# with one package hidden at a time. The error must name the package and the option, and with the option OFF configuring
+# must succeed.
 
 set(folder ${BUILD}/dependencies)
 file(REMOVE_RECURSE ${folder})
 
-# configure(<argument>...): fine and said, in the caller's scope.
+# configure(<argument>...): sets `code` (exit status) and `said` (output) in the caller's scope.
 function(configure)
-  file(REMOVE ${folder}/CMakeCache.txt)  # keeps what was found of the compiler
+  file(REMOVE ${folder}/CMakeCache.txt)  # the compiler checks are kept
   execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${folder} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
                           "-DCMAKE_PREFIX_PATH=${PREFIX_PATH}" -DHEED_BENCH=OFF ${ARGN}
                   RESULT_VARIABLE code OUTPUT_VARIABLE said ERROR_VARIABLE said)
@@ -47,7 +48,7 @@ expect_required(PNG HEED_PNG)
 expect_required(Freetype HEED_PNG)
 expect_required(GTest HEED_TESTS)
 
-# A PyTorch that is too old is refused by its version.
+# An unsupported version of PyTorch is refused.
 foreach(version 1.12.1 2.0.0 2.3.1)
   file(WRITE ${folder}/old/TorchConfig.cmake "")
   file(WRITE ${folder}/old/TorchConfigVersion.cmake "set(PACKAGE_VERSION ${version})\n")

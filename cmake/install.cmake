@@ -1,5 +1,6 @@
-# cmake --install, find_package(heed [COMPONENTS kernels text torch]) and pkg-config: heed::kernels and heed::text
-# never ask for torch, heed::heed does. Nothing installed names a folder of the build or of torch in CMake's files, so the prefix can be moved.
+# cmake --install, find_package(heed [COMPONENTS kernels text torch]) and pkg-config. heed::kernels and heed::text need no
+# torch, heed::heed does. The installed CMake files contain no path of the build folder or of torch, so the prefix is
+# relocatable.
 
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heed)
@@ -17,7 +18,7 @@ function(heed_install component)
   install(FILES ${PROJECT_BINARY_DIR}/${ARG_PKGCONFIG}.pc DESTINATION ${pkgconfig_folder} COMPONENT ${component})
 endfunction()
 
-# pkg-config counts from the folder of its file: lib/pkgconfig or lib/<triplet>/pkgconfig.
+# The prefix relative to the folder of the .pc file: lib/pkgconfig or lib/<triplet>/pkgconfig.
 file(RELATIVE_PATH HEED_PC_PREFIX /${pkgconfig_folder} /)
 string(REGEX REPLACE "/$" "" HEED_PC_PREFIX "${HEED_PC_PREFIX}")
 
@@ -33,7 +34,7 @@ endif()
 if(HEED_CLI)
   install(TARGETS heed_cli RUNTIME COMPONENT program)
   install(TARGETS heed_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/heed COMPONENT program)
-  if(NOT CMAKE_CROSSCOMPILING)  # the program writes them
+  if(NOT CMAKE_CROSSCOMPILING)  # the program generates these files
     set(pages ${PROJECT_BINARY_DIR}/pages)
     file(MAKE_DIRECTORY ${pages})
     heed_generated_page(${pages}/heed.1 manual)

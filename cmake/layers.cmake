@@ -1,8 +1,8 @@
-# Layers, and the libraries made of them. Files are found, not listed, so that a new part is a new file and nothing else.
+# Layers, and the libraries made of them. Files are globbed, so that adding a part means adding a file, nothing else.
 
-set(HEED_TEST_HEADERS "(_cases|/testing[^/]*)\\.h$")  # seen by tests, not installed
+set(HEED_TEST_HEADERS "(_cases|/testing[^/]*)\\.h$")  # for tests, not installed
 
-# heed_library(<target> EXPORT_NAME <name>): heed::<name>, here and where it is installed.
+# heed_library(<target> EXPORT_NAME <name>): the target is called heed::<name> in this build and when installed.
 function(heed_library target)
   cmake_parse_arguments(ARG "" "EXPORT_NAME" "" ${ARGN})
   add_library(heed::${ARG_EXPORT_NAME} ALIAS ${target})
@@ -13,8 +13,8 @@ function(heed_library target)
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endfunction()
 
-# heed_on_torch(<library>): links torch, and takes heed_kernels and heed_text in whole, so that
-# programs find one copy.
+# heed_on_torch(<library>): links torch, and includes heed_kernels and heed_text as whole archives, so that programs have
+# one copy.
 function(heed_on_torch library)
   add_library(heed_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
   target_link_libraries(heed_pch PRIVATE torch)
@@ -24,22 +24,22 @@ function(heed_on_torch library)
 
   target_link_libraries(${library} PRIVATE heed_text heed_kernels PUBLIC torch nlohmann_json::nlohmann_json)
   set_target_properties(${library} PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_text,heed_kernels)
-  if(TARGET torch_cuda)  # an older NCCL next to the toolkit may hide the one this PyTorch brings: leave it to the loader
+  if(TARGET torch_cuda)  # an older NCCL of the toolkit may hide that of PyTorch at link time: leave its symbols to the loader
     target_link_options(${library} PUBLIC -Wl,--allow-shlib-undefined)
   endif()
   heed_torch_files(${library})
 endfunction()
 
-# heed_torch_files(<target>): its files include torch: the precompiled header, and -fopenmp, without which
-# at::parallel_for is compiled to run serially. (The flag, not OpenMP::OpenMP_CXX: a PyTorch brings a libgomp of its own.)
+# heed_torch_files(<target>): for targets whose files include torch. Adds the precompiled header, and -fopenmp, without
+# which at::parallel_for is compiled to run serially. (The flag, not OpenMP::OpenMP_CXX: PyTorch ships its own libgomp.)
 function(heed_torch_files target)
   target_compile_options(${target} PRIVATE -fopenmp -Winvalid-pch -Werror=invalid-pch)
   target_link_options(${target} PRIVATE -fopenmp)
   target_precompile_headers(${target} REUSE_FROM heed_pch)
 endfunction()
 
-# heed_layer(<layer> INTO <library> [TESTS_LINK <target>...]): everything in heed/<layer> joins <library>; its *_test.cpp
-# files become one test program, <layer>_test, which links <target>... too.
+# heed_layer(<layer> INTO <library> [TESTS_LINK <target>...]): adds all files in heed/<layer> to <library>. Its *_test.cpp
+# files become one test program, <layer>_test, which also links <target>...
 function(heed_layer layer)
   cmake_parse_arguments(ARG "" "INTO" "TESTS_LINK" ${ARGN})
   set(folder ${PROJECT_SOURCE_DIR}/heed/${layer})
@@ -57,21 +57,22 @@ function(heed_layer layer)
   endif()
 endfunction()
 
-# heed_public_headers(INTO <library>): the headers heed/*.h, which gather the layers for users.
+# heed_public_headers(INTO <library>): the public headers heed/*.h, which include the layers for users.
 function(heed_public_headers)
   cmake_parse_arguments(ARG "" "INTO" "" ${ARGN})
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/heed/*.h)
   target_sources(${ARG_INTO} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
 endfunction()
 
-# heed_instruction_sets(<file>...): *_avx2.cpp and *_avx512.cpp of kernels are compiled for theirs, and all with -O3.
+# heed_instruction_sets(<file>...): compiles *_avx2.cpp and *_avx512.cpp of kernels for their instruction set, and all
+# kernels with -O3.
 function(heed_instruction_sets)
   set(fast ${ARGN})
   list(FILTER fast INCLUDE REGEX "/heed/kernels/.*\\.cpp$")
   if(NOT fast)
     return()
   endif()
-  # -Wno-psabi: a vector of four doubles has no fixed way from function to function; ours stay inside one file.
+  # -Wno-psabi: the ABI for passing a vector of four doubles has changed; ours are only passed inside one file.
   set_property(SOURCE ${fast} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3> -Wno-psabi)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
     return()
@@ -88,9 +89,10 @@ function(heed_instruction_sets)
   endforeach()
 endfunction()
 
-# heed_unity(<target> <file>...): files are compiled in groups, each as one file. g++ instantiates what torch's precompiled
-# header left pending at the end of every file, 4 s each, where a part takes 1 s; the parser's header takes 10 s. So names
-# in unnamed namespaces must differ within a group. A group is what one edit compiles: at most half a minute.
+# heed_unity(<target> <file>...): compiles files in groups, each as one file (unity build). g++ instantiates the pending
+# templates of torch's precompiled header at the end of every file, 4 s each, while a part takes 1 s; the header of CLI11
+# takes 10 s. Names in unnamed namespaces must therefore differ within a group. An edit recompiles one group: at most half a
+# minute.
 function(heed_unity target)
   if(NOT HEED_UNITY)
     return()
@@ -104,8 +106,8 @@ function(heed_unity target)
   endforeach()
 endfunction()
 
-# heed_unity_group(<variable> <file>): the group of a file, or nothing. A folder is a group; small ones are joined, large
-# ones split by the first letter.
+# heed_unity_group(<variable> <file>): the group of a file, or empty. A folder is a group; small folders are joined, large
+# ones are split by the first letter.
 function(heed_unity_group variable file)
   file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
   cmake_path(GET path PARENT_PATH folder)
@@ -125,7 +127,7 @@ function(heed_unity_group variable file)
   elseif(path MATCHES "^heed/train/[a-z]+/")
     set(group heed_train_folders)
   elseif(path MATCHES "^apps/cli/([a-d][a-z]*_options|command|compare|completion)\\.cpp$")
-    set(group apps_cli_commands_a_to_d)  # apart from what the module takes from the same library
+    set(group apps_cli_commands_a_to_d)  # separate from the files that the module takes from the same library
   elseif(path MATCHES "^apps/cli/([e-z][a-z]*_options|eval|list|manual|option_text)\\.cpp$")
     set(group apps_cli_commands_e_to_z)
   elseif(NOT path MATCHES "^(heed/(bridge|attention|structures|models|train)|apps/cli/torch|apps/cli/[^/]*$)")

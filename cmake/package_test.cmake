@@ -1,5 +1,5 @@
-# cmake -D SOURCE=... -D BUILD=... -D COMPONENTS=... -P package_test.cmake: an installed package is moved, found by CMake
-# and by pkg-config, links and runs. The folder it was installed to is gone by then.
+# cmake -D SOURCE=... -D BUILD=... -D COMPONENTS=... -P package_test.cmake: installs the package, moves it, and
+# builds and runs a project against it with CMake and with pkg-config. The original prefix no longer exists by then.
 
 set(installed ${BUILD}/package/installed)
 set(prefix ${BUILD}/package/moved)
@@ -20,7 +20,7 @@ if(SANITIZE)
   set(ENV{ASAN_OPTIONS} detect_leaks=0)
 endif()
 
-# build_with_cmake(<component>): examples/package_<component>, by find_package.
+# build_with_cmake(<component>): builds and runs examples/package_<component> with find_package.
 function(build_with_cmake component)
   set(build ${BUILD}/package/${component})
   set(without_torch "")
@@ -34,7 +34,7 @@ function(build_with_cmake component)
   message(STATUS "${component}, by CMake: ${output}")
 endfunction()
 
-# build_with_pkg_config(<component> <name>): the same file, with what pkg-config says.
+# build_with_pkg_config(<component> <name>): builds and runs the same file with the flags of pkg-config.
 function(build_with_pkg_config component name)
   set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
   run(${PKG_CONFIG} --cflags --libs ${name})
@@ -46,7 +46,7 @@ function(build_with_pkg_config component name)
   message(STATUS "${component}, by pkg-config: ${output}")
 endfunction()
 
-# Only torch's folders may be named by what was installed, and only to pkg-config and the loader.
+# Installed files may contain only paths of torch, and only for pkg-config and the loader.
 function(check_relocatable)
   file(GLOB_RECURSE files ${prefix}/*.cmake ${prefix}/*.pc)
   foreach(file ${files})
@@ -60,7 +60,7 @@ function(check_relocatable)
   endforeach()
 endfunction()
 
-foreach(component ${COMPONENTS})  # kernels and text first: they must do before torch is there
+foreach(component ${COMPONENTS})  # kernels and text first: they must work before torch is installed
   run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${installed} --component ${component})
   file(REMOVE_RECURSE ${prefix})
   file(COPY ${installed}/ DESTINATION ${prefix})
@@ -73,7 +73,7 @@ foreach(component ${COMPONENTS})  # kernels and text first: they must do before 
     foreach(page man/man1/heed.1 bash-completion/completions/heed zsh/site-functions/_heed fish/vendor_completions.d/heed.fish)
       file(SIZE ${prefix}/share/${page} size)
       if(size LESS 1000)
-        message(FATAL_ERROR "${prefix}/share/${page} has ${size} bytes, expected what the program writes")
+        message(FATAL_ERROR "${prefix}/share/${page} has ${size} bytes, expected the output of the program")
       endif()
     endforeach()
     message(STATUS "program: ${output}")

@@ -1,18 +1,18 @@
-# Programs.
+# Programs: the command line, benchmarks and examples.
 
-# heed_program(<target> <file>...): on the whole library.
+# heed_program(<target> <file>...): a program that links the whole library.
 function(heed_program target)
   add_executable(${target} ${ARGN})
   target_link_libraries(${target} PRIVATE heed)
   heed_torch_files(${target})
 endfunction()
 
-# apps/cli: the program heed, and what it says of itself for man and shells. It links no torch: what needs torch is in a
+# apps/cli: the program heed, its manual page and shell completions. It links no torch: commands that need torch are in a
 # module, which the program loads on demand (apps/cli/module.h).
 #
-#   heed_parser     apps/cli/*.cpp: the parser, the commands that need no torch, and the options of those that do
-#   heed_commands   apps/cli/torch, apps/cli/heat: what the others do; heed_module is made of it
-#   heed_catalogue  apps/cli/catalogue: writes what `heed list` shows, while the program is built
+#   heed_parser     apps/cli/*.cpp: the parser, the commands without torch, and the options of the commands with torch
+#   heed_commands   apps/cli/torch, apps/cli/heat: the bodies of the commands with torch; linked into heed_module
+#   heed_catalogue  apps/cli/catalogue: writes the data of `heed list` during the build
 function(heed_cli)
   set(folder ${PROJECT_SOURCE_DIR}/apps/cli)
   file(GLOB program CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -27,7 +27,7 @@ function(heed_cli)
   list(FILTER program EXCLUDE REGEX "(_test|/main)\\.cpp$")
   list(FILTER commands EXCLUDE REGEX "_test\\.cpp$")
 
-  add_library(heed_parser STATIC ${program})  # of heed_text it needs the headers: tests find the rest in heed
+  add_library(heed_parser STATIC ${program})  # needs only the headers of heed_text: tests link its code from heed
   heed_unity(heed_parser ${program})
   target_include_directories(heed_parser PUBLIC ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
   target_link_libraries(heed_parser PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
@@ -64,7 +64,8 @@ function(heed_cli)
   endif()
 endfunction()
 
-# apps/cli/catalogue: asks the parts of libheed for their cards and writes them into a file, so that `heed list` needs no torch.
+# apps/cli/catalogue: collects the cards of the parts of libheed and writes them into a source file, so that `heed list`
+# needs no torch.
 function(heed_catalogue)
   add_executable(heed_catalogue ${PROJECT_SOURCE_DIR}/apps/cli/catalogue/write.cpp)
   target_link_libraries(heed_catalogue PRIVATE heed_commands heed_parser)
@@ -78,7 +79,7 @@ function(heed_catalogue)
   target_include_directories(heed_catalogue_cards PRIVATE ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
 endfunction()
 
-# heed_generated_page(<file> <argument>...): what `heed <argument>...` prints.
+# heed_generated_page(<file> <argument>...): writes the output of `heed <argument>...` to the file.
 function(heed_generated_page file)
   add_custom_command(OUTPUT ${file} COMMAND heed_cli ${ARGN} > ${file} DEPENDS heed_cli VERBATIM COMMENT "Writing ${file}")
 endfunction()

@@ -13,7 +13,7 @@ heed_script_test(check_layers_test LABEL project TIMEOUT 60 COMMAND ${tools}/che
 heed_script_test(check_vocabulary LABEL project TIMEOUT 60 COMMAND ${tools}/check_vocabulary)
 heed_script_test(check_vocabulary_test LABEL project TIMEOUT 60 COMMAND ${tools}/check_vocabulary_test)
 heed_script_test(count_tests_test LABEL project TIMEOUT 60 COMMAND ${tools}/count_tests_test)
-heed_script_test(mutations LABEL project TIMEOUT 60 COMMAND ${tools}/mutate --check)  # every entry still fits the sources
+heed_script_test(mutations LABEL project TIMEOUT 60 COMMAND ${tools}/mutate --check)  # every entry still matches the sources
 heed_script_test(mutate_test LABEL project TIMEOUT 120 COMMAND ${tools}/mutate_test)
 heed_script_test(check_documents_test LABEL docs TIMEOUT 60 COMMAND ${tools}/check_documents_test)
 add_test(NAME dependencies
@@ -25,18 +25,18 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND CMAKE_BUILD_TYPE STRE
   heed_script_test(check_symbols LABEL project TIMEOUT 60 COMMAND ${tools}/check_symbols ${PROJECT_BINARY_DIR})
 endif()
 
-# The program, killed and resumed, as two processes, and as the documents use it.
+# The program: killed and resumed, in two processes, and with the commands of the documents.
 if(HEED_CLI)
   heed_script_test(kill_and_resume LABEL cli TIMEOUT 300 COMMAND ${tools}/kill_and_resume $<TARGET_FILE:heed_cli> 12 3 2 2 2)
   heed_script_test(two_processes LABEL cli TIMEOUT 300 COMMAND ${tools}/two_processes $<TARGET_FILE:heed_cli>)
-  set_tests_properties(two_processes PROPERTIES SKIP_RETURN_CODE 77)  # where there is no gloo
+  set_tests_properties(two_processes PROPERTIES SKIP_RETURN_CODE 77)  # a build without gloo
   heed_script_test(documents LABEL docs TIMEOUT 600 COMMAND ${tools}/check_documents --build ${PROJECT_BINARY_DIR})
 endif()
 if(HEED_OPENMP_BLAS AND HEED_BLAS_FOLDER AND HEED_CLI)
   heed_script_test(blas LABEL project TIMEOUT 60 COMMAND ${tools}/check_blas $<TARGET_FILE:heed_cli> ${HEED_BLAS_FOLDER})
 endif()
 
-# Installs into a folder of its own, moves it and builds a user's project against it, for each component.
+# Installs each component into its own prefix, moves it and builds a user project against it.
 set(components kernels)
 if(HEED_TEXT)
   list(APPEND components text)

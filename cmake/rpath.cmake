@@ -1,8 +1,9 @@
-# Where programs find shared libraries.
+# RPATH: where programs find shared libraries.
 #
-# Debian's libtorch takes whatever libblas.so.3 the system has selected. That is often the pthread build of OpenBLAS, which
-# made a step of an RNN ten times slower under torch's own threads. Our programs look into the folder of the OpenMP build
-# first, and the system's selection stays as it is. This takes DT_RPATH: DT_RUNPATH is not searched for torch's libraries.
+# Debian's libtorch loads the libblas.so.3 that the system's alternatives select. That is often the pthread build of
+# OpenBLAS, which made an RNN step ten times slower under torch's own threads. Our programs search the folder of the OpenMP
+# build first; the selection of the system is not changed. This needs DT_RPATH: DT_RUNPATH is not searched for the
+# dependencies of torch's libraries.
 if(HEED_OPENMP_BLAS AND Torch_VERSION VERSION_LESS 2)
   find_path(HEED_BLAS_FOLDER libblas.so.3 PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp NO_DEFAULT_PATH)
   if(NOT HEED_BLAS_FOLDER)
@@ -13,8 +14,8 @@ if(HEED_OPENMP_BLAS AND Torch_VERSION VERSION_LESS 2)
   add_link_options(-Wl,--disable-new-dtags)
 endif()
 
-# An installed program finds the library next to it wherever the prefix is moved, and torch and BLAS where they were. What
-# the user says of CMAKE_INSTALL_RPATH or CMAKE_SKIP_INSTALL_RPATH holds; packagers switch HEED_INSTALL_RPATH off.
+# An installed program finds the library relative to itself, so the prefix can be moved, and torch and BLAS at their absolute
+# paths. CMAKE_INSTALL_RPATH and CMAKE_SKIP_INSTALL_RPATH of the user take precedence; packagers set HEED_INSTALL_RPATH=OFF.
 if(HEED_INSTALL_RPATH AND NOT DEFINED CMAKE_INSTALL_RPATH)
   file(RELATIVE_PATH up /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
   set(CMAKE_INSTALL_RPATH $ORIGIN/${up} ${HEED_BLAS_FOLDER})

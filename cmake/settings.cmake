@@ -1,4 +1,4 @@
-# What holds for every target of ours.
+# Settings of all targets of Heed.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -8,9 +8,9 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(HEED_MODULE_FOLDER ${CMAKE_INSTALL_FULL_LIBDIR}/heed)  # of libheed_commands, which the program loads
-set(CMAKE_LINK_DEPENDS_NO_SHARED ON)  # editing a part links the library again, not every program
+set(CMAKE_LINK_DEPENDS_NO_SHARED ON)  # editing a part relinks the library, not every program
 
-# PIC, not PIE, for programs too: a precompiled header serves only files compiled as it was.
+# PIC, not PIE, for programs too: a precompiled header requires the same flags.
 add_compile_options(-fPIC)
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor)

@@ -1,4 +1,4 @@
-# Test programs. One a layer; a long one runs as several ctests, so that all processors have work.
+# Test programs, one per layer. A long one is sharded into several ctest tests, so that all processors are busy.
 
 set(HEED_SHARDS_attention 4)
 set(HEED_SHARDS_structures 4)
@@ -12,14 +12,14 @@ function(heed_test_program layer)
   set(program ${layer}_test)
   add_executable(${program} ${ARG_FILES})
   target_link_libraries(${program} PRIVATE ${ARG_LIBRARY} GTest::gtest_main GTest::gtest ${ARG_LINK})
-  if(ARG_LIBRARY STREQUAL heed_text)  # tokenizers enter their catalogue through static objects
+  if(ARG_LIBRARY STREQUAL heed_text)  # static objects register the tokenizers
     set_target_properties(${program} PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_text)
   endif()
   heed_unity(${program} ${ARG_FILES})
   set(environment "")
   if(ARG_LIBRARY STREQUAL heed)
     heed_torch_files(${program})
-    set(environment GOMP_SPINCOUNT=10000)  # as the program does: two tests share the processors
+    set(environment GOMP_SPINCOUNT=10000)  # as the program does: tests share the processors
     if(HEED_SANITIZE)
       list(APPEND environment ASAN_OPTIONS=detect_leaks=0)  # torch is not instrumented
     endif()

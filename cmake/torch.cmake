@@ -1,7 +1,7 @@
-# libtorch: Debian's 1.13, or the PyTorch that CMAKE_PREFIX_PATH or Torch_DIR names.
+# libtorch: Debian's 1.13, or the PyTorch of CMAKE_PREFIX_PATH or Torch_DIR.
 
-# A PyTorch with CUDA enables that language and looks for GPUs with a program that CMake 3.25 cannot build. Heed has no
-# device code, so it names an architecture and keeps none of the settings.
+# The CMake files of a PyTorch with CUDA enable that language and detect GPUs with a program that CMake 3.25 cannot build.
+# Heed has no device code, so it sets an architecture, which skips the detection, and keeps none of the settings.
 if(NOT DEFINED ENV{TORCH_CUDA_ARCH_LIST})
   set(ENV{TORCH_CUDA_ARCH_LIST} 9.0)
 endif()
@@ -12,19 +12,19 @@ if(Torch_VERSION VERSION_LESS 1.13 OR (Torch_VERSION VERSION_GREATER_EQUAL 2 AND
                       "torch.utils.cmake_prefix_path to CMAKE_PREFIX_PATH, or configure with -DHEED_TORCH=OFF.")
 endif()
 if(Torch_VERSION VERSION_LESS 2 AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  message(FATAL_ERROR "got PyTorch ${Torch_VERSION} and ${CMAKE_CXX_COMPILER_ID}, which does not read its headers as C++20. Use g++ or "
+  message(FATAL_ERROR "got PyTorch ${Torch_VERSION} and ${CMAKE_CXX_COMPILER_ID}, which cannot compile its headers as C++20. Use g++ or "
                       "PyTorch 2.4 and newer, or configure with -DHEED_TORCH=OFF.")
 endif()
 message(STATUS "libtorch: ${Torch_VERSION} ${TORCH_LIBRARY}")
 
-# The whole project follows the ABI of torch's std::string (-D_GLIBCXX_USE_CXX11_ABI), kernels too.
+# The whole project, kernels included, uses the std::string ABI of torch (-D_GLIBCXX_USE_CXX11_ABI).
 if(TORCH_CXX_FLAGS MATCHES "_GLIBCXX_USE_CXX11_ABI=0")
   separate_arguments(flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
 endif()
 
-# Joining processes takes headers that torch leaves out, of the version that torch was built with: gloo's next to Debian's
-# libtorch, NCCL's next to a PyTorch with CUDA. A PyTorch without CUDA comes with neither.
+# Training in several processes needs headers that torch does not install, of the version that torch was built with: those
+# of gloo with Debian's libtorch, those of NCCL with a PyTorch with CUDA. A PyTorch without CUDA has neither.
 if(TARGET torch_cuda OR Torch_VERSION VERSION_LESS 2)
   set(has_headers ON)
 else()

@@ -1,12 +1,12 @@
-# heed/base/version.h, in the build tree. Only version.cpp knows the commit, so that a new commit
-# compiles one small file; without git (a tarball, say) the commit is "unknown".
+# Generates heed/base/version.h in the build tree. Only version.cpp contains the commit, so that a new commit recompiles one
+# small file. Without git, for example in a tarball, the commit is "unknown".
 
 if(CMAKE_SCRIPT_MODE_FILE)  # cmake -D SOURCE=... -D TEMPLATE=... -D TO=... -P version.cmake, at every build
   set(HEED_COMMIT unknown)
   execute_process(COMMAND git -C ${SOURCE} rev-parse --show-toplevel
                   OUTPUT_VARIABLE top OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
   file(REAL_PATH ${SOURCE} source)
-  if(NOT failed AND top STREQUAL source)  # not the commit of a project that has us in a subfolder
+  if(NOT failed AND top STREQUAL source)  # not the commit of a project that contains Heed in a subfolder
     execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD
                     OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
     if(NOT failed)
