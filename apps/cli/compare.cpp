@@ -118,7 +118,8 @@ std::vector<std::string> remarks_on(const std::vector<RunSummary>& runs) {
     for (const auto& value : values) all += (all.empty() ? "" : ", ") + printable(value);
     remarks.push_back("quality cannot be compared over all runs: " + name + " differ: " + all);
   }
-  if (machines_of(runs).size() > 1) remarks.emplace_back("tokens/s and time are of different devices or threads");
+  if (machines_of(runs).size() > 1)
+    remarks.emplace_back("tokens/s and time were measured on different devices or numbers of threads");
   return remarks;
 }
 

@@ -22,7 +22,7 @@ constexpr const char* kResults = R"({"run": "elsewhere", "mechanism": "additive 
 
 class Compare : public testing::FolderTest {
  protected:
-  /// A run with these files besides recipe.yaml.
+  /// Writes a run folder with these files in addition to recipe.yaml.
   void make_run(const std::string& name, const std::vector<std::pair<std::string, std::string>>& files) const {
     make_folders(path(name));
     write(name + "/recipe.yaml", "task: translate\n");
@@ -61,7 +61,7 @@ class Compare : public testing::FolderTest {
   }
 };
 
-TEST_F(Compare, PutsRunsIntoOneTable) {
+TEST_F(Compare, PrintsOneTableOfRuns) {
   make_run("a", {{"results.json", kResults}});
   make_run("汤姆", {{"results.json", with("97.25", "8.5")}});
   EXPECT_EQ(printed(read({"a", "汤姆"})),
@@ -80,7 +80,7 @@ TEST_F(Compare, LeavesOutColumnsThatNoRunHas) {
             "a    fixed         20.00  30.00\n");
 }
 
-TEST_F(Compare, ShowsARunThatHasNotEndedWithWhatIsMissing) {
+TEST_F(Compare, ShowsAnUnfinishedRunAndHowToFinishIt) {
   make_run("a", {{"results.json", kResults}});
   make_run("going", {{"metrics.jsonl",
                       "{\"step\": 10, \"tokens\": 1000, \"seconds\": 1}\n"
@@ -117,7 +117,7 @@ TEST_F(Compare, SaysThatResultsAreDamaged) {
   EXPECT_TRUE(says(printed(read({"a"})), {"a    dot + softmax", "a: results.json is damaged"}));
 }
 
-TEST_F(Compare, KnowsTheMechanismOfRunsThatDidNotWriteIt) {
+TEST_F(Compare, InfersTheMechanismOfOldRuns) {
   make_run("a",
            {{"config.json", R"({"model": {"attention": {"kind": "mechanism", "score": "dot", "align": "hard"}}})"}});
   make_run("b", {{"config.json", R"({"model": {"attention": {"kind": "fixed"}}})"}});
@@ -128,14 +128,14 @@ TEST_F(Compare, KnowsTheMechanismOfRunsThatDidNotWriteIt) {
   EXPECT_EQ(runs[2].mechanism, "");
 }
 
-TEST_F(Compare, SaysWhatCannotBeCompared) {
+TEST_F(Compare, NamesFiguresThatAreNotComparable) {
   make_run("a", {{"results.json", kResults}});
   make_run("b", {{"results.json",
                   with("97.25, \"bleu_signature\": \"tok:none\"", "97.25, \"bleu_signature\": \"tok:zh\"")}});
   make_run("c", {{"results.json", with("\"threads\": 1", "\"threads\": 2")}});
   EXPECT_TRUE(says(printed(read({"a", "b"})), {"test BLEU signature differ: tok:none, tok:zh"}));
   EXPECT_TRUE(
-      says(printed(read({"a", "c"})), {"cpu, 2 threads", "tokens/s and time are of different devices or threads"}));
+      says(printed(read({"a", "c"})), {"cpu, 2 threads", "tokens/s and time were measured on different devices"}));
   EXPECT_EQ(printed(read({"a", "a"})).find("\n\n"), std::string::npos);  // no remarks
 }
 
@@ -158,7 +158,7 @@ TEST_F(Compare, SortsByAColumnWithTheBestFirst) {
   for (const auto& key : run_sort_keys()) sort_runs(runs, key);
 }
 
-TEST_F(Compare, SortsByDevWhereThereIsNoTest) {
+TEST_F(Compare, SortsByDevWithoutATestSet) {
   make_run("a", {{"results.json", R"({"dev": {"bleu": 20.0}})"}});
   make_run("b", {{"results.json", R"({"dev": {"bleu": 30.0}})"}});
   for (const auto* key : {"bleu", "dev_bleu"}) {
@@ -177,7 +177,7 @@ TEST_F(Compare, FindsTheRunsOfAFolderOnce) {
   EXPECT_EQ(found, (std::vector<std::string>{path("runs/demo/fixed"), path("runs/demo/additive"), path("runs/toy")}));
 }
 
-TEST_F(Compare, RefusesWhatIsNoRun) {
+TEST_F(Compare, RefusesAFolderWithoutRuns) {
   make_run("runs/additive", {});
   make_folders(path("empty"));
   EXPECT_TRUE(says(refusal("runs/aditive"),

@@ -159,7 +159,7 @@ TEST(EvalFiles, NoticesLinksThatAreCountedFromOne) {
   EXPECT_EQ(remarks.str(), "");
 }
 
-TEST(EvalFiles, SaysWhichFilesDoNotFit) {
+TEST(EvalFiles, NamesFilesThatDoNotMatch) {
   EXPECT_EQ(problem(options("hyp", {"ref.a", "short"})),
             "eval: hyp has 3 lines but short has 1, expected the same number of lines");
   auto with_source = options("hyp", {"ref.a"});
@@ -170,7 +170,7 @@ TEST(EvalFiles, SaysWhichFilesDoNotFit) {
   EXPECT_NE(problem(options()).find("nothing to evaluate"), std::string::npos);
 }
 
-TEST(EvalFiles, SaysWhichLineHasNoLinks) {
+TEST(EvalFiles, NamesTheLineWithInvalidLinks) {
   auto o = options();
   o.links = "broken";
   EXPECT_NE(problem(o).find("links without gold links"), std::string::npos);
@@ -200,7 +200,7 @@ TEST(EvalFiles, SuggestsMetricsAndTokenizers) {
   EXPECT_NE(problem(o).find("no tokenizer called 'chars' (did you mean 'char'?)"), std::string::npos) << problem(o);
 }
 
-// sacreBLEU takes a byte-order mark for a character of the first word.
+// sacreBLEU counts a byte-order mark as a character of the first word.
 TEST(EvalFiles, DropsAByteOrderMark) {
   const testing::Folder folder;
   write_atomically(folder.path("marked"), "\xEF\xBB\xBFThe dog bit the man .\n");

@@ -36,7 +36,7 @@ class Pipe {
 
 using Lines = std::vector<std::string>;
 
-TEST(LineReader, GivesWhatIsThereWithoutWaitingForMore) {
+TEST(LineReader, ReturnsAvailableLinesWithoutWaitingForMore) {
   Pipe pipe;
   LineReader reader(pipe.reader());
   pipe.write("one\ntwo\nhal");
@@ -56,7 +56,7 @@ TEST(LineReader, WaitsForTheFirstLine) {
   slow.join();
 }
 
-TEST(LineReader, GivesAtMostSoManyEmptyOnesTooAndALastWithoutItsEnd) {
+TEST(LineReader, ReturnsAtMostMaxLinesEmptyLinesAndAnUnterminatedLastLine) {
   Pipe pipe;
   LineReader reader(pipe.reader());
   pipe.write("a\n\nb\nlast");
@@ -104,7 +104,7 @@ TEST(LineReader, NamesTheLineThatIsTooLong) {
   } catch (const Error& error) {
     message = error.what();
   }
-  std::string rest(1 << 16, ' ');  // so that the writer ends
+  std::string rest(1 << 16, ' ');  // lets the writer finish
   while (::read(pipe.reader(), rest.data(), rest.size()) > 0) {
   }
   writer.join();

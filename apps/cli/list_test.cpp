@@ -77,7 +77,7 @@ TEST(List, DescribesEveryPart) {
   }
 }
 
-// A part without an order stands after the others, so adding one edits no other part.
+// A part without an order is listed after the others, so adding a part edits no other part.
 TEST(List, GivesEachFamilyAnOrderOfChoiceThatStartsWithOne) {
   for (const auto& family : card_families()) {
     std::set<int> orders;
@@ -102,9 +102,9 @@ TEST(List, PutsEveryCardIntoOneFamily) {
   }
 }
 
-// ---- names of the literature ----
+// ---- names used in papers ----
 
-TEST(Synonyms, AreUniqueAndNoNamesWithinAKind) {
+TEST(Synonyms, AreUniqueAndDifferFromNamesWithinAKind) {
   std::set<std::pair<std::string, std::string>> names, synonyms;
   for (const auto& card : every_card()) names.emplace(card.kind, card.name);
   for (const auto& card : every_card())
@@ -143,7 +143,7 @@ TEST(Synonyms, LeadToTheirPart) {
   EXPECT_EQ(names_of(found("bahdanau")), "query model/bahdanau, score/additive");
 }
 
-TEST(Synonyms, SayWhoseNameTheyAre) {
+TEST(Synonyms, NameTheirPartInARemark) {
   EXPECT_EQ(found("bilinear").remarks, (std::vector<std::string>{"bilinear is another name of general (score)"}));
   EXPECT_TRUE(found("general").remarks.empty());
 }
@@ -162,7 +162,7 @@ TEST(Synonyms, AreRefusedInASpecWithTheNameToUse) {
   EXPECT_EQ(refusal("dot + soft"), "alignment: got 'soft', expected 'softmax' (soft is another name of it)");
 }
 
-// ---- what a name stands for ----
+// ---- finding parts by name ----
 
 TEST(List, FindsAPartWithOptionsAfterItsName) {
   EXPECT_EQ(names_of(found("entmax(1.5)")), "alignment/entmax");
@@ -198,7 +198,7 @@ TEST(List, SuggestsTheNearestName) {
   EXPECT_NE(refusal("").find("list: got ''"), std::string::npos);
 }
 
-// ---- what cards say ----
+// ---- contents of cards ----
 
 TEST(List, NamesDimensionalitiesAsMechanismsDo) {
   for (const auto& card : found("dimensionalities").cards) {
@@ -233,7 +233,7 @@ TEST(List, WritesShapesInSymbols) {
   EXPECT_EQ(shapes("additive"), "from_query [Dh, Dq]; from_keys [Dh, Dk]; bias [Dh]; to_scores [1, Dh]; ");
   EXPECT_EQ(shapes("concat"), "from_both [Dh, Dq + Dk]; to_scores [1, Dh]; ");
   EXPECT_EQ(shapes("reinforced").substr(0, 22), "from_keys [Dh, 3 Dk]; ");
-  EXPECT_EQ(shapes("location"), "from_query [most, Dq]; ");
+  EXPECT_EQ(shapes("location"), "from_query [max, Dq]; ");
   EXPECT_EQ(shapes("dot"), "");
 }
 
@@ -286,13 +286,13 @@ std::string first_difference(const std::string& committed, const std::string& wr
   return "";
 }
 
-TEST(List, IsWhatTheDocumentationSays) {
+TEST(List, EqualsTheDocumentation) {
   std::ifstream file("docs/catalogue.md");
   std::stringstream committed;
   committed << file.rdbuf();
   const std::string difference = first_difference(committed.str(), printed(print_cards_markdown, every_card()));
   EXPECT_TRUE(difference.empty()) << difference
-                                  << "\nwrite it anew: build/release/bin/heed list --markdown > docs/catalogue.md";
+                                  << "\nwrite it again: build/release/bin/heed list --markdown > docs/catalogue.md";
 }
 
 TEST(List, ShowsTheFirstLineInWhichAPageIsStale) {
@@ -302,7 +302,7 @@ TEST(List, ShowsTheFirstLineInWhichAPageIsStale) {
   EXPECT_EQ(first_difference("a\nb\n", "a\n"), "docs/catalogue.md:2: got 'b', expected the end of the file");
 }
 
-// The program was built with the cards of this libheed, and no field of a card was left out.
+// The cards built into the program equal those of this libheed, in every field.
 TEST(List, HasTheCardsOfTheCatalogueWithoutTorch) {
   const auto built_in = catalogue_cards();
   EXPECT_EQ(cards_to_text(built_in), cards_to_text(every_card()));

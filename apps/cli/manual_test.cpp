@@ -1,4 +1,4 @@
-// Every command and option that the parser knows is in the manual and in the completions.
+// Every command and option of the parser is in the manual page and in the completions.
 
 #include "apps/cli/manual.h"
 

@@ -24,11 +24,11 @@ TEST_F(ProgramName, IsThePathThatTheUserWrote) {
   EXPECT_EQ(program_name("/my programs/heed", "", "/x/heed"), "'/my programs/heed'");
 }
 
-TEST_F(ProgramName, IsBareWhereTheShellFindsIt) {
+TEST_F(ProgramName, IsTheBareNameIfItIsOnThePath) {
   EXPECT_EQ(program_name("heed", "/nowhere:" + with_program("heed"), "/x/heed"), "heed");
 }
 
-TEST_F(ProgramName, IsTheFileWhereTheShellWouldNotFindIt) {
+TEST_F(ProgramName, IsTheFileIfItIsNotOnThePath) {
   EXPECT_EQ(program_name("heed", folder_, "/my programs/heed"), "'/my programs/heed'");
   EXPECT_EQ(program_name("heed", "", ""), "heed");
 }

@@ -1,4 +1,4 @@
-// The program as a user runs it: exit codes, messages, signals, full disks, and what its options promise. Two tiny
+// Runs the program as a user does: exit codes, messages, signals, full disks, and the effect of options. Two tiny
 // translators, one for each direction, are trained once for all tests.
 
 #include <chrono>
@@ -30,15 +30,15 @@ constexpr int kFailed = 1, kMisused = 2, kInterrupted = 128 + SIGINT;
 constexpr double kTimeout = 120;  // seconds; a busy machine is slow, a hang is longer
 
 struct Outcome {
-  int code = 0;  // 128 + signal where one ended it; -1: it hung
+  int code = 0;  // exit status, 128 + signal, or -1 after a timeout
   std::string out, err;
 };
 
 struct Start {
   std::string input{};   // standard input
-  std::string output{};  // a file, such as /dev/full; "": as Outcome::out
+  std::string output{};  // a file, such as /dev/full; empty: captured in Outcome::out
   std::vector<std::pair<std::string, std::string>> environment{};
-  int stdout_pipe = -1;  // a descriptor in place of a file
+  int stdout_pipe = -1;  // a descriptor to write standard output to
   bool ignore_sigpipe = false;
   std::string program = HEED_PROGRAM;
 };
@@ -104,7 +104,7 @@ class Process {
             contents(folder_ + "/stderr")};
   }
 
-  /// Until the file in the folder has something in it.
+  /// Waits until the file in the folder is not empty.
   ::testing::AssertionResult wait_for(const std::string& name) const {
     const auto began = steady_clock::now();
     while (contents(folder_ + "/" + name).empty()) {
@@ -143,7 +143,7 @@ constexpr const char *kSource = "Tom chases Jerry\ntoday two angry cats chase th
 
 class Program : public testing::FolderTest {
  protected:
-  /// Owns the folder of the trained runs; gone with the last test.
+  /// Owns the folder of the trained runs, which is removed after the last test.
   struct Shared : testing::FolderTest {
     using FolderTest::folder_;
     void TestBody() override {}
@@ -185,12 +185,12 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 // ---- exit codes and messages ----
 
-TEST_F(Program, ExitsWithZeroWhenAllIsWell) {
+TEST_F(Program, ExitsWithZeroOnSuccess) {
   EXPECT_EQ(run_bare({"--version"}).code, 0);
   EXPECT_EQ(run_bare({"translate", "--help"}).code, 0);
 }
 
-TEST_F(Program, ExitsWithTwoWhenItIsMisused) {
+TEST_F(Program, ExitsWithTwoOnAWrongCommandLine) {
   struct Misuse {
     std::vector<std::string> arguments;
     std::string said;
@@ -218,7 +218,7 @@ TEST_F(Program, ExitsWithTwoWhenItIsMisused) {
   }
 }
 
-TEST_F(Program, ExitsWithOneWhenItFails) {
+TEST_F(Program, ExitsWithOneOnFailure) {
   const Outcome no_run = run({"translate", "none"});
   EXPECT_EQ(no_run.code, kFailed);
   EXPECT_TRUE(says(no_run.err, {"heed: none: got no folder of that name, expected a run"}));
@@ -229,7 +229,7 @@ TEST_F(Program, ExitsWithOneWhenItFails) {
   EXPECT_LT(escapes.err.size(), 400U);
 }
 
-// ---- heed eval, as sacreBLEU takes its arguments ----
+// ---- heed eval: arguments as in sacreBLEU ----
 
 TEST_F(Program, TakesMetricsAndReferencesAsLists) {
   const std::string hypothesis = write("hyp", "a cat sat\n"), one = write("one", "a cat sat down\n"),
@@ -271,7 +271,7 @@ TEST_F(Program, RefusesOptionsOfFilesForARunWithACure) {
 
 // ---- heed list ----
 
-TEST_F(Program, ListsATableAndFindsNamesOfTheLiterature) {
+TEST_F(Program, ListsATableAndFindsNamesUsedInPapers) {
   const Outcome table = run({"list"});
   EXPECT_EQ(table.code, 0);
   EXPECT_TRUE(says(table.out, {"   1 scaled_dot", "   1 softmax", "heed list NAME"}));
@@ -280,7 +280,7 @@ TEST_F(Program, ListsATableAndFindsNamesOfTheLiterature) {
   EXPECT_EQ(run({"list", "nosuch"}).code, kFailed);
 }
 
-// ---- heed compare, and folders named by what was changed ----
+// ---- heed compare, and run folders named after overrides ----
 
 TEST_F(Program, ComparesRunsThatDifferInOneKey) {
   for (const auto* attention : {"model.attention=general + softmax", "model.attention=fixed"})
@@ -297,7 +297,7 @@ TEST_F(Program, ComparesRunsThatDifferInOneKey) {
   EXPECT_TRUE(json[0]["missing"].is_null());
 }
 
-TEST_F(Program, ResumesARunInTheFolderThatItsChangesName) {
+TEST_F(Program, ResumesARunInTheFolderNamedAfterItsOverrides) {
   ASSERT_EQ(run({"train", runs("toy.yaml"), "train.seed=7", "train.max_steps=2", "--quiet"}).code, 0);
   EXPECT_EQ(run({"train", runs("toy.yaml"), "train.seed=7", "train.max_steps=2", "--quiet", "--resume"}).code, 0);
   EXPECT_EQ(run({"train", "--resume", "runs/toy-max_steps=2,seed=7", "train.max_steps=3", "--quiet"}).code, 0);
@@ -328,7 +328,7 @@ TEST_F(Program, NoticesAFullDisk) {
   EXPECT_TRUE(says(links.err, {"/dev/full could not be written"}));
 }
 
-TEST_F(Program, EndsQuietlyWhenNobodyReadsItsOutput) {
+TEST_F(Program, EndsQuietlyWhenThePipeIsClosed) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   ::close(ends[0]);
@@ -343,7 +343,7 @@ TEST_F(Program, EndsQuietlyWhenNobodyReadsItsOutput) {
 
 // ---- signals ----
 
-TEST_F(Program, StopsTrainingAtCtrlCAndSaysHowToGoOn) {
+TEST_F(Program, StopsTrainingAtCtrlCAndSaysHowToResume) {
   Process training(folder_, {"--threads", "1", "train", runs("toy.yaml"), "run.dir=long", "train.max_steps=1000000"});
   ASSERT_TRUE(training.wait_for("long/metrics.jsonl"));
   training.send(SIGINT);
@@ -377,7 +377,7 @@ TEST_F(Program, StopsTranslatingAtCtrlC) {
   for (const int file : {keeps_it_open, out[0], out[1]}) ::close(file);
 }
 
-// ---- what options promise ----
+// ---- effect of options ----
 
 TEST_F(Program, PrintsTheLogProbabilityOfATranslationAsItsScore) {
   const Outcome outcome = run({"translate", runs("there"), "--scores", "--beam", "3"}, {.input = kSource});
@@ -388,7 +388,7 @@ TEST_F(Program, PrintsTheLogProbabilityOfATranslationAsItsScore) {
   const auto expected = translator.translate(lines_of(kSource), options);
   const auto lines = lines_of(outcome.out);
   ASSERT_EQ(lines.size(), expected.size());
-  double penalty = 0;  // how far the two readings of a score are apart
+  double penalty = 0;  // relative difference between score and log-probability
   for (size_t i = 0; i < lines.size(); ++i) {
     const size_t tab = lines[i].find('\t');
     ASSERT_NE(tab, std::string::npos) << lines[i];
@@ -399,7 +399,7 @@ TEST_F(Program, PrintsTheLogProbabilityOfATranslationAsItsScore) {
   EXPECT_GT(penalty, 0.1);
 }
 
-TEST_F(Program, TurnsTheLinksOfTheOtherDirectionRound) {
+TEST_F(Program, SwapsTheLinksOfTheReverseDirection) {
   const std::string source = write("source", kSource), target = write("target", kTarget);
   const Outcome outcome =
       run({"align", runs("there"), source, target, "--reverse", runs("back"), "--symmetry", "union"});
@@ -420,7 +420,7 @@ TEST_F(Program, TurnsTheLinksOfTheOtherDirectionRound) {
 
 // A pair is linked where the product of its two weights is the largest of its target word and of its source word. So
 // no word has two links, and of 5 and of 6 target words at most as many are linked as there are source words: 3 and 2.
-TEST_F(Program, LinksWordsThatPreferEachOtherInTheProductOfBothDirections) {
+TEST_F(Program, LinksMutuallyStrongestPairsOfTheProductOfBothDirections) {
   const std::vector<std::string> from{"Tom chases Jerry", "Mary sleeps"},
       to{"今天 汤姆 在 追逐 杰瑞", "今天 玛丽 在 花园 睡觉 老鼠"};
   const std::string source = write("source", from[0] + "\n" + from[1] + "\n"),
@@ -453,7 +453,7 @@ TEST_F(Program, LinksWordsThatPreferEachOtherInTheProductOfBothDirections) {
   }
 }
 
-TEST_F(Program, IgnoresCaseInBleuAndChrfWhereAskedTo) {
+TEST_F(Program, IgnoresCaseInBleuAndChrfWithLowercase) {
   const std::string upper = write("upper", "TOM CHASES JERRY TODAY\n"),
                     lower = write("lower", "tom chases jerry today\n");
   const auto scores = [&](const std::vector<std::string>& more) {
@@ -475,7 +475,7 @@ TEST_F(Program, IgnoresCaseInBleuAndChrfWhereAskedTo) {
 
 // ---- commands that are printed ----
 
-/// Lines of two blanks and a command with this program in it.
+/// Lines that start with two spaces and hold a command with this program.
 std::vector<std::string> commands_in(const std::string& text, const std::string& program) {
   std::vector<std::string> all;
   for (const auto& line : lines_of(text))
@@ -484,8 +484,8 @@ std::vector<std::string> commands_in(const std::string& text, const std::string&
   return all;
 }
 
-// In a folder with the program at bin/heed, as after `make demo`: what it prints is pasted into a shell there.
-TEST_F(Program, PrintsCommandsThatWorkWherePeopleAre) {
+// Runs the printed commands in a shell, in a folder with the program at bin/heed, as after `make demo`.
+TEST_F(Program, PrintsCommandsThatWorkInTheCurrentFolder) {
   const std::string program = "bin/heed";
   ASSERT_EQ(::mkdir(path("bin").c_str(), 0777), 0);
   ASSERT_EQ(::symlink(HEED_PROGRAM, path(program).c_str()), 0);
@@ -541,7 +541,7 @@ TEST_F(Program, SaysWhichPathAttentionTakes) {
   EXPECT_TRUE(says(run(uniform).err, {"attention: composed of torch operations", "no kernel for additive + uniform"}));
 }
 
-// ---- words that a vocabulary lacks ----
+// ---- out-of-vocabulary words ----
 
 TEST_F(Program, ReportsUnknownWords) {
   const std::string unknown = " words are not in the vocabulary of " + runs("there") + " and are read as <unk>: ";
@@ -619,7 +619,7 @@ TEST_F(Program, TranslatesWithAByteOrderMarkAsWithout) {
   EXPECT_EQ(marked.out, plain.out);
 }
 
-TEST_F(Program, MakesNothingOfNothing) {
+TEST_F(Program, HandlesEmptyInput) {
   const Outcome translated = run({"translate", runs("there")});
   EXPECT_EQ(translated.code, 0) << translated.err;
   EXPECT_EQ(translated.out, "");
@@ -647,7 +647,7 @@ TEST_F(Program, RefusesALineThatItWouldSpendHoursOn) {
 
 // ---- resources ----
 
-// OpenBLAS with more threads than OpenMP gives waits for the others for ever.
+// OpenBLAS with more threads than OpenMP provides would wait for the missing ones forever.
 TEST_F(Program, UsesNoMoreThreadsThanOpenMpGives) {
   const Outcome outcome =
       run_bare({"--threads", "2", "train", runs("toy.yaml"), "run.dir=wide", "model.features.dim=512",
@@ -657,9 +657,9 @@ TEST_F(Program, UsesNoMoreThreadsThanOpenMpGives) {
   EXPECT_TRUE(says(outcome.err, {"heed: --threads is 2, but OpenMP gives 1"}));
 }
 
-// Threads that spin while they wait make everything slower on a machine with other work. libgomp shows what it read
-// when it was loaded.
-TEST_F(Program, LetsTheThreadsOfATrainingSleepSoonUnlessToldOtherwise) {
+// Threads that spin while they wait slow down a busy machine. libgomp prints the settings that it read when it was
+// loaded.
+TEST_F(Program, LetsWaitingTrainingThreadsSleepSoonUnlessTheUserSetsThePolicy) {
   const auto spin_count = [&](const std::string& threads,
                               std::vector<std::pair<std::string, std::string>> environment) {
     environment.emplace_back("OMP_DISPLAY_ENV", "VERBOSE");
@@ -744,7 +744,7 @@ TEST_F(ProgramAlone, SaysWhichModuleItLacks) {
   }
 }
 
-// What the loader maps for it: neither torch nor our own library.
+// The loader maps neither torch nor libheed.
 TEST_F(ProgramAlone, LinksNoTorch) {
   ASSERT_EQ(std::system(("LD_TRACE_LOADED_OBJECTS=1 " HEED_PROGRAM " > '" + path("libraries") + "'").c_str()), 0);
   const std::string libraries = contents(path("libraries"));
@@ -755,7 +755,7 @@ TEST_F(ProgramAlone, LinksNoTorch) {
 
 // ---- folders ----
 
-TEST_F(Program, GoesOnInAFolderWithAnyName) {
+TEST_F(Program, ResumesInAFolderWithAnyName) {
   ASSERT_EQ(run({"train", runs("toy.yaml"), "run.dir=exp #2", "train.max_steps=2", "--quiet"}).code, 0);
   ASSERT_TRUE(exists(path("exp #2/checkpoint.safetensors")));
   const Outcome resumed = run({"train", "--resume", "exp #2", "train.max_steps=3", "--json", "--quiet"});
@@ -764,8 +764,8 @@ TEST_F(Program, GoesOnInAFolderWithAnyName) {
   EXPECT_FALSE(exists(path("exp")));
 }
 
-// The run of 40 steps was made in the folder "there" of another directory, which its recipe.yaml names.
-TEST_F(Program, GoesOnWhereAFolderWasCopiedTo) {
+// The recipe.yaml of the run of 40 steps names the original folder "there" of another directory.
+TEST_F(Program, ResumesInACopiedFolder) {
   ASSERT_EQ(std::system(("cp -r '" + runs("there") + "' '" + path("moved") + "'").c_str()), 0);
   const Outcome resumed = run({"train", "--resume", "moved", "train.max_steps=41", "--json", "--quiet"});
   ASSERT_EQ(resumed.code, 0) << resumed.err;

@@ -15,14 +15,14 @@ std::string printed(const Table& table, int columns) {
   return out.str();
 }
 
-TEST(Table, LinesUpInAnyScript) {
+TEST(Table, AlignsColumnsInAnyScript) {
   EXPECT_EQ(printed(kTable, 0),
             "run        BLEU\n"
             "汤姆       9.50\n"
             "additive  98.76\n");
 }
 
-TEST(Table, BecomesBlocksWhereItDoesNotFit) {
+TEST(Table, PrintsBlocksIfItDoesNotFit) {
   EXPECT_EQ(printed(kTable, 15), printed(kTable, 0));
   EXPECT_EQ(printed(kTable, 14),
             "汤姆\n"
@@ -32,7 +32,7 @@ TEST(Table, BecomesBlocksWhereItDoesNotFit) {
             "  BLEU  98.76\n");
 }
 
-TEST(Table, IsMarkdownWhereAskedFor) {
+TEST(Table, PrintsMarkdown) {
   std::ostringstream out;
   print_table_markdown(out, {{"run", "BLEU"}, {false, true}, {{"a|b", "1"}}});
   EXPECT_EQ(out.str(), "| run | BLEU |\n|---|---:|\n| a\\|b | 1 |\n");

@@ -14,7 +14,7 @@ size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-/// What the page's script reads.
+/// The JSON that the script of the page reads.
 nlohmann::json data_in(const std::string& page) {
   const std::string begin = "<script type=\"application/json\" id=\"data\">";
   const size_t from = page.find(begin) + begin.size();
@@ -32,13 +32,13 @@ TEST(HtmlPage, HoldsWordsAndWeights) {
   EXPECT_EQ(map["rows"], kTom.rows);
   EXPECT_EQ(map["weights"], kTom.weights);
   EXPECT_EQ(data["colors"].size(), 256U);
-  EXPECT_EQ(data["colors"][255], (std::vector<int>{253, 231, 37, 1}));  // yellow, under dark letters
+  EXPECT_EQ(data["colors"][255], (std::vector<int>{253, 231, 37, 1}));  // yellow, with dark text
 }
 
-TEST(HtmlPage, LetsNoWordBreakOut) {
+TEST(HtmlPage, EscapesWords) {
   const std::string attack = "</script><script>alert(1)</script><!--", title = "<b>&\"";
   const auto page = html_page(title, {{attack, {attack}, {"\xff\n"}, {{1}}}});
-  EXPECT_EQ(count(page, "<script"), 2U);  // the data and the page's own
+  EXPECT_EQ(count(page, "<script"), 2U);  // the data and the script
   EXPECT_EQ(count(page, "</script"), 2U);
   EXPECT_EQ(count(page, "<!--"), 0U);
   EXPECT_EQ(count(page, "<b>&\""), 0U);
@@ -48,18 +48,18 @@ TEST(HtmlPage, LetsNoWordBreakOut) {
   EXPECT_EQ(data["maps"][0]["rows"][0], "\uFFFD\uFFFD");
 }
 
-TEST(HtmlPage, HasNothingToFetch) {
+TEST(HtmlPage, IsSelfContained) {
   const auto page = html_page("demo", {kTom});
   for (const char* part : {"http:", "https:", "src=", "href=", "url(", "@import", "fetch("})
     EXPECT_EQ(count(page, part), 0U) << part;
 }
 
-TEST(HtmlPage, KeepsFourDigitsAndNullForWhatIsNotANumber) {
+TEST(HtmlPage, KeepsFourDigitsAndWritesNullForNonFiniteWeights) {
   const auto data = data_in(html_page("", {{"", {"a", "b", "c"}, {"x"}, {{1.0 / 3, std::nan(""), INFINITY}}}}));
   EXPECT_EQ(data["maps"][0]["weights"].dump(), "[[0.3333,null,null]]");
 }
 
-TEST(HtmlPage, DoesWithoutMapsAndWithoutWords) {
+TEST(HtmlPage, HandlesNoMapsAndNoWords) {
   EXPECT_EQ(data_in(html_page("none", {}))["maps"].size(), 0U);
   EXPECT_EQ(data_in(html_page("empty", {HeatMap{}}))["maps"][0]["weights"].dump(), "[]");
 }

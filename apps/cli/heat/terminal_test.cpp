@@ -39,7 +39,7 @@ const HeatMap kTom{"Tom chases Jerry",
                    {"汤姆", "追逐", "杰瑞"},
                    {{0.97, 0.02, 0.01}, {0.03, 0.9, 0.07}, {0, 0.25, 0.75}}};
 
-TEST(HeatMapOnATerminal, HasNumbersUnderWordsWhereTheyFit) {
+TEST(HeatMapOnATerminal, PrintsNumbersUnderWordsIfTheyFit) {
   EXPECT_EQ(printed(kTom, 80),
             "Tom chases Jerry\n"
             "                Tom   chases    Jerry\n"
@@ -48,7 +48,7 @@ TEST(HeatMapOnATerminal, HasNumbersUnderWordsWhereTheyFit) {
             "  杰瑞         0.00  :: 0.25  ## 0.75\n");
 }
 
-TEST(HeatMapOnATerminal, WritesWordsDownwardsOverPerCentWhereNumbersDoNotFit) {
+TEST(HeatMapOnATerminal, PrintsVerticalWordsAndPercentagesIfNumbersDoNotFit) {
   EXPECT_EQ(printed(kTom, 30),
             "Tom chases Jerry\n"
             "             c\n"
@@ -62,9 +62,9 @@ TEST(HeatMapOnATerminal, WritesWordsDownwardsOverPerCentWhereNumbersDoNotFit) {
             "  杰瑞   ·  25  75\n");
 }
 
-TEST(HeatMapOnATerminal, TakesTwoColumnsAWordWhereThereAreMany) {
+TEST(HeatMapOnATerminal, PrintsShadesOfTwoColumnsForManyWords) {
   const auto lines = lines_of(printed(diagonal(30), 80));
-  ASSERT_EQ(lines.size(), 3U + 30 + 1);  // w30, downwards; rows; the scale
+  ASSERT_EQ(lines.size(), 3U + 30 + 1);  // w30, vertical; rows; the scale
   EXPECT_EQ(lines[2].substr(0, 27), "       1 2 3 4 5 6 7 8 9 0 ");
   EXPECT_EQ(lines[3], "  词1  @@" + std::string(58, ' ') + "  w1 1.00");
   EXPECT_EQ(lines[32], "  词30 " + std::string(58, ' ') + "@@  w30 1.00");
@@ -87,13 +87,13 @@ TEST(HeatMapOnATerminal, ColorsCellsAndNothingElse) {
   EXPECT_NE(text.find(row + "  w1 1.00\n"), std::string::npos) << text;
 }
 
-TEST(HeatMapOnATerminal, MeasuresAgainstTheBrightestWeight) {
+TEST(HeatMapOnATerminal, ScalesColorsToTheBrightestWeight) {
   auto map = diagonal(20);
   map.top = 2;
-  EXPECT_NE(printed(map, 60).find("  词1  ++"), std::string::npos);  // half of it
+  EXPECT_NE(printed(map, 60).find("  词1  ++"), std::string::npos);  // half of the brightest weight
 }
 
-TEST(HeatMapOnATerminal, LinesUpWhateverStandsInIt) {
+TEST(HeatMapOnATerminal, AlignsColumnsWithAnyText) {
   HeatMap map = diagonal(12);
   map.columns[0] = "Donaudampfschifffahrtsgesellschaft";
   map.columns[1] = "cafe\u0301";
@@ -105,12 +105,12 @@ TEST(HeatMapOnATerminal, LinesUpWhateverStandsInIt) {
   EXPECT_EQ(lines.size(), 14U + 12 + 1);
   EXPECT_EQ(lines[14], "  很长很长很长很长很… ??" + std::string(22, ' ') + "  换行\uFFFD了 0.00");
   EXPECT_EQ(lines[15].substr(0, lines[15].find("@@")), "  词2" + std::string(17, ' ') + "  ");
-  std::string head(22, ' ');  // g++ 12 sees an overflow in a sum of texts here
+  std::string head(22, ' ');  // g++ 12 warns of an overflow in a string concatenation here
   head += "⋮ e\u0301 ";
   EXPECT_EQ(lines[13].substr(0, 30), head);
 }
 
-TEST(HeatMapOnATerminal, SaysThatThereAreNoWords) {
+TEST(HeatMapOnATerminal, NamesTheSideWithoutWords) {
   EXPECT_EQ(printed({"nothing", {}, {}, {}}, 80), "nothing\n  no words on the source side\n");
   EXPECT_EQ(printed({"", {"Tom"}, {}, {}}, 80), "  no words on the target side\n");
   EXPECT_EQ(printed({"", {"a"}, {"b"}, {{1}}}, 80), "                  a\n  b         @@ 1.00\n");

@@ -19,7 +19,7 @@ bool has(const std::string& text, const std::string& part) {
 const std::vector<std::string> kTiny{"train.max_steps=4", "train.schedule=constant", "data.grammar.train=200",
                                      "data.grammar.test=20", "data.grammar.dev=10"};
 
-TEST(Demo, ComparesAttentionWithAFixedContextAndDrawsWhatItLooksAt) {
+TEST(Demo, ComparesAttentionWithAFixedContextAndDrawsTheWeights) {
   const testing::Folder folder;
   std::ostringstream out;
   EXPECT_TRUE(run_demo(out, {.folder = folder.path("demo"), .overrides = kTiny, .quiet = true}));

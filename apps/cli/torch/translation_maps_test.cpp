@@ -10,7 +10,7 @@ using Words = std::vector<std::string>;
 using testing::error_of;
 using testing::says;
 
-/// Not trained.
+/// An untrained translator.
 Translator small_translator(const std::string& attention = "additive + softmax") {
   Languages languages;
   languages.source = train_tokenizer("words", {"Tom chases Jerry"});
@@ -40,7 +40,7 @@ TEST(TranslationMaps, HaveTheEndMarkerAsTheLastColumn) {
   }
 }
 
-TEST(TranslationMaps, AreEmptyWhereThereAreNoWords) {
+TEST(TranslationMaps, AreEmptyWithoutWords) {
   Translator translator = small_translator();
   for (const char* source : {"", "Tom"}) {
     const HeatMap map = heat_map(translator, source, "");
@@ -49,7 +49,7 @@ TEST(TranslationMaps, AreEmptyWhereThereAreNoWords) {
   }
 }
 
-TEST(TranslationMaps, SayWhereThereIsNoAttention) {
+TEST(TranslationMaps, RemarkThatThereIsNoAttention) {
   Translator fixed = small_translator("fixed"), mean = small_translator("mean");
   const HeatMap drawn = heat_map(fixed, "Tom chases Jerry", "汤姆"), equal = heat_map(mean, "Tom chases Jerry", "汤姆");
   EXPECT_TRUE(

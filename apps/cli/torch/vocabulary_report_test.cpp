@@ -31,28 +31,28 @@ TEST(VocabularyReport, CountsAndNamesUnknownWords) {
   const Translator translator = translator_of();
   VocabularyReport report("attend", "runs/x", Unspaced::segmented);
   const Words lines{"zebra loves China", "blorb  Tom zebra"};
-  EXPECT_EQ(report.read_source(translator, lines), lines);  // as they are
+  EXPECT_EQ(report.read_source(translator, lines), lines);  // unchanged
   EXPECT_EQ(report.unknown(), (Words{"zebra", "loves", "blorb"}));
   EXPECT_EQ(printed(report),
             "heed: attend: 4 of 6 words are not in the vocabulary of runs/x and are read as <unk>: 'zebra', 'loves', "
             "'blorb'\n");
 }
 
-TEST(VocabularyReport, SaysNothingWhereAllWordsAreKnown) {
+TEST(VocabularyReport, PrintsNothingIfAllWordsAreKnown) {
   const Translator translator = translator_of();
   VocabularyReport report("translate", "runs/x", Unspaced::segmented);
   report.read_source(translator, {"I love China", "", "<unk> Tom"});
   EXPECT_EQ(printed(report), "");
 }
 
-TEST(VocabularyReport, NamesTheFirstOfMany) {
+TEST(VocabularyReport, ListsOnlyTheFirstUnknownWords) {
   const Translator translator = translator_of();
   VocabularyReport report("align", "runs/x", Unspaced::kept);
   report.read_source(translator, {"a b c d e f g \x1b[31m"});
   EXPECT_TRUE(testing::says(printed(report), {"8 of 8 words", "'a', 'b', 'c', 'd', 'e', ...\n"}));
 }
 
-TEST(VocabularyReport, SaysWhereTokensAreUnknownInPart) {
+TEST(VocabularyReport, SaysThatSomeTokensOfAWordAreUnknown) {
   const Translator translator = translator_of("bpe(merges=3)");
   VocabularyReport report("translate", "runs/x", Unspaced::segmented);
   report.read_source(translator, {"Tomÿ loves China"});  // l, o, v, e, s are known as characters
@@ -69,7 +69,7 @@ TEST(VocabularyReport, SegmentsWordsOfScriptsWithoutSpaces) {
             "'南京市 长江 大桥'\n");
 }
 
-TEST(VocabularyReport, SuggestsASegmentationWhereLinksCountWords) {
+TEST(VocabularyReport, SuggestsASegmentationIfWordsAreKept) {
   const Translator translator = translator_of();
   VocabularyReport report("align", "runs/x", Unspaced::kept);
   EXPECT_EQ(report.read_target(translator, {"我爱中国"}), Words{"我爱中国"});

@@ -22,7 +22,7 @@ void PrintTo(const Rgb& color, std::ostream* out) {
 
 namespace {
 
-/// What another reader of the file sees.
+/// The pixels of a written file, decoded by libpng.
 class Pixels {
  public:
   explicit Pixels(const HeatMap& map) {
@@ -103,10 +103,10 @@ TEST_F(HeatMapAsPng, WritesWordsAndNumbers) {
     return count;
   };
   EXPECT_GT(differing(0, 0), 30);  // 0.97
-  EXPECT_EQ(differing(2, 0), 0);   // 0.00 is left to its color
+  EXPECT_EQ(differing(2, 0), 0);   // 0.00 is not written
 }
 
-TEST_F(HeatMapAsPng, StaysInBoundsWhateverStandsInIt) {
+TEST_F(HeatMapAsPng, StaysInBoundsWithAnyText) {
   HeatMap map{std::string(500, 'x'),
               {std::string(300, 'w'), "\xff\n", "गु"},
               {"很长很长很长很长很长很长很长很长很长很长的词"},
@@ -133,7 +133,7 @@ TEST_F(HeatMapAsPng, DrawsMapsOfAnySize) {
   EXPECT_LT(pixels.height, 1500);
 }
 
-TEST_F(HeatMapAsPng, TurnsTextUpwards) {
+TEST_F(HeatMapAsPng, RotatesText) {
   Type type;
   const int length = type.width("Jerry", 20);
   int right = 0, top = 0;
