@@ -8,8 +8,8 @@ namespace heed::cli {
 
 void write_png(const std::string& path, const HeatMap&) {
   fail("heat map: ", path,
-       " was not written, since this build has no libpng or no FreeType (Debian: libpng-dev libfreetype-dev "
-       "fonts-wqy-microhei); install them and build again, or write a page with --html");
+       " was not written: this build has no PNG support; install libpng and FreeType (Debian: libpng-dev "
+       "libfreetype-dev fonts-wqy-microhei) and build with HEED_PNG=ON, or use --html");
 }
 
 }  // namespace heed::cli

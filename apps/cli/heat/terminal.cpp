@@ -130,12 +130,13 @@ std::string titled(const HeatMap& map) {
 }
 
 void check_heat_map(const HeatMap& map) {
-  check(map.weights.size() == map.rows.size(), "heat map: ", map.weights.size(), " rows of weights for ",
-        map.rows.size(), " target words");
+  check(map.weights.size() == map.rows.size(), "heat map: got ", map.weights.size(), " rows of weights, expected ",
+        map.rows.size(), ", one for each target word");
   for (size_t i = 0; i < map.rows.size(); ++i)
-    check(map.weights[i].size() == map.columns.size(), "heat map: ", map.weights[i].size(), " weights in row ", i + 1,
-          " for ", map.columns.size(), " source words");
-  check(map.top > 0 && std::isfinite(map.top), "heat map: the brightest weight is ", map.top, ", expected more than 0");
+    check(map.weights[i].size() == map.columns.size(), "heat map: got ", map.weights[i].size(), " weights in row ",
+          i + 1, ", expected ", map.columns.size(), ", one for each source word");
+  check(map.top > 0 && std::isfinite(map.top), "heat map: got ", map.top,
+        " as the brightest weight, expected a finite number above 0");
 }
 
 void print_heat_map(std::ostream& out, const HeatMap& given, Colors colors, int columns) {

@@ -23,7 +23,7 @@ nlohmann::ordered_json evaluated(const EvalArguments& a) {
   const std::string weights = a.run + "/model.safetensors";
   check(is_folder(a.run) && exists(a.run + "/recipe.yaml"), "eval: ", a.run,
         " is not a run; expected a run folder, written by heed train, or --hypothesis and --reference");
-  check(exists(weights), "eval: ", a.run, " has no model.safetensors yet: training writes it at the first validation");
+  check(exists(weights), "eval: ", a.run, " has no model.safetensors yet; training writes it at the first validation");
   const Settings recipe = read_recipe(a.run + "/recipe.yaml", a.overrides);
   read_train_options(recipe);  // registers the train keys, so that the task can refuse unknown keys
   const auto task = Task::Parts::make(recipe.choice("task", Task::Parts::names()), recipe,

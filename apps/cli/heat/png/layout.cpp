@@ -23,8 +23,8 @@ std::string label_of(const std::string& word, Type& type, int letters) {
 Layout layout_of(const HeatMap& map, Type& type) {
   const int columns = static_cast<int>(map.columns.size()), rows = static_cast<int>(map.rows.size());
   const int max = std::max({columns, rows, 1});
-  check(max <= kMaxWords, "heat map: ", max, " words on one side, a picture has at most ", kMaxWords,
-        "; a page (--html) can be scrolled");
+  check(max <= kMaxWords, "heat map: got ", max, " words on one side, expected at most ", kMaxWords,
+        " for PNG; use --html, which can be scrolled");
   Layout at;
   at.cell = std::clamp(kSide / max, 1, kLargestCell);
   at.letters = std::clamp(at.cell * 6 / 10, kSmallestLetters, kLargestLetters);

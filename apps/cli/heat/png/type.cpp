@@ -39,15 +39,14 @@ class Type::Fonts {
  public:
   Fonts() {
     FT_Library library = nullptr;
-    check(FT_Init_FreeType(&library) == 0, "heat map: FreeType did not start");
+    check(FT_Init_FreeType(&library) == 0, "heat map: FreeType could not be initialized");
     library_.reset(library);
     if (const char* own = std::getenv("HEED_FONT"); own && *own)
-      check(open(own), "heat map: HEED_FONT is ", own, ", expected a font file that FreeType reads");
+      check(open(own), "heat map: HEED_FONT is ", own, ", expected a font file that FreeType can read");
     for (const char* path : kFonts)
       if (::access(path, R_OK) == 0) open(path);
     check(!faces_.empty(),
-          "heat map: no font was found to write words with; install one (Debian: fonts-wqy-microhei), or name a font "
-          "file in HEED_FONT");
+          "heat map: no font was found; install one (Debian: fonts-wqy-microhei), or set HEED_FONT to a font file");
   }
 
   /// The first font that has the character, set to that size; null if none has it.
