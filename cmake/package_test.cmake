@@ -14,6 +14,13 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+list(PREPEND PREFIX_PATH ${prefix})
+list(JOIN PREFIX_PATH ":" search)
+set(ENV{CMAKE_PREFIX_PATH} "${search}")  # not an argument: a list would be split
+if(TORCH_DIR)
+  set(ENV{Torch_DIR} ${TORCH_DIR})
+endif()
+
 set(flags "")
 if(SANITIZE)
   set(flags -fsanitize=${SANITIZE})
@@ -28,7 +35,7 @@ function(build_with_cmake component)
     set(without_torch -DCMAKE_DISABLE_FIND_PACKAGE_Torch=ON)
   endif()
   run(${CMAKE_COMMAND} -S ${SOURCE}/examples/package_${component} -B ${build} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-      "-DCMAKE_PREFIX_PATH=${prefix};${PREFIX_PATH}" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=${flags} ${without_torch})
+      -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS=${flags} ${without_torch})
   run(${CMAKE_COMMAND} --build ${build})
   run(${build}/program)
   message(STATUS "${component}, by CMake: ${output}")

@@ -20,7 +20,7 @@ add_test(NAME dependencies
          COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR}
                  -D COMPILER=${CMAKE_CXX_COMPILER} -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D TORCH=${HEED_TORCH}
                  -P ${PROJECT_SOURCE_DIR}/cmake/dependencies_test.cmake)
-set_tests_properties(dependencies PROPERTIES LABELS project TIMEOUT 120)
+set_tests_properties(dependencies PROPERTIES LABELS project TIMEOUT 600)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
   heed_script_test(check_symbols LABEL project TIMEOUT 60 COMMAND ${tools}/check_symbols ${PROJECT_BINARY_DIR})
 endif()

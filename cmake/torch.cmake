@@ -17,10 +17,9 @@ if(Torch_VERSION VERSION_LESS 2 AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
 endif()
 message(STATUS "libtorch: ${Torch_VERSION} ${TORCH_LIBRARY}")
 
-# The whole project, kernels included, uses the std::string ABI of torch (-D_GLIBCXX_USE_CXX11_ABI).
 if(TORCH_CXX_FLAGS MATCHES "_GLIBCXX_USE_CXX11_ABI=0")
-  separate_arguments(flags UNIX_COMMAND "${TORCH_CXX_FLAGS}")
-  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
+  message(FATAL_ERROR "got a PyTorch with the old std::string ABI (${Torch_DIR}), with which yaml-cpp and GoogleTest of the system do "
+                      "not link, expected the C++11 ABI: wheels of PyTorch 2.6 and newer, or libtorch-cxx11-abi.")
 endif()
 
 # Training in several processes needs headers that torch does not install, of the version that torch was built with: those

@@ -34,7 +34,7 @@ void add_attend(CLI::App& app) {
   add_examples(
       *command,
       {"{} attend runs/demo/additive --source 'I love China'",
-       "{} attend runs/demo/additive --source 'Nanjing Yangtze River Bridge' --target 南京市长江大桥 --png map.png"},
+       "{} attend runs/demo/additive --source 'Nanjing Yangtze River Bridge' --target 南京市长江大桥 --html map.html"},
       "Out-of-vocabulary words are read as <unk> and reported. Words of a script without spaces, such as Chinese, "
       "are\nsegmented by longest match with the vocabulary. A model without attention (fixed, mean) is drawn with "
       "equal\nweights.");

@@ -100,7 +100,8 @@ Table table_of(const std::vector<RunSummary>& runs) {
   if (machines_of(runs).size() < 2) return table;
   table.titles.emplace_back("on");
   table.right.push_back(false);
-  for (size_t i = 0; i < runs.size(); ++i) table.rows[i].push_back(runs[i].machine.empty() ? "-" : runs[i].machine);
+  for (size_t i = 0; i < runs.size(); ++i)
+    table.rows[i].push_back(runs[i].machine.empty() ? "-" : printable(runs[i].machine));
   return table;
 }
 
@@ -194,7 +195,7 @@ void print_comparison_markdown(std::ostream& out, const std::vector<RunSummary>&
 void print_comparison_json(std::ostream& out, const std::vector<RunSummary>& runs) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& run : runs) list.push_back(as_json(run));
-  out << list.dump(2) << '\n';
+  out << list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "apps/cli/compare.h"
+#include "apps/cli/program_name.h"
 #include <nlohmann/json.hpp>
 
 #include "heed/base/check.h"
@@ -117,7 +118,7 @@ Json checkpoint_state(const std::string& path) {
 
 std::string resume_command(const std::string& folder, const Json& state) {
   const auto threads = number_in(state, "threads");
-  return "heed " + (threads ? "--threads " + std::to_string(static_cast<int64_t>(*threads)) + " " : "") +
+  return program_name() + " " + (threads ? "--threads " + std::to_string(static_cast<int64_t>(*threads)) + " " : "") +
          "train --resume " + quoted_for_shell(folder);
 }
 

@@ -17,7 +17,7 @@ void add_info(CLI::App& app) {
   info->callback([a] { run_in_module("info", *a, Waiting::spin); });
 }
 
-const Command info_command{90, add_info};
+const Command info_command{85, add_info};
 
 }  // namespace
 }  // namespace heed::cli

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "apps/cli/list.h"
+#include "apps/cli/program_name.h"
 #include "apps/cli/screen.h"
 
 #include "heed/base/check.h"
@@ -137,9 +138,10 @@ void print_card_table(std::ostream& out, const std::vector<Card>& all, int colum
   }
   out << "The number is the order of choice: try 1 first; the text says when to choose a part.\n"
          "A mechanism is 'score + alignment' or 'score + alignment, dimensionality': 'additive + sparsemax, multi'.\n"
-         "heed list NAME   the card of a part: options, parameters, cost, paper; names used in papers work too\n"
-         "heed list KIND   the table of one kind: heed list scores\n"
-         "heed list --cards, --json, --markdown   everything\n";
+         "More: "
+      << program_name()
+      << " list NAME, the card of a part (names used in papers work too); list KIND, the table of one kind\n"
+         "(scores, alignments, structures, ...); list --cards, --json, --markdown, everything.\n";
 }
 
 void print_cards(std::ostream& out, const std::vector<Card>& all) {

@@ -5,6 +5,8 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/module.h"
+#include "apps/cli/option_text.h"
+#include "apps/cli/program_name.h"
 
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
@@ -19,7 +21,7 @@ constexpr int kFailed = 1, kMisused = 2;
 /// The message for the first argument that is neither an option nor a command, with the nearest command.
 std::string wrong_command(const CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<std::string> known;
-  for (const auto* command : app.get_subcommands({})) known.push_back(command->get_name());
+  for (const auto* command : heed::cli::shown_commands(app)) known.push_back(command->get_name());
   for (const auto& word : arguments)
     if (!word.empty() && word[0] != '-')
       return "no command called '" + heed::excerpt(word) + "'" + heed::suggestion(word, known) +
@@ -42,8 +44,8 @@ int parse_and_call(CLI::App& app, int argc, char** argv) {
     const bool unknown_word = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
     const auto wrong =
         unknown_word && app.get_subcommands().empty() ? wrong_command(app, app.remaining()) : std::string();
-    std::cerr << "heed: " << heed::printable_message(wrong.empty() ? error.what() : wrong)
-              << "\nheed --help and heed <command> --help say more\n";
+    std::cerr << "heed: " << heed::printable_message(wrong.empty() ? error.what() : wrong) << "\n"
+              << heed::cli::program_name() << " --help says more\n";
     return kMisused;
   }
   std::cout.flush();

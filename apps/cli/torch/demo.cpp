@@ -39,7 +39,7 @@ train:
   schedule: cosine(warmup_steps=60)
   validate_every: 1000
 eval: {tokenize: none, beam: 1}
-run: {dir: runs/demo/recipe}
+name: demo-recipe
 )";
 
 namespace {
@@ -104,7 +104,7 @@ void print_next_steps(std::ostream& out, const std::vector<Learner>& learners, c
                     baseline = quoted_for_shell(learners.back().result.folder);
   const std::vector<std::string> commands{
       "echo 'Tom chases two clever cats' | {} translate " + run,
-      "{} attend " + run + " --source 'I love China' --png map.png",
+      "{} attend " + run + " --source 'I love China' --html map.html",
       "{} attend " + baseline + " --source 'I love China'",
       "{} train " + quoted_for_shell(learners.front().result.folder + "/recipe.yaml") +
           " model.attention='general + entmax(1.5)' run.dir=" + quoted_for_shell(options.folder + "/general")};

@@ -48,15 +48,15 @@ void run_translate(const TranslateArguments& a) {
   LineReader reader(STDIN_FILENO);
   for (auto lines = reader.some(a.lines); !lines.empty(); lines = reader.some(a.lines)) {
     const int64_t first = reader.lines() - static_cast<int64_t>(lines.size()) + 1;
-    const auto fine = lines_within(translator, lines, a.max_length);
-    for (const auto& translation : translator.translate(vocabulary.read_source(translator, fine), options)) {
+    const auto read = vocabulary.read_source(translator, lines);
+    for (const auto& translation : translator.translate(lines_within(translator, read, a.max_length), options)) {
       if (a.scores) std::cout << translation.log_probability << '\t';
       std::cout << translation.text << '\n';
       if (links) links->write(translation);
     }
     std::cout.flush();
     check(std::cout.good(), "translate: the output could not be written completely");
-    check_source_lengths(translator, lines, {"standard input", first}, a.max_length);
+    check_source_lengths(translator, read, {"standard input", first}, a.max_length);
   }
   vocabulary.print(std::cerr);
 }

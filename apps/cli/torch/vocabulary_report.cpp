@@ -26,6 +26,9 @@ bool is_known(const Tokenizer& tokenizer, const std::string& word) {
   return id != Tokenizer::kUnknown && !tokenizer.is_special(id);
 }
 
+/// Longest entry that is looked for, in characters: keeps the search linear in the length of the text.
+constexpr size_t kLongestMatch = 32;
+
 }  // namespace
 
 std::vector<std::string> longest_matches(const Tokenizer& tokenizer, const std::string& word) {
@@ -34,7 +37,7 @@ std::vector<std::string> longest_matches(const Tokenizer& tokenizer, const std::
   if (tokenizer.encode(word) != std::vector<int64_t>{Tokenizer::kUnknown}) return {};
   std::vector<std::string> words;
   for (size_t begin = 0; begin < letters.size();) {
-    size_t length = letters.size() - begin;
+    size_t length = std::min(letters.size() - begin, kLongestMatch);
     while (length > 0 && !is_known(tokenizer, encoded(letters.substr(begin, length)))) --length;
     if (length == 0) return {};
     words.push_back(encoded(letters.substr(begin, length)));

@@ -1,7 +1,7 @@
 // Location score (Luong et al., 2015):   e_j = (W q)_j
 //
 // The score depends on the query and the position of the key, not on its content. W has one row for each of the first
-// `most` positions; keys beyond them cannot be scored and count as masked. Per channel (lift): one W for each.
+// `max` positions; keys beyond them cannot be scored and count as masked. Per channel (lift): one W for each.
 
 #include "heed/attention/score.h"
 
@@ -11,7 +11,7 @@ namespace {
 class Location final : public Score {
  public:
   explicit Location(const Options& options) : max_(options.integer("max", 512)) {
-    check(max_ > 0, "score/location: most is ", max_, ", expected at least 1");
+    check(max_ > 0, "score/location: max is ", max_, ", expected at least 1");
   }
 
   std::vector<ParameterSpec> parameters(const Sizes& s) const override {
@@ -24,7 +24,7 @@ class Location final : public Score {
   Tensor prepare_query(const Parameters& p, const Tensor& query) const override {
     const auto& weight = p["from_query"];
     const bool single = p.sizes().dimensionality == Dimensionality::single;
-    return project(query, single ? weight : weight.flatten(-3, -2));  // [B, H, Lq, W * most]
+    return project(query, single ? weight : weight.flatten(-3, -2));  // [B, H, Lq, W * max]
   }
   Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
     const int64_t Lk = keys.size(-2), known = std::min(Lk, max_);
@@ -48,7 +48,7 @@ const Catalogue<Score>::Entry location_entry{"location",
                                              make_part<Score, Location>,
                                              {.formula = "(W q)_j",
                                               .paper = "Luong et al., 2015",
-                                              .cost = "Lq Dq most",
+                                              .cost = "Lq Dq max",
                                               .choose = "the position alone decides",
                                               .variants = {"location(5)"},
                                               .synonyms = {"location_based"},

@@ -62,7 +62,7 @@ PairBatch PairBatch::to(at::Device device) const {
 PairBatch collate(const IdPairs& corpus, const Rows& rows, int64_t rank, int64_t world) {
   check_corpus(corpus);
   for (const int64_t row : rows) {
-    check(row >= 0 && row < corpus.size(), "data/batches: got row ", row, ", expected 0 to ", corpus.size() - 1);
+    check(row >= 0 && row < corpus.size(), "models/pair_batch: got row ", row, ", expected 0 to ", corpus.size() - 1);
   }
   const auto [first, count] = share(static_cast<int64_t>(rows.size()), rank, world);
   PairBatch batch;
