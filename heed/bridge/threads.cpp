@@ -67,7 +67,8 @@ Blas blas_in_use() {
 
 std::string Blas::warning() const {
   if (threads == "openmp") return "";
-  const std::string cure = "install libopenblas0-openmp and build with -DHEED_OPENMP_BLAS=ON, or select it with update-alternatives";
+  const std::string cure =
+      "install libopenblas0-openmp and build with -DHEED_OPENMP_BLAS=ON, or select it with update-alternatives";
   if (threads == "pthread") return "BLAS has its own threads, which compete with torch's for the same cores; " + cure;
   if (threads == "none") return "BLAS runs on one thread; " + cure;
   return "BLAS is not known to share torch's OpenMP threads and may be slow; " + cure;

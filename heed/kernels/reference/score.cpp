@@ -288,12 +288,12 @@ class ActivatedGeneral final : public Bilinear<Real> {
   Activation<Real> activate_;
 };
 
-/// Location (Luong et al., 2015):   e_j = (W q)_j      keys are not read; keys from index `most` on are masked
+/// Location (Luong et al., 2015):   e_j = (W q)_j      keys are not read; keys from index `max` on are masked
 template <typename Real>
 class Location final : public Score<Real> {
  public:
   Location(const Options& options, Form) : max_(options.integer("max", 512)) {
-    check(max_ >= 1, "score/location: most is ", max_, ", expected at least 1");
+    check(max_ >= 1, "score/location: max is ", max_, ", expected at least 1");
   }
   std::vector<Form> forms() const override { return {Form::single, Form::lift}; }
   int64_t max_keys() const override { return max_; }
