@@ -60,7 +60,7 @@ function(heed_cli)
     set_target_properties(cli_test PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_parser)
     add_dependencies(cli_test heed_cli)  # program_test.cpp runs it
     set_property(SOURCE ${folder}/program_test.cpp
-                 APPEND PROPERTY COMPILE_DEFINITIONS HEED_PROGRAM="$<TARGET_FILE:heed_cli>")
+                 APPEND PROPERTY COMPILE_DEFINITIONS HEED_PROGRAM="$<TARGET_FILE:heed_cli>" HEED_PNG=$<BOOL:${HEED_PNG}>)
   endif()
 endfunction()
 
