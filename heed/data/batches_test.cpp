@@ -107,7 +107,7 @@ TEST(Batches, RefuseInvalidOptions) {
   const auto corpus = some_corpus(5);
   EXPECT_TRUE(says(error_of([&] { Batches(corpus, {.tokens = 0}); }), {"a batch of 0 tokens"}));
   EXPECT_TRUE(says(error_of([&] { Batches(IdPairs{}, {}); }), {"of 0 pairs none"}));
-  EXPECT_TRUE(says(error_of([] { Batches({{{4, 4, 4}}, {{4}}}, {.max_length = 2}); }), {"none has at most 2 pieces"}));
+  EXPECT_TRUE(says(error_of([] { Batches({{{4, 4, 4}}, {{4}}}, {.max_length = 2}); }), {"none has at most 2 tokens"}));
   EXPECT_TRUE(says(error_of([] { Batches({{{4}}, {{4}, {5}}}, {}); }), {"got 1 sentences and 2 translations"}));
   EXPECT_TRUE(says(error_of([] { share(7, 2, 2); }), {"got rank 2 of 2"}));
   const Batches batches(corpus, {});

@@ -229,7 +229,7 @@ TEST(RecipeYaml, IsFormattedAsAPersonWouldWriteIt) {
   EXPECT_EQ(recipe_yaml(recipe.resolved()),
             "model:\n"
             "  attention:\n"
-            "    words: additive + softmax\n"
+            "    mechanism: additive + softmax\n"
             "train:\n"
             "  lr: 0.001\n"
             "  shuffle: true\n"
