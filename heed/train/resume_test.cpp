@@ -247,14 +247,14 @@ TEST(Resume, RefusesAnInvalidState) {
   const std::string run = folder.path("run");
   train_tiny(run, {"train.max_steps=12"});
   const std::string path = run + "/checkpoint.safetensors", checkpoint = read_file(path);
-  const std::vector<std::pair<std::string, nlohmann::json>> wrong{{"/reached/step", 1.5},
-                                                                  {"/reached/step", -1},
-                                                                  {"/reached/position", 1e9},
-                                                                  {"/reached/position", 1000000},
-                                                                  {"/reached/epoch", -1},
-                                                                  {"/reached/loss", nullptr},
-                                                                  {"/reached/best_step", 99},
-                                                                  {"/reached/done", 1},
+  const std::vector<std::pair<std::string, nlohmann::json>> wrong{{"/train_state/step", 1.5},
+                                                                  {"/train_state/step", -1},
+                                                                  {"/train_state/position", 1e9},
+                                                                  {"/train_state/position", 1000000},
+                                                                  {"/train_state/epoch", -1},
+                                                                  {"/train_state/loss", nullptr},
+                                                                  {"/train_state/best_step", 99},
+                                                                  {"/train_state/done", 1},
                                                                   {"/metrics", -1},
                                                                   {"/metrics", 1000000},
                                                                   {"/events", "7"},
@@ -264,7 +264,7 @@ TEST(Resume, RefusesAnInvalidState) {
                                                                   {"/world", 7},
                                                                   {"/device", 3},
                                                                   {"/parameters", 3},
-                                                                  {"/format", 3},
+                                                                  {"/format", 4},
                                                                   {"/data", 3},
                                                                   {"/config", "0"},
                                                                   {"/recipe", "train: [a"},
@@ -344,7 +344,7 @@ TEST(SavedModel, IsRefusedWithoutFiniteValues) {
   train_tiny(run, {"train.max_steps=2"});
   Safetensors saved = load_safetensors(path);
   saved.tensors.begin()->second.fill_(NAN);
-  save_checked(path, saved.tensors, {{"format", "2"}, {"config", saved.metadata.at("config")}});
+  save_checked(path, saved.tensors, {{"format", "3"}, {"config", saved.metadata.at("config")}});
   expect_said(refusal([&] { Translator::load(run, at::kCPU); }), {path, saved.tensors.begin()->first, "NaN"});
   save_safetensors(path, saved.tensors, {});
   expect_said(refusal([&] { Translator::load(run, at::kCPU); }), {path, "got format 1, expected 3"});

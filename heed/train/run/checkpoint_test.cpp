@@ -61,7 +61,7 @@ TEST(Checkpoint, IsRefusedWithoutItsChecksum) {
 
 TEST(Checkpoint, NamesTheErrorInItsState) {
   const Folder folder;
-  for (const char* state : {"", "[]", "{", "7", R"({"format": "2"})", R"({"format": 2.0})"}) {
+  for (const char* state : {"", "[]", "{", "7", R"({"format": "3"})", R"({"format": 3.0})"}) {
     save_checked(folder.path("c"), {}, {{"state", state}});
     const std::string said = refusal([&] { load_checkpoint(folder.path("c")); });
     EXPECT_EQ(said.find(folder.path("c") + ": got "), 0U) << state << ": " << said;
