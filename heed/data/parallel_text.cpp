@@ -77,9 +77,9 @@ void check_residues(const TextOptions& options) {
 }
 
 /// Collects the pairs of all files and applies the same checks to each.
-class Reader {
+class PairReader {
  public:
-  explicit Reader(const TextOptions& options) : options_(options) {}
+  explicit PairReader(const TextOptions& options) : options_(options) {}
 
   ParallelText read() {
     const std::string format = format_of(options_);
@@ -172,7 +172,7 @@ std::string ParallelText::where(size_t pair) const {
 }
 
 ParallelText read_parallel(const TextOptions& options) {
-  return Reader(options).read();
+  return PairReader(options).read();
 }
 
 std::string unescaped(const std::string& text) {

@@ -41,10 +41,10 @@ std::string read_whole(const std::string& path) {
 // ---- YAML to settings ----
 
 /// Copies YAML nodes. Aliases can expand a small text into a huge or infinite tree, so size and depth are limited.
-class Reader {
+class RecipeReader {
  public:
   /// name: the file in messages, or "" for the command line, which has no lines.
-  explicit Reader(std::string name) : name_(std::move(name)) {}
+  explicit RecipeReader(std::string name) : name_(std::move(name)) {}
 
   Setting read(const YAML::Node& node, const std::string& origin, int depth = 0) {
     constexpr int kMaxValues = 100'000, kMaxDepth = 50;
@@ -171,7 +171,7 @@ bool is_null_word(const std::string& text) {
 Setting parse_value(const std::string& text, const std::string& whole) {
   Setting setting;
   try {
-    setting = Reader("").read(load_one(text), kCommandLine);
+    setting = RecipeReader("").read(load_one(text), kCommandLine);
   } catch (const YAML::Exception& error) {
     check(!starts_like_yaml(text), "recipe: the value of '", excerpt(whole), "' is not YAML: ", error.msg,
           ", expected for example data.train=[a.en,a.de]");
@@ -227,7 +227,7 @@ Settings parse_recipe(const std::string& yaml, const std::string& name, const st
   const YAML::Node top = parse_yaml(yaml, name);
   check(top.IsDefined() && !top.IsNull(), "recipe: ", name,
         " is empty, expected keys and values such as\ntrain:\n  lr: 0.001");
-  Reader reader(name);
+  RecipeReader reader(name);
   Settings settings(reader.read(top, reader.origin_of(top)));
   for (const auto& whole : overrides) apply(settings, whole);
   return settings;

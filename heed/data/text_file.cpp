@@ -24,17 +24,17 @@ std::string called(const std::string& path) {
 }
 
 template <typename... Parts>
-[[noreturn]] void refuse(const std::string& path, const Parts&... parts) {
+[[noreturn]] void refuse_text(const std::string& path, const Parts&... parts) {
   fail("data/text: ", called(path), ": ", parts...);
 }
 
 int open_or_fail(const std::string& path) {
   const int descriptor = path == "-" ? ::dup(STDIN_FILENO) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) refuse(path, "cannot be opened: ", std::generic_category().message(errno));
+  if (descriptor < 0) refuse_text(path, "cannot be opened: ", std::generic_category().message(errno));
   struct stat status {};
   if (::fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
     ::close(descriptor);
-    refuse(path, "is a folder, expected a text file");
+    refuse_text(path, "is a folder, expected a text file");
   }
   return descriptor;
 }
@@ -61,7 +61,7 @@ class UnpackedFile {
     const std::string_view bytes = packed_ ? next_unpacked() : next_plain();
     bytes_ += bytes.size();
     if (bytes.empty() && !packed_ && bytes_ > 0 && ends_with(path_, ".gz"))
-      refuse(path_, "is called .gz but holds no gzip data; fetch it again or drop the ending");
+      refuse_text(path_, "is called .gz but holds no gzip data; fetch it again or drop the ending");
     return bytes;
   }
 
@@ -75,7 +75,7 @@ class UnpackedFile {
     ssize_t got = 0;
     do got = ::read(descriptor_, input_.data() + filled_, input_.size() - filled_);
     while (got < 0 && errno == EINTR);
-    if (got < 0) refuse(path_, "cannot be read: ", std::generic_category().message(errno));
+    if (got < 0) refuse_text(path_, "cannot be read: ", std::generic_category().message(errno));
     filled_ += static_cast<size_t>(got);
     return got > 0;
   }
@@ -86,7 +86,7 @@ class UnpackedFile {
     }
     if (filled_ < 2 || input(0) != kMagic0 || input(1) != kMagic1) return;
     constexpr int kGzip = 15 + 16;  // largest window; + 16: gzip header and checksum
-    if (::inflateInit2(&stream_, kGzip) != Z_OK) refuse(path_, "cannot be opened: no memory");
+    if (::inflateInit2(&stream_, kGzip) != Z_OK) refuse_text(path_, "cannot be opened: no memory");
     packed_ = true;
     give_input();
   }
@@ -114,10 +114,11 @@ class UnpackedFile {
       const size_t made = output_.size() - stream_.avail_out;
       if (code == Z_STREAM_END) between_ = true;
       if (code == Z_BUF_ERROR && made == 0 && stream_.avail_in == 0)
-        refuse(path_, "the gzip data ends after ", bytes_, " bytes of text; it was cut short, fetch or pack it again");
+        refuse_text(path_, "the gzip data ends after ", bytes_,
+                    " bytes of text; it was cut short, fetch or pack it again");
       if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
-        refuse(path_, "the gzip data is damaged (", stream_.msg ? stream_.msg : "no memory",
-               "); fetch or pack it again");
+        refuse_text(path_, "the gzip data is damaged (", stream_.msg ? stream_.msg : "no memory",
+                    "); fetch or pack it again");
       if (made > 0) return {output_.data(), made};
     }
   }
@@ -131,8 +132,8 @@ class UnpackedFile {
     }
     if (stream_.avail_in == 0) return false;
     if (*stream_.next_in != kMagic0 || padded_)
-      refuse(path_, "something that is not gzip data follows the gzip data (", bytes_,
-             " bytes of text); fetch or pack it again");
+      refuse_text(path_, "something that is not gzip data follows the gzip data (", bytes_,
+                  " bytes of text); fetch or pack it again");
     between_ = false;
     ::inflateReset(&stream_);
     return true;
@@ -179,7 +180,7 @@ class LineCutter {
   std::vector<std::string> take() {
     if (lines_.empty() && open_ == kByteOrderMark) open_.clear();
     if (!open_.empty()) finish_line();
-    if (lines_.empty()) refuse(path_, "is empty, expected one sentence a line");
+    if (lines_.empty()) refuse_text(path_, "is empty, expected one sentence a line");
     check(wrong_.empty(), wrong_);
     return std::move(lines_);
   }
@@ -194,9 +195,9 @@ class LineCutter {
     if (wrong != std::string_view::npos) wrong_ = wrong_byte(path_, lines_.size() + 1, line, wrong);
     memory_ += line.size() + sizeof(std::string);
     if (memory_ > limit_)
-      refuse(path_, "got more than ", lines_.size(), " lines with ", readable_bytes(static_cast<double>(memory_)),
-             " of text, expected at most ", readable_bytes(static_cast<double>(limit_)),
-             ", half of the memory that is free; split the file");
+      refuse_text(path_, "got more than ", lines_.size(), " lines with ", readable_bytes(static_cast<double>(memory_)),
+                  " of text, expected at most ", readable_bytes(static_cast<double>(limit_)),
+                  ", half of the memory that is free; split the file");
     lines_.emplace_back(line);
     open_.clear();
   }

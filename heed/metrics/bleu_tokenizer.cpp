@@ -28,15 +28,14 @@ std::vector<std::string> mteval13a(std::string_view line) {
 /// followed by a 0. The effective range is U+2001 to U+2A6D, which includes curly quotes and the dashes of western
 /// texts. The list is kept as it is, so that scores are comparable.
 bool is_chinese(char32_t c) {
-  struct Range {
-    char32_t first, last;
-  };
   static constexpr std::array kRanges{
-      Range{0x2001, 0x2A6D}, Range{0x2E80, 0x2EFF}, Range{0x2F00, 0x2FDF}, Range{0x2FF0, 0x303F},
-      Range{0x3100, 0x312F}, Range{0x31A0, 0x31BF}, Range{0x31C0, 0x31EF}, Range{0x3200, 0x33FF},
-      Range{0x3400, 0x4DB5}, Range{0x4E00, 0x9FBB}, Range{0xF900, 0xFA2D}, Range{0xFA30, 0xFA6A},
-      Range{0xFA70, 0xFAD9}, Range{0xFE10, 0xFE1F}, Range{0xFE30, 0xFE4F}, Range{0xFF00, 0xFFEF}};
-  return std::any_of(kRanges.begin(), kRanges.end(), [c](const Range& r) { return c >= r.first && c <= r.last; });
+      CharacterRange{0x2001, 0x2A6D}, CharacterRange{0x2E80, 0x2EFF}, CharacterRange{0x2F00, 0x2FDF},
+      CharacterRange{0x2FF0, 0x303F}, CharacterRange{0x3100, 0x312F}, CharacterRange{0x31A0, 0x31BF},
+      CharacterRange{0x31C0, 0x31EF}, CharacterRange{0x3200, 0x33FF}, CharacterRange{0x3400, 0x4DB5},
+      CharacterRange{0x4E00, 0x9FBB}, CharacterRange{0xF900, 0xFA2D}, CharacterRange{0xFA30, 0xFA6A},
+      CharacterRange{0xFA70, 0xFAD9}, CharacterRange{0xFE10, 0xFE1F}, CharacterRange{0xFE30, 0xFE4F},
+      CharacterRange{0xFF00, 0xFFEF}};
+  return in_any(kRanges, c);
 }
 
 // Splits Chinese characters one by one and treats the rest as western text. A final period after a digit stays with it.

@@ -6,31 +6,25 @@
 #include "heed/base/utf8.h"
 #include "heed/metrics/corpus.h"
 #include "heed/metrics/text.h"
+#include "heed/metrics/unicode_kinds.h"
 #include "heed/metrics/western.h"
 
 namespace heed {
 namespace {
 
-struct Range {
-  char32_t first, last;
-};
-
-template <size_t n>
-bool in_any(const std::array<Range, n>& ranges, char32_t c) {
-  return std::any_of(ranges.begin(), ranges.end(), [c](const Range& r) { return c >= r.first && c <= r.last; });
-}
-
 bool is_asian_punctuation(char32_t c) {
-  static constexpr std::array kRanges{Range{0x3001, 0x3002}, Range{0x3008, 0x3011}, Range{0x3014, 0x301F},
-                                      Range{0x30FB, 0x30FB}, Range{0xFF61, 0xFF65}, Range{0xFF01, 0xFF02},
-                                      Range{0xFF08, 0xFF09}, Range{0xFF0C, 0xFF0C}, Range{0xFF0E, 0xFF0E},
-                                      Range{0xFF1A, 0xFF1B}, Range{0xFF1F, 0xFF1F}};
+  static constexpr std::array kRanges{
+      CharacterRange{0x3001, 0x3002}, CharacterRange{0x3008, 0x3011}, CharacterRange{0x3014, 0x301F},
+      CharacterRange{0x30FB, 0x30FB}, CharacterRange{0xFF61, 0xFF65}, CharacterRange{0xFF01, 0xFF02},
+      CharacterRange{0xFF08, 0xFF09}, CharacterRange{0xFF0C, 0xFF0C}, CharacterRange{0xFF0E, 0xFF0E},
+      CharacterRange{0xFF1A, 0xFF1B}, CharacterRange{0xFF1F, 0xFF1F}};
   return in_any(kRanges, c);
 }
 
 bool is_asian_apart(char32_t c) {
-  static constexpr std::array kRanges{Range{0x2E80, 0x2EFF}, Range{0x31C0, 0x31EF}, Range{0x3200, 0x4DBF},
-                                      Range{0x4E00, 0x9FFF}, Range{0xF900, 0xFAFF}, Range{0xFE30, 0xFE4F}};
+  static constexpr std::array kRanges{CharacterRange{0x2E80, 0x2EFF}, CharacterRange{0x31C0, 0x31EF},
+                                      CharacterRange{0x3200, 0x4DBF}, CharacterRange{0x4E00, 0x9FFF},
+                                      CharacterRange{0xF900, 0xFAFF}, CharacterRange{0xFE30, 0xFE4F}};
   return in_any(kRanges, c) || is_asian_punctuation(c);
 }
 

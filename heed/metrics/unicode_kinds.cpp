@@ -6,16 +6,12 @@
 namespace heed {
 namespace {
 
-struct Range {
-  char32_t first, last;
-};
-
 #include "heed/metrics/unicode_kinds.inl"
 
 template <typename Ranges>
 bool holds(const Ranges& ranges, char32_t c) {
-  const auto range =
-      std::lower_bound(ranges.begin(), ranges.end(), c, [](const Range& r, char32_t code) { return r.last < code; });
+  const auto range = std::lower_bound(ranges.begin(), ranges.end(), c,
+                                      [](const CharacterRange& r, char32_t code) { return r.last < code; });
   return range != ranges.end() && range->first <= c;
 }
 

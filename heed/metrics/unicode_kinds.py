@@ -24,7 +24,7 @@ def ranges(category):
 
 def print_table(name, category):
     table = ranges(category)
-    print(f"constexpr std::array<Range, {len(table)}> {name}{{{{")
+    print(f"constexpr std::array<CharacterRange, {len(table)}> {name}{{{{")
     line = "   "
     for first, last in table:
         item = f" {{0x{first:X}, 0x{last:X}}},"
