@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "apps/cli/command.h"
-#include "apps/cli/examples.h"
 #include "apps/cli/module.h"
 
 #include "heed/base/check.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "apps/cli/program_name.h"
+
 #include "heed/base/excerpt.h"
 #include "heed/base/scalar.h"
 
@@ -48,6 +50,12 @@ CLI::Validator finite_number(double min, double max) {
             return fine ? "" : "got '" + excerpt(text) + "', expected a number from " + range;
           },
           "NUMBER from " + range, "finite number"};
+}
+
+void add_examples(CLI::App& subcommand, const std::vector<std::string>& commands, const std::string& note) {
+  std::string text = note + (note.empty() ? "" : "\n") + "After " + pasteable("{} demo") + ":";
+  for (const auto& command : commands) text += "\n  " + pasteable(command);
+  subcommand.footer(text);
 }
 
 void add_color_option(CLI::App& command, std::string& when) {

@@ -25,6 +25,10 @@ class Command {
 CLI::Validator whole_number(int64_t min, int64_t max);
 CLI::Validator finite_number(double min, double max);
 
+/// Adds a note and example commands to the help of a subcommand, with the name of this program in place of {}. The
+/// commands work in a folder where `heed demo` ran.
+void add_examples(CLI::App& subcommand, const std::vector<std::string>& commands, const std::string& note = "");
+
 /// Adds --color, for commands that show weights.
 void add_color_option(CLI::App& command, std::string& when);
 /// Adds --device, for commands that run a model.

@@ -4,7 +4,6 @@
 
 #include "apps/cli/command.h"
 #include "apps/cli/demo.h"
-#include "apps/cli/examples.h"
 #include "apps/cli/module.h"
 
 namespace heed::cli {

@@ -28,10 +28,20 @@ std::string program_name(const std::string& started_as, const std::string& path,
 }
 
 std::string program_name() {
+  const char* path = std::getenv("PATH");
+  return program_name(program_invocation_name, path == nullptr ? "" : path, program_file());
+}
+
+std::string pasteable(const std::string& command) {
+  std::string text = command;
+  const size_t at = text.find("{}");
+  return at == std::string::npos ? text : text.replace(at, 2, program_name());
+}
+
+std::string program_file() {
   std::array<char, PATH_MAX> self{};
   const ssize_t length = ::readlink("/proc/self/exe", self.data(), self.size() - 1);
-  const char* path = std::getenv("PATH");
-  return program_name(program_invocation_name, path == nullptr ? "" : path, length < 0 ? "" : self.data());
+  return length < 0 ? "" : self.data();
 }
 
 }  // namespace heed::cli

@@ -14,4 +14,10 @@ std::string program_name();
 /// PATH.
 std::string program_name(const std::string& started_as, const std::string& path, const std::string& self);
 
+/// The command with the program's name in place of {}: "echo 'Tom sleeps' | {} translate runs/demo/additive".
+std::string pasteable(const std::string& command);
+
+/// The file of this program, or "" if the system does not say.
+std::string program_file();
+
 }  // namespace heed::cli

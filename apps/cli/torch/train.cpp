@@ -3,7 +3,6 @@
 #include <csignal>
 #include <iostream>
 
-#include "apps/cli/examples.h"
 #include "apps/cli/program_name.h"
 #include "apps/cli/report.h"
 #include "apps/cli/torch/body.h"
