@@ -91,8 +91,9 @@ endfunction()
 
 # heed_unity(<target> <file>...): compiles files in groups, each as one file (unity build). g++ instantiates the pending
 # templates of torch's precompiled header at the end of every file, 4 s each, while a part takes 1 s; the header of CLI11
-# takes 10 s. Names in unnamed namespaces must therefore differ within a group. An edit recompiles one group: at most half a
-# minute.
+# takes 10 s. Names in unnamed namespaces must therefore differ within a group. An edit recompiles one group: at most
+# three quarters of a minute. Layers without torch are one group each as well, because reading the standard library's headers
+# takes most of the time of a small file.
 function(heed_unity target)
   if(NOT HEED_UNITY)
     return()
@@ -118,19 +119,17 @@ function(heed_unity_group variable file)
     endif()
   elseif(path MATCHES "^heed/attention/[a-f][^/]*$")
     set(group heed_attention_a_to_f)
-  elseif(path MATCHES "^heed/structures/[a-f][a-z]*/")
+  elseif(path MATCHES "^heed/structures/([a-f][a-z]*/|[^/]*$)")
     set(group heed_structures_a_to_f)
   elseif(path MATCHES "^heed/structures/[g-z][a-z]*/")
     set(group heed_structures_g_to_z)
-  elseif(path MATCHES "^heed/models/" AND NOT path MATCHES "/translate/")
+  elseif(path MATCHES "^heed/models/")
     set(group heed_models)
   elseif(path MATCHES "^heed/train/[a-z]+/")
     set(group heed_train_folders)
-  elseif(path MATCHES "^apps/cli/([a-d][a-z]*_options|command|compare|completion)\\.cpp$")
-    set(group apps_cli_commands_a_to_d)  # separate from the files that the module takes from the same library
-  elseif(path MATCHES "^apps/cli/([e-z][a-z]*_options|eval|list|manual|option_text)\\.cpp$")
-    set(group apps_cli_commands_e_to_z)
-  elseif(NOT path MATCHES "^(heed/(bridge|attention|structures|models|train)|apps/cli/torch|apps/cli/[^/]*$)")
+  elseif(path MATCHES "^apps/cli/([a-z]*_options|command|compare|completion|eval|list|manual|option_text|program)\\.cpp$")
+    set(group apps_cli_commands)  # separate from the files that the module takes from the same library
+  elseif(NOT path MATCHES "^(heed/(base|data|metrics|bridge|attention|structures|models|train)|apps/cli/torch|apps/cli/[^/]*$)")
     set(group "")
   endif()
   set(${variable} "${group}" PARENT_SCOPE)

@@ -29,6 +29,7 @@ function(heed_cli)
 
   add_library(heed_parser STATIC ${program})  # needs only the headers of heed_text: tests link its code from heed
   heed_unity(heed_parser ${program})
+  target_compile_options(heed_parser PRIVATE $<$<CONFIG:Release>:-O1>)  # parses options once: a third less to compile than -O2
   target_include_directories(heed_parser PUBLIC ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
   target_link_libraries(heed_parser PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
   set(module_name ${CMAKE_SHARED_MODULE_PREFIX}heed_commands${CMAKE_SHARED_MODULE_SUFFIX})
@@ -69,7 +70,6 @@ endfunction()
 function(heed_catalogue)
   add_executable(heed_catalogue ${PROJECT_SOURCE_DIR}/apps/cli/catalogue/write.cpp)
   target_link_libraries(heed_catalogue PRIVATE heed_commands heed_parser)
-  heed_torch_files(heed_catalogue)
   set(file ${HEED_GENERATED}/apps/cli/catalogue_cards.cpp)
   add_custom_command(OUTPUT ${file} DEPENDS heed_catalogue heed VERBATIM COMMENT "Writing the cards of the catalogue"
                      COMMAND ${CMAKE_COMMAND} -E make_directory ${HEED_GENERATED}/apps/cli
