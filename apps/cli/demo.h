@@ -19,6 +19,9 @@ struct DemoOptions {
   std::vector<std::string> overrides{};  // recipe overrides, for both translators
   uint64_t seed = 1;
   bool quiet = false;  // no progress
+  /// The file of the program heed: the second translator is trained in a process of its own, at the same time. Empty:
+  /// both are trained in this process, one after the other.
+  std::string program{};
   Colors colors = Colors::none;
   int columns = 80;  // width of the terminal
 };
@@ -32,7 +35,7 @@ struct DemoArguments {
 /// The recipe of the demo, equal to recipes/demo.yaml.
 extern const char* const kDemoRecipe;
 
-/// Trains, evaluates and prints. Returns false if the user interrupted training.
-bool run_demo(std::ostream& out, const DemoOptions& options);
+/// Trains, evaluates and prints. Returns the signal that stopped training, or 0.
+int run_demo(std::ostream& out, const DemoOptions& options);
 
 }  // namespace heed::cli

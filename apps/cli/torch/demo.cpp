@@ -1,15 +1,15 @@
 #include "apps/cli/demo.h"
 
 #include <algorithm>
-#include <csignal>
 #include <iostream>
+#include <optional>
 #include <unistd.h>
 
-#include "apps/cli/examples.h"
 #include "apps/cli/heat/heat_map.h"
 #include "apps/cli/heat/html.h"
 #include "apps/cli/program_name.h"
 #include "apps/cli/torch/body.h"
+#include "apps/cli/torch/child_program.h"
 #include "apps/cli/torch/translation_maps.h"
 
 #include "heed/attention/mechanism.h"
@@ -51,14 +51,42 @@ struct Learner {
   TrainResult result{};
 };
 
-bool learn(Learner& learner, const DemoOptions& options) {
+Settings recipe_for(const Learner& learner, const DemoOptions& options) {
   Settings recipe = parse_recipe(kDemoRecipe, "demo", options.overrides);
   recipe.set("model.attention", learner.attention);
   recipe.set("train.seed", std::to_string(options.seed));
   recipe.set("run.dir", options.folder + "/" + learner.name);
-  learner.result = train(recipe, {.force = true, .quiet = options.quiet, .program = program_name()});
-  return !learner.result.interrupted;
+  return recipe;
 }
+
+TrainResult learn(const Learner& learner, const DemoOptions& options) {
+  return train(recipe_for(learner, options), {.force = true, .quiet = options.quiet, .program = program_name()});
+}
+
+/// A translator that a process of its own trains, at the same time as this one trains another.
+class LearnerElsewhere {
+ public:
+  LearnerElsewhere(const Learner& learner, const DemoOptions& options)
+      : folder_(options.folder + "/" + learner.name), recipe_(folder_ + ".yaml") {
+    make_folders(options.folder);
+    write_atomically(recipe_, recipe_yaml(recipe_for(learner, options)));
+    process_.emplace(options.program,
+                     std::vector<std::string>{"--threads", "1", "train", recipe_, "--force", "--quiet"});
+  }
+  LearnerElsewhere(const LearnerElsewhere&) = delete;
+  LearnerElsewhere& operator=(const LearnerElsewhere&) = delete;
+  ~LearnerElsewhere() { ::unlink(recipe_.c_str()); }
+
+  TrainResult wait() {
+    const int status = process_->wait();
+    check(status == 0, "demo: training of ", folder_, " ended with status ", status, "; see ", folder_, "/log.txt");
+    return {.folder = folder_, .results = Json::parse(read_file(folder_ + "/results.json"))};
+  }
+
+ private:
+  std::string folder_, recipe_;
+  std::optional<ChildProgram> process_;
+};
 
 void print_line(std::ostream& out, const Learner& learner) {
   const Json& test = learner.result.results["test"];
@@ -115,22 +143,28 @@ void print_next_steps(std::ostream& out, const std::vector<Learner>& learners, c
 
 }  // namespace
 
-bool run_demo(std::ostream& out, const DemoOptions& options) {
+int run_demo(std::ostream& out, const DemoOptions& options) {
   // Tensors this small gain nothing from more threads, and one thread gives the same figures on every machine.
   use_threads(1);
   std::vector<Learner> learners{{short_name(options.mechanism), options.mechanism}, {"fixed", "fixed"}};
-  out << "Training two English-Chinese translators on sentences of a small grammar:\n  "
-      << padded(learners.front().name, 10) << "with attention (" << options.mechanism << ")\n  "
-      << padded(learners.back().name, 10) << "without: one context for all words\n"
+  Learner &attentive = learners.front(), &baseline = learners.back();
+  out << "Training two English-Chinese translators on sentences of a small grammar"
+      << (options.program.empty() ? "" : ", at the same time") << ":\n  " << padded(attentive.name, 10)
+      << "with attention (" << options.mechanism << ")\n  " << padded(baseline.name, 10)
+      << "without: one context for all words\n"
       << std::flush;
-  for (auto& learner : learners) {
-    if (!learn(learner, options)) return false;
-    print_line(out, learner);
-  }
+  std::optional<LearnerElsewhere> elsewhere;
+  if (!options.program.empty()) elsewhere.emplace(baseline, options);
+  attentive.result = learn(attentive, options);
+  if (attentive.result.interrupted) return attentive.result.signal;
+  print_line(out, attentive);
+  baseline.result = elsewhere ? elsewhere->wait() : learn(baseline, options);
+  if (baseline.result.interrupted) return baseline.result.signal;
+  print_line(out, baseline);
   print_by_length(out, learners);
-  show_maps(out, learners.front(), options);
+  show_maps(out, attentive, options);
   print_next_steps(out, learners, options);
-  return true;
+  return 0;
 }
 
 namespace {
@@ -139,7 +173,9 @@ int run_demo_command(const DemoArguments& a) {
   DemoOptions options = a.options;
   options.colors = colors(a.colors, isatty(STDOUT_FILENO) == 1);
   options.columns = terminal_columns();
-  return run_demo(std::cout, options) ? 0 : 128 + SIGINT;
+  options.program = program_file();
+  const int signal = run_demo(std::cout, options);
+  return signal == 0 ? 0 : 128 + signal;
 }
 
 const Body demo_body{"demo", run_demo_command};

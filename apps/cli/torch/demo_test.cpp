@@ -22,7 +22,7 @@ const std::vector<std::string> kTiny{"train.max_steps=4", "train.schedule=consta
 TEST(Demo, ComparesAttentionWithAFixedContextAndDrawsTheWeights) {
   const testing::Folder folder;
   std::ostringstream out;
-  EXPECT_TRUE(run_demo(out, {.folder = folder.path("demo"), .overrides = kTiny, .quiet = true}));
+  EXPECT_EQ(run_demo(out, {.folder = folder.path("demo"), .overrides = kTiny, .quiet = true}), 0);
   for (const char* expected :
        {"additive: BLEU ", " AER ", "fixed: BLEU ", "by the length", "Tom", "Jerry", "index.html"})
     EXPECT_TRUE(has(out.str(), expected)) << expected << " is missing in\n" << out.str();

@@ -1,0 +1,27 @@
+// This program, started again with other arguments, next to this process.
+
+#pragma once
+
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace heed::cli {
+
+/// Shares standard error, writes its output to /dev/null, and ends when this process ends, however that happens.
+class ChildProgram {
+ public:
+  /// Throws Error if the program cannot be started.
+  ChildProgram(const std::string& program, std::vector<std::string> arguments);
+  ChildProgram(const ChildProgram&) = delete;
+  ChildProgram& operator=(const ChildProgram&) = delete;
+  ~ChildProgram();  // ends it (SIGTERM) if nobody waited for it
+
+  /// Waits for its end. Returns the exit status, 128 + the signal if a signal ended it.
+  int wait();
+
+ private:
+  pid_t id_ = -1;
+};
+
+}  // namespace heed::cli

@@ -1,0 +1,39 @@
+#include "apps/cli/torch/child_program.h"
+
+#include <chrono>
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "heed/data/file.h"
+#include "heed/train/run/testing_folder.h"
+
+namespace heed::cli {
+namespace {
+
+int status_of(const std::string& script) {
+  return ChildProgram("/bin/sh", {"-c", script}).wait();
+}
+
+TEST(ChildProgram, ReportsItsExitStatusAndItsSignal) {
+  EXPECT_EQ(status_of("exit 0"), 0);
+  EXPECT_EQ(status_of("exit 3"), 3);
+  EXPECT_EQ(status_of("kill -KILL $$"), 128 + SIGKILL);
+  EXPECT_EQ(ChildProgram("/no/such/program", {}).wait(), 127);
+}
+
+TEST(ChildProgram, GetsItsArgumentsAsTheyAre) {
+  const testing::Folder folder;
+  const std::string file = folder.path("it's \"here\"");
+  EXPECT_EQ(ChildProgram("/bin/sh", {"-c", "printf %s \"$1\" > \"$0\"", file, "a b  $HOME"}).wait(), 0);
+  EXPECT_EQ(read_file(file), "a b  $HOME");
+}
+
+TEST(ChildProgram, EndsWhenNobodyWaitsForIt) {
+  const auto start = std::chrono::steady_clock::now();
+  { const ChildProgram forgotten("/bin/sleep", {"60"}); }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+}
+
+}  // namespace
+}  // namespace heed::cli
