@@ -1,6 +1,6 @@
 # cmake --install, find_package(heed [COMPONENTS kernels text torch]) and pkg-config. heed::kernels and heed::text need no
 # torch, heed::heed does. The installed CMake files contain no path of the build folder or of torch, so the prefix is
-# relocatable.
+# relocatable if its folders are relative (cmake/folders.cmake).
 
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heed)
@@ -11,16 +11,25 @@ function(heed_install component)
   cmake_parse_arguments(ARG "" "PKGCONFIG" "TARGETS" ${ARGN})
   install(TARGETS ${ARG_TARGETS} EXPORT heed_${component} COMPONENT ${component}
           LIBRARY COMPONENT ${component} NAMELINK_COMPONENT ${component} ARCHIVE COMPONENT ${component}
-          RUNTIME COMPONENT ${component} FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component})
+          RUNTIME COMPONENT ${component} FILE_SET HEADERS DESTINATION ${HEED_HEADER_FOLDER} COMPONENT ${component})
   install(EXPORT heed_${component} FILE heed-${component}.cmake NAMESPACE heed:: DESTINATION ${package_folder}
           COMPONENT ${component})
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${ARG_PKGCONFIG}.pc.in ${PROJECT_BINARY_DIR}/${ARG_PKGCONFIG}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${ARG_PKGCONFIG}.pc DESTINATION ${pkgconfig_folder} COMPONENT ${component})
 endfunction()
 
-# The prefix relative to the folder of the .pc file: lib/pkgconfig or lib/<triplet>/pkgconfig.
-file(RELATIVE_PATH HEED_PC_PREFIX /${pkgconfig_folder} /)
-string(REGEX REPLACE "/$" "" HEED_PC_PREFIX "${HEED_PC_PREFIX}")
+# Paths of the .pc files. The prefix is relative to their folder, lib/pkgconfig or lib/<triplet>/pkgconfig, unless that is
+# absolute. cmake_path(APPEND) keeps an absolute folder as it is.
+if(IS_ABSOLUTE "${pkgconfig_folder}")
+  set(HEED_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+else()
+  file(RELATIVE_PATH up /${pkgconfig_folder} /)
+  string(REGEX REPLACE "/$" "" HEED_PC_PREFIX "\${pcfiledir}/${up}")
+endif()
+foreach(folder INCLUDEDIR LIBDIR)
+  set(HEED_PC_${folder} "\${prefix}")
+  cmake_path(APPEND HEED_PC_${folder} "${CMAKE_INSTALL_${folder}}")
+endforeach()
 
 heed_install(kernels TARGETS heed_kernels PKGCONFIG heed-kernels)
 install(FILES ${HEED_GENERATED}/heed/base/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heed/base COMPONENT kernels)
