@@ -69,6 +69,7 @@ add_test(NAME package
          COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D "COMPONENTS=${components}"
                  -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER} -D SANITIZE=${HEED_SANITIZE}
                  -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -D PKG_CONFIG=${HEED_PKG_CONFIG}
-                 -D TORCH_RPATH=${torch_rpath} -D TORCH_DIR=${Torch_DIR}
+                 -D TORCH_RPATH=${torch_rpath} -D TORCH_DIR=${Torch_DIR} -D TORCH_PREFIX=${TORCH_INSTALL_PREFIX}
+                 -D FULL_LIBDIR=${CMAKE_INSTALL_FULL_LIBDIR} -D CAN_MOVE=${HEED_PREFIX_CAN_MOVE} -D "CONFIGURED=${configured}"
                  -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
 set_tests_properties(package PROPERTIES LABELS project TIMEOUT 600)
