@@ -21,9 +21,16 @@ macro(heed_need_program variable program)
   endif()
 endmacro()
 
+# The build runs programs that it has built: heed_catalogue, and heed for its manual page and completions.
+if(HEED_CLI AND CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+  message(FATAL_ERROR "got a cross build without an emulator, expected one, because HEED_CLI runs programs during the build. "
+                      "Configure with -DCMAKE_CROSSCOMPILING_EMULATOR=<program>, for example qemu-aarch64, or with -DHEED_CLI=OFF.")
+endif()
+
 if(HEED_TORCH)
   include(cmake/torch.cmake)
 endif()
+include(cmake/processes.cmake)
 if(HEED_TEXT)
   heed_need(nlohmann_json OPTION HEED_TEXT DEBIAN nlohmann-json3-dev)
   heed_need(yaml-cpp OPTION HEED_TEXT DEBIAN libyaml-cpp-dev)

@@ -13,6 +13,16 @@ function(heed_library target)
                                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endfunction()
 
+# heed_whole_archive(<target> OF <archive> EXPORT_NAME <name>): heed::<name> links all of the static library heed::<archive>,
+# because static objects register parts in the catalogue. (Not its target: an export keeps names in $<LINK_LIBRARY>.)
+function(heed_whole_archive target)
+  cmake_parse_arguments(ARG "" "OF;EXPORT_NAME" "" ${ARGN})
+  add_library(${target} INTERFACE)
+  add_library(heed::${ARG_EXPORT_NAME} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${ARG_EXPORT_NAME})
+  target_link_libraries(${target} INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,heed::${ARG_OF}>)
+endfunction()
+
 # heed_on_torch(<library>): links torch, and includes heed_kernels and heed_text as whole archives, so that programs have
 # one copy.
 function(heed_on_torch library)

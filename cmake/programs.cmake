@@ -33,8 +33,8 @@ function(heed_cli)
   target_include_directories(heed_parser PUBLIC ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
   target_link_libraries(heed_parser PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
   set(module_name ${CMAKE_SHARED_MODULE_PREFIX}heed_commands${CMAKE_SHARED_MODULE_SUFFIX})
-  file(RELATIVE_PATH from_program ${CMAKE_INSTALL_FULL_BINDIR} ${HEED_MODULE_FOLDER})
-  set_property(SOURCE ${folder}/module.cpp APPEND PROPERTY COMPILE_DEFINITIONS HEED_MODULE="${from_program}/${module_name}")
+  set_property(SOURCE ${folder}/module.cpp
+               APPEND PROPERTY COMPILE_DEFINITIONS HEED_MODULE="${HEED_LIBRARY_FOLDER}/heed/${module_name}")
 
   add_library(heed_commands OBJECT ${commands})  # compiled once, for the module and for tests
   target_link_libraries(heed_commands PUBLIC heed CLI11::CLI11 $<$<BOOL:${HEED_PNG}>:PNG::PNG Freetype::Freetype>)
@@ -46,7 +46,7 @@ function(heed_cli)
   add_library(heed_module MODULE)
   target_link_libraries(heed_module PRIVATE heed_commands heed_parser)
   set_target_properties(heed_module PROPERTIES OUTPUT_NAME heed_commands LINKER_LANGUAGE CXX
-                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${from_program})
+                        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})  # next to the program
   if(HEED_MODULE_RPATH)
     set_target_properties(heed_module PROPERTIES INSTALL_RPATH "${HEED_MODULE_RPATH}")
   endif()

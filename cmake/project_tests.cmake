@@ -7,6 +7,19 @@ function(heed_script_test name)
   set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
+# Arguments of cmake with which another build folder finds what this one has found, and builds no more than it.
+set(configured "")
+foreach(option HEED_TEXT HEED_TORCH HEED_TRAIN HEED_CLI HEED_PNG HEED_OPENMP_BLAS HEED_PROCESSES HEED_EXAMPLES)
+  if(NOT ${option})
+    list(APPEND configured -D${option}=OFF)
+  endif()
+endforeach()
+foreach(found Torch_DIR nlohmann_json_DIR yaml-cpp_DIR CLI11_DIR GTest_DIR HEED_BLAS_FOLDER)
+  if(${found})
+    list(APPEND configured -D${found}=${${found}})
+  endif()
+endforeach()
+
 set(tools ${PROJECT_SOURCE_DIR}/tools)
 heed_script_test(check_layers LABEL project TIMEOUT 60 COMMAND ${tools}/check_layers)
 heed_script_test(check_layers_test LABEL project TIMEOUT 60 COMMAND ${tools}/check_layers_test)
@@ -18,7 +31,7 @@ heed_script_test(mutate_test LABEL project TIMEOUT 120 COMMAND ${tools}/mutate_t
 heed_script_test(check_documents_test LABEL docs TIMEOUT 60 COMMAND ${tools}/check_documents_test)
 add_test(NAME dependencies
          COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR}
-                 -D COMPILER=${CMAKE_CXX_COMPILER} -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D TORCH=${HEED_TORCH}
+                 -D COMPILER=${CMAKE_CXX_COMPILER} -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D "CONFIGURED=${configured}"
                  -P ${PROJECT_SOURCE_DIR}/cmake/dependencies_test.cmake)
 set_tests_properties(dependencies PROPERTIES LABELS project TIMEOUT 600)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
@@ -56,6 +69,7 @@ add_test(NAME package
          COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D "COMPONENTS=${components}"
                  -D GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER} -D SANITIZE=${HEED_SANITIZE}
                  -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D LIBDIR=${CMAKE_INSTALL_LIBDIR} -D PKG_CONFIG=${HEED_PKG_CONFIG}
-                 -D TORCH_RPATH=${torch_rpath} -D TORCH_DIR=${Torch_DIR}
+                 -D TORCH_RPATH=${torch_rpath} -D TORCH_DIR=${Torch_DIR} -D TORCH_PREFIX=${TORCH_INSTALL_PREFIX}
+                 -D FULL_LIBDIR=${CMAKE_INSTALL_FULL_LIBDIR} -D CAN_MOVE=${HEED_PREFIX_CAN_MOVE} -D "CONFIGURED=${configured}"
                  -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
 set_tests_properties(package PROPERTIES LABELS project TIMEOUT 600)

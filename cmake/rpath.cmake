@@ -16,11 +16,10 @@ if(HEED_OPENMP_BLAS AND Torch_VERSION VERSION_LESS 2)
   add_link_options(-Wl,--disable-new-dtags)
 endif()
 
-# An installed program finds the library relative to itself, so the prefix can be moved, and torch and BLAS at their absolute
-# paths. CMAKE_INSTALL_RPATH and CMAKE_SKIP_INSTALL_RPATH of the user take precedence; packagers set HEED_INSTALL_RPATH=OFF.
+# An installed program finds the library as cmake/folders.cmake says, relative to itself if possible, and torch and BLAS at
+# their absolute paths. CMAKE_INSTALL_RPATH and CMAKE_SKIP_INSTALL_RPATH of the user take precedence; packagers set HEED_INSTALL_RPATH=OFF.
 if(HEED_INSTALL_RPATH AND NOT DEFINED CMAKE_INSTALL_RPATH)
-  file(RELATIVE_PATH up /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-  set(CMAKE_INSTALL_RPATH $ORIGIN/${up} ${blas_folder})
+  set(CMAKE_INSTALL_RPATH ${HEED_LIBRARY_RPATH} ${blas_folder})
   set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
   set(HEED_MODULE_RPATH $ORIGIN/.. ${blas_folder})  # in a folder below the library's
 endif()

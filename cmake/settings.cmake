@@ -7,7 +7,6 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
-set(HEED_MODULE_FOLDER ${CMAKE_INSTALL_FULL_LIBDIR}/heed)  # of libheed_commands, which the program loads
 set(CMAKE_LINK_DEPENDS_NO_SHARED ON)  # editing a part relinks the library, not every program
 
 # PIC, not PIE, for programs too: a precompiled header requires the same flags.

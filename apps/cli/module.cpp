@@ -14,11 +14,15 @@
 namespace heed::cli {
 namespace {
 
-/// Path of the module, relative to the program both in the build folder and when installed: HEED_MODULE is
-/// "../lib/heed/libheed_commands.so".
+/// Path of the module. In the build folder it is next to the program; installed, it is HEED_MODULE, relative to the
+/// program, "../lib/heed/libheed_commands.so", or absolute.
 std::string module_path() {
   const std::string program = without_links("/proc/self/exe");
-  return program.substr(0, program.rfind('/') + 1) + HEED_MODULE;
+  const std::string folder = program.substr(0, program.rfind('/') + 1);
+  const std::string installed = HEED_MODULE;
+  const std::string built = folder + installed.substr(installed.rfind('/') + 1);
+  if (::access(built.c_str(), F_OK) == 0) return built;
+  return installed.front() == '/' ? installed : folder + installed;
 }
 
 bool should_sleep_soon(Waiting waiting, int threads) {

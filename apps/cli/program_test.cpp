@@ -739,7 +739,7 @@ TEST_F(ProgramAlone, SaysWhichModuleItLacks) {
   for (const std::string command : {"info", "train recipe.yaml"}) {
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.code, kFailed);
-    EXPECT_TRUE(says(outcome.err, {"heed: " + command.substr(0, command.find(' ')) + ": got no module ", folder_,
+    EXPECT_TRUE(says(outcome.err, {"heed: " + command.substr(0, command.find(' ')) + ": got no module ",
                                    "/heed/libheed_commands.so (", "No such file", "install heed again"}));
   }
 }

@@ -1,0 +1,30 @@
+# Training in several processes needs headers that torch does not install, of the version that torch was built with: those
+# of gloo with Debian's libtorch, those of NCCL with a PyTorch with CUDA. A PyTorch without CUDA has neither.
+if(HEED_TORCH AND (TARGET torch_cuda OR Torch_VERSION VERSION_LESS 2))
+  set(has_headers ON)
+else()
+  set(has_headers OFF)
+endif()
+heed_option(HEED_PROCESSES "Train in several processes (gloo or NCCL)" DEFAULT ${has_headers} NEEDS HEED_TRAIN)
+if(NOT HEED_PROCESSES)
+  return()
+endif()
+
+find_path(HEED_GLOO_HEADERS gloo/rendezvous/store.h PATHS ${TORCH_INCLUDE_DIRS} NO_DEFAULT_PATH)
+find_path(HEED_NCCL_HEADERS nccl.h HINTS ${TORCH_INSTALL_PREFIX}/../nvidia/nccl/include PATHS ${CUDA_TOOLKIT_ROOT_DIR}/include
+          NO_CMAKE_SYSTEM_PATH)
+if(NOT TARGET torch_cuda OR Torch_VERSION VERSION_LESS 2)
+  unset(HEED_NCCL_HEADERS CACHE)
+endif()
+if(NOT HEED_GLOO_HEADERS AND NOT HEED_NCCL_HEADERS)
+  message(FATAL_ERROR "HEED_PROCESSES needs the headers of gloo or NCCL, which were not found next to torch (Debian: libgloo-dev). "
+                      "Install them, or configure with -DHEED_PROCESSES=OFF.")
+endif()
+set(groups ${PROJECT_SOURCE_DIR}/heed/train/processes_group.cpp)
+if(HEED_GLOO_HEADERS)
+  set_property(SOURCE ${groups} APPEND PROPERTY COMPILE_DEFINITIONS HEED_GLOO)
+endif()
+if(HEED_NCCL_HEADERS)
+  set_property(SOURCE ${groups} APPEND PROPERTY COMPILE_DEFINITIONS HEED_NCCL)
+  set_property(SOURCE ${groups} APPEND PROPERTY INCLUDE_DIRECTORIES ${HEED_NCCL_HEADERS})
+endif()
