@@ -9,8 +9,8 @@
 #include "bench/race.h"
 #include <ATen/ATen.h>
 
-#include "heed/kernels/fused/fused.h"
-#include "heed/kernels/fused/multi.h"
+#include "heed/kernels/cpu/attend.h"
+#include "heed/kernels/cpu/multi/attend.h"
 
 namespace heed::bench {
 

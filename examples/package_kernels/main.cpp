@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "heed/base/version.h"
-#include "heed/kernels/fused/fused.h"
+#include "heed/kernels/cpu/attend.h"
 #include "heed/kernels/reference/reference.h"
 
 namespace {

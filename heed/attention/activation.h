@@ -9,7 +9,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/spec.h"
-#include "heed/kernels/fused/problem.h"
+#include "heed/kernels/cpu/problem.h"
 
 namespace heed {
 

@@ -10,8 +10,8 @@
 #include "heed/attention/slots.h"
 #include "heed/bridge/parallel.h"
 #include "heed/bridge/recompute.h"
-#include "heed/kernels/fused/fused.h"
-#include "heed/kernels/fused/multi.h"
+#include "heed/kernels/cpu/attend.h"
+#include "heed/kernels/cpu/multi/attend.h"
 
 namespace heed {
 namespace {

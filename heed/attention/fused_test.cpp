@@ -5,7 +5,7 @@
 #include "heed/attention/attention.h"
 #include "heed/attention/testing.h"
 #include "heed/bridge/autocast.h"
-#include "heed/kernels/fused/fused.h"
+#include "heed/kernels/cpu/attend.h"
 
 namespace heed::testing {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "heed/attention/graph_steps.h"
 #include "heed/bridge/autocast.h"
-#include "heed/kernels/graph/edges.h"
+#include "heed/kernels/cpu/graph/edges.h"
 
 namespace heed {
 

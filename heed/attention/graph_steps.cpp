@@ -6,7 +6,7 @@
 
 #include "heed/bridge/parallel.h"
 #include "heed/bridge/recompute.h"
-#include "heed/kernels/graph/graph.h"
+#include "heed/kernels/cpu/graph/attend.h"
 
 namespace heed {
 

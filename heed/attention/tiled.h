@@ -1,4 +1,4 @@
-// Arguments that a part passes to a kernel (heed/kernels/fused). They are computed with torch operations, so that the
+// Arguments that a part passes to a kernel (heed/kernels/cpu). They are computed with torch operations, so that the
 // gradients a kernel returns propagate to parameters and inputs.
 
 #pragma once
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "heed/attention/parameters.h"
-#include "heed/kernels/fused/problem.h"
+#include "heed/kernels/cpu/problem.h"
 
 namespace heed {
 

@@ -14,7 +14,7 @@
 #include "heed/base/version.h"
 #include "heed/bridge/machine.h"
 #include "heed/bridge/threads.h"
-#include "heed/kernels/fused/fused.h"
+#include "heed/kernels/cpu/attend.h"
 
 namespace heed::cli {
 namespace {

@@ -1,0 +1,15 @@
+#include "heed/kernels/cpu/engine/kernels.h"
+
+#if defined(__x86_64__)
+#include "heed/kernels/cpu/simd/avx2.h"
+// The instruction set comes first: what follows is a template over it.
+#include "heed/kernels/cpu/engine/table.h"
+
+namespace heed::kernels::fused {
+
+const Kernels<float>& avx2_kernels() {
+  return Table<Avx2>::kKernels;
+}
+
+}  // namespace heed::kernels::fused
+#endif
