@@ -10,7 +10,7 @@
 
 namespace heed {
 
-namespace kernel = kernels::graph;
+namespace kernel = kernels::cpu::graph;
 
 DegreeBlocks degree_blocks(const kernel::Edges& edges) {
   const auto at = [](int64_t i) { return static_cast<size_t>(i); };

@@ -10,7 +10,7 @@
 #include "heed/kernels/cpu/engine/kernels.h"
 #include "heed/kernels/cpu/tiles/panels.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 namespace {
 
 // ---- choice of the instruction set
@@ -218,4 +218,4 @@ void use_instruction_set(const std::string& name) {
   chosen() = &named(name, "use_instruction_set");
 }
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -16,7 +16,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/cpu/problem.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 /// Writes problem.context, problem.rows and, if not null, problem.second.
 template <typename Real>
@@ -44,4 +44,4 @@ std::string instruction_set();
 /// Sets it for the whole process; throws heed::Error if the machine does not support it. For tests and benchmarks.
 void use_instruction_set(const std::string& name);
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

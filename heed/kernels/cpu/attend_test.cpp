@@ -8,7 +8,7 @@
 #include "heed/kernels/cpu/testing.h"
 #include "heed/kernels/reference/mask.h"
 
-namespace heed::kernels::fused::testing {
+namespace heed::kernels::cpu::testing {
 namespace {
 
 const std::vector<std::string> kScores{"dot",
@@ -690,4 +690,4 @@ TEST(Fused, MeasuresDistancesOfFarVectors) {
 }
 
 }  // namespace
-}  // namespace heed::kernels::fused::testing
+}  // namespace heed::kernels::cpu::testing

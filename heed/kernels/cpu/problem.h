@@ -12,7 +12,7 @@
 /// Always inlined: a function compiled for one instruction set must not be linked into code for another.
 #define HEED_INLINE __attribute__((always_inline)) inline
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 /// The part of a score that reads a query and a key together.
 enum class ScoreKind {
@@ -162,4 +162,4 @@ struct Gradients {
   Real* alibi = nullptr;
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

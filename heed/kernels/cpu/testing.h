@@ -13,7 +13,7 @@
 #include "heed/kernels/reference/mask.h"
 #include "heed/kernels/reference/testing.h"
 
-namespace heed::kernels::fused::testing {
+namespace heed::kernels::cpu::testing {
 
 /// An array with guard bytes before and after it; intact() tells whether they are unchanged.
 template <typename T>
@@ -336,4 +336,4 @@ inline void two_threads(int64_t tasks, const std::function<void(int64_t)>& body)
   odd.join();
 }
 
-}  // namespace heed::kernels::fused::testing
+}  // namespace heed::kernels::cpu::testing

@@ -11,7 +11,7 @@
 
 #include "heed/kernels/cpu/engine/engine.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 class Backward : private Engine<V> {
@@ -304,4 +304,4 @@ class Backward : private Engine<V> {
   Real* delta_ = nullptr;
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

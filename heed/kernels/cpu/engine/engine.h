@@ -7,7 +7,7 @@
 #include "heed/kernels/cpu/engine/worker.h"
 #include "heed/kernels/cpu/tiles/product.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 inline constexpr int kBlock = 48;  // queries of a block, which visits the tiles of keys together
 
@@ -319,4 +319,4 @@ class Engine {
   uint8_t* non_finite_ = nullptr;  // [batch][key head][panel]
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

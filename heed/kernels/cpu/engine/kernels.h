@@ -5,7 +5,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/cpu/problem.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 /// Widths of values and context, and of the gradients of query and keys, must be multiples of kPad.
 template <typename Real>
@@ -23,4 +23,4 @@ const Kernels<float>& avx2_kernels();
 const Kernels<float>& avx512_kernels();
 #endif
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -5,11 +5,11 @@
 // The instruction set comes first: what follows is a template over it.
 #include "heed/kernels/cpu/engine/table.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 const Kernels<float>& avx512_kernels() {
   return Table<Avx512>::kKernels;
 }
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu
 #endif

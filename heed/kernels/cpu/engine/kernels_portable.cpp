@@ -2,7 +2,7 @@
 // The instruction set comes first: what follows is a template over it.
 #include "heed/kernels/cpu/engine/table.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 const Kernels<float>& portable_kernels() {
   return Table<Portable<float>>::kKernels;
@@ -11,4 +11,4 @@ const Kernels<double>& double_kernels() {
   return Table<Portable<double>>::kKernels;
 }
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 namespace {
 
 constexpr size_t kLine = 64, kHugePage = size_t{2} << 20;
@@ -43,4 +43,4 @@ void run_tasks(const ParallelFor& parallel_for, int64_t tasks, void (*body)(void
   if (tasks > 1) parallel_for(tasks, [body, context](int64_t task) { body(context, task); });
 }
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -8,7 +8,7 @@
 
 #include "heed/base/parallel.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 /// A buffer aligned to a cache line. A large one is on huge pages, since streaming over many small pages is slower.
 class Buffer {
@@ -34,4 +34,4 @@ void* scratch(Slot slot, size_t bytes);
 /// Runs body(context, 0) ... body(context, tasks - 1) on the caller's threads.
 void run_tasks(const ParallelFor& parallel_for, int64_t tasks, void (*body)(void*, int64_t), void* context);
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

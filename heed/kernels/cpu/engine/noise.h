@@ -8,7 +8,7 @@
 #include "heed/kernels/cpu/tiles/panels.h"
 #include "heed/kernels/philox.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 struct Noise {
@@ -49,4 +49,4 @@ struct Noise {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

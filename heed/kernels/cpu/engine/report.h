@@ -4,7 +4,7 @@
 
 #include "heed/kernels/cpu/engine/engine.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 class Report : private Engine<V> {
@@ -203,4 +203,4 @@ class Report : private Engine<V> {
   const RequestedOutputs<Real>& w_;
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

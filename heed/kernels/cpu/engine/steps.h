@@ -14,7 +14,7 @@
 #include "heed/kernels/cpu/simd/functions.h"
 #include "heed/kernels/cpu/tiles/panels.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 struct Range {
   int64_t first, last;
@@ -282,4 +282,4 @@ class Steps {
   Real scale_;
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -6,7 +6,7 @@
 #include "heed/kernels/cpu/engine/kernels.h"
 #include "heed/kernels/cpu/engine/report.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 struct Table {
@@ -21,4 +21,4 @@ struct Table {
   static constexpr Kernels<Real> kKernels{V::kName, forward, report, backward};
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -15,7 +15,7 @@
 #include "heed/kernels/cpu/tiles/dot.h"
 #include "heed/kernels/cpu/tiles/plain.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 /// Storage for an object of a class derived from Base, without an allocation: a decoder's step is too short for one.
 template <class Base, size_t kScratch>
@@ -154,4 +154,4 @@ class Worker {
   InPlace<RowState<V>, 12288> state_;
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -7,7 +7,7 @@
 #include "heed/kernels/cpu/attend.h"
 #include "heed/kernels/cpu/graph/pass.h"
 
-namespace heed::kernels::graph {
+namespace heed::kernels::cpu::graph {
 namespace {
 
 size_t at(int64_t i) {
@@ -21,7 +21,7 @@ const Kernels<Real>& kernels() {
     return double_kernels();
   } else {
 #if defined(__x86_64__)
-    if (fused::instruction_set() != portable_kernels().name) return avx2_kernels();
+    if (instruction_set() != portable_kernels().name) return avx2_kernels();
 #endif
     return portable_kernels();
   }
@@ -169,4 +169,4 @@ HEED_GRAPH(float)
 HEED_GRAPH(double)
 #undef HEED_GRAPH
 
-}  // namespace heed::kernels::graph
+}  // namespace heed::kernels::cpu::graph

@@ -16,7 +16,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/cpu/graph/edges.h"
 
-namespace heed::kernels::graph {
+namespace heed::kernels::cpu::graph {
 
 /// How an edge j -> i is scored.
 template <typename Real>
@@ -72,4 +72,4 @@ void attend_backward(const Edges& edges, const Score<Real>& score, const Values<
                      const Real* weights, const Real* grad_context, const Real* grad_weights,
                      const ScoreGradients<Real>& grads, Real* grad_values, const ParallelFor& parallel_for = in_order);
 
-}  // namespace heed::kernels::graph
+}  // namespace heed::kernels::cpu::graph

@@ -10,7 +10,7 @@
 #include "heed/base/check.h"
 #include "heed/kernels/cpu/graph/testing.h"
 
-namespace heed::kernels::graph::testing {
+namespace heed::kernels::cpu::graph::testing {
 namespace {
 
 size_t at(int64_t i) {
@@ -117,13 +117,13 @@ std::vector<Case> every_case() {
 /// Runs on every instruction set of the machine.
 class GraphKernel : public ::testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override { fused::use_instruction_set(GetParam()); }
-  void TearDown() override { fused::use_instruction_set(before_); }
+  void SetUp() override { use_instruction_set(GetParam()); }
+  void TearDown() override { use_instruction_set(before_); }
 
  private:
-  std::string before_ = fused::instruction_set();
+  std::string before_ = instruction_set();
 };
-INSTANTIATE_TEST_SUITE_P(On, GraphKernel, ::testing::ValuesIn(fused::instruction_sets()),
+INSTANTIATE_TEST_SUITE_P(On, GraphKernel, ::testing::ValuesIn(instruction_sets()),
                          [](const auto& set) { return set.param; });
 
 TEST_P(GraphKernel, AgreesWithTheDefinition) {
@@ -372,4 +372,4 @@ TEST(Edges, MayBeEmpty) {
 }
 
 }  // namespace
-}  // namespace heed::kernels::graph::testing
+}  // namespace heed::kernels::cpu::graph::testing

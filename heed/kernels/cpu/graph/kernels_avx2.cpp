@@ -5,11 +5,11 @@
 // The instruction set comes first: what follows is a template over it.
 #include "heed/kernels/cpu/graph/node.h"
 
-namespace heed::kernels::graph {
+namespace heed::kernels::cpu::graph {
 
 const Kernels<float>& avx2_kernels() {
-  return Table<fused::Avx2>::kKernels;
+  return Table<Avx2>::kKernels;
 }
 
-}  // namespace heed::kernels::graph
+}  // namespace heed::kernels::cpu::graph
 #endif

@@ -2,13 +2,13 @@
 // The instruction set comes first: what follows is a template over it.
 #include "heed/kernels/cpu/graph/node.h"
 
-namespace heed::kernels::graph {
+namespace heed::kernels::cpu::graph {
 
 const Kernels<float>& portable_kernels() {
-  return Table<fused::Portable<float>>::kKernels;
+  return Table<Portable<float>>::kKernels;
 }
 const Kernels<double>& double_kernels() {
-  return Table<fused::Portable<double>>::kKernels;
+  return Table<Portable<double>>::kKernels;
 }
 
-}  // namespace heed::kernels::graph
+}  // namespace heed::kernels::cpu::graph

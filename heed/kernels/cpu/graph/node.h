@@ -12,7 +12,7 @@
 #include "heed/kernels/cpu/graph/pass.h"
 #include "heed/kernels/cpu/problem.h"
 
-namespace heed::kernels::graph {
+namespace heed::kernels::cpu::graph {
 
 template <class Set, int64_t kWidth>
 struct Node {
@@ -196,7 +196,7 @@ struct Node {
 
   /// exp of x <= 0; NaN stays NaN.
   static HEED_INLINE Reg exp_below(Reg x) {
-    const Reg y = Set::mul(x, Set::set1(static_cast<Real>(fused::kLog2E)));
+    const Reg y = Set::mul(x, Set::set1(static_cast<Real>(kLog2E)));
     return Set::select(Set::equal(y, y), Set::exp2_below(y), y);
   }
 
@@ -441,4 +441,4 @@ struct Table {
   static constexpr Kernels<Real> kKernels{Set::kName, forward, receive, send};
 };
 
-}  // namespace heed::kernels::graph
+}  // namespace heed::kernels::cpu::graph

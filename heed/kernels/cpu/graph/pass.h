@@ -4,7 +4,7 @@
 
 #include "heed/kernels/cpu/graph/attend.h"
 
-namespace heed::kernels::graph {
+namespace heed::kernels::cpu::graph {
 
 /// Edges of consecutive nodes and the nodes at their other ends.
 struct Ends {
@@ -55,4 +55,4 @@ const Kernels<float>& portable_kernels();
 const Kernels<double>& double_kernels();
 const Kernels<float>& avx2_kernels();
 
-}  // namespace heed::kernels::graph
+}  // namespace heed::kernels::cpu::graph

@@ -11,7 +11,7 @@
 
 #include "heed/kernels/cpu/graph/attend.h"
 
-namespace heed::kernels::graph::testing {
+namespace heed::kernels::cpu::graph::testing {
 
 inline double real(double x) {
   return x;
@@ -124,4 +124,4 @@ inline Case make_star(int64_t leaves, int64_t width, int64_t score_width) {
   return c;
 }
 
-}  // namespace heed::kernels::graph::testing
+}  // namespace heed::kernels::cpu::graph::testing

@@ -7,7 +7,7 @@
 #include "heed/kernels/cpu/attend.h"
 #include "heed/kernels/cpu/multi/sets.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 namespace {
 
 template <typename Real>
@@ -198,4 +198,4 @@ template void multi_forward(const MultiProblem<double>&, const ParallelFor&);
 template void multi_backward(const MultiProblem<float>&, const MultiGradients<float>&, const ParallelFor&);
 template void multi_backward(const MultiProblem<double>&, const MultiGradients<double>&, const ParallelFor&);
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -12,7 +12,7 @@
 #include "heed/base/parallel.h"
 #include "heed/kernels/cpu/problem.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 /// The inputs of a call and pointers to its results.
 template <typename Real>
@@ -71,4 +71,4 @@ extern template void multi_forward(const MultiProblem<double>&, const ParallelFo
 extern template void multi_backward(const MultiProblem<float>&, const MultiGradients<float>&, const ParallelFor&);
 extern template void multi_backward(const MultiProblem<double>&, const MultiGradients<double>&, const ParallelFor&);
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -17,7 +17,7 @@
 #include "heed/kernels/cpu/testing.h"
 #include "heed/kernels/reference/mask.h"
 
-namespace heed::kernels::fused::testing {
+namespace heed::kernels::cpu::testing {
 namespace {
 
 using Definition = reference::Problem<double>;
@@ -838,4 +838,4 @@ TEST(Multi, RefusesWidthsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace heed::kernels::fused::testing
+}  // namespace heed::kernels::cpu::testing

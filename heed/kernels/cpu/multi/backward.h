@@ -14,7 +14,7 @@
 
 #include "heed/kernels/cpu/multi/scores.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 struct MultiBackward : Multi<V> {
@@ -357,4 +357,4 @@ struct MultiBackward : Multi<V> {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

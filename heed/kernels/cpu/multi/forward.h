@@ -5,7 +5,7 @@
 
 #include "heed/kernels/cpu/multi/scores.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 struct MultiForward : Multi<V> {
@@ -215,4 +215,4 @@ struct MultiForward : Multi<V> {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -10,7 +10,7 @@
 #include "heed/kernels/cpu/multi/attend.h"
 #include "heed/kernels/cpu/tiles/panels.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 inline constexpr int kMultiTile = 48;  // maximal number of keys in a tile
 
@@ -148,4 +148,4 @@ class MultiPairs {
   Real added_[kMultiTile];
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

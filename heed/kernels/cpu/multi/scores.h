@@ -23,7 +23,7 @@
 #include "heed/kernels/cpu/simd/functions.h"
 #include "heed/kernels/cpu/tiles/product.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 struct Multi {
@@ -263,4 +263,4 @@ struct Multi {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -6,7 +6,7 @@
 
 #include "heed/kernels/cpu/multi/attend.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <typename Real>
 struct MultiSet {
@@ -20,4 +20,4 @@ extern const MultiSet<double> kMultiDouble;
 extern const MultiSet<float> kMultiAvx2;    // x86-64 only
 extern const MultiSet<float> kMultiAvx512;  // x86-64 only
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

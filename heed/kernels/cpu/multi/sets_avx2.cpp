@@ -5,10 +5,10 @@
 #include "heed/kernels/cpu/multi/sets.h"
 #include "heed/kernels/cpu/simd/avx2.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 const MultiSet<float> kMultiAvx2{MultiForward<Avx2>::run, MultiBackward<Avx2>::run};
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu
 
 #endif

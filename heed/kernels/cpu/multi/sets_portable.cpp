@@ -3,9 +3,9 @@
 #include "heed/kernels/cpu/multi/sets.h"
 #include "heed/kernels/cpu/simd/portable.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 const MultiSet<float> kMultiPortable{MultiForward<Portable<float>>::run, MultiBackward<Portable<float>>::run};
 const MultiSet<double> kMultiDouble{MultiForward<Portable<double>>::run, MultiBackward<Portable<double>>::run};
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

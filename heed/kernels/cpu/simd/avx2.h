@@ -8,7 +8,7 @@
 
 #include "heed/kernels/cpu/simd/numbers.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 struct Avx2 {
   using Real = float;
@@ -163,4 +163,4 @@ struct Avx2 {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

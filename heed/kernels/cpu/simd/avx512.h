@@ -15,7 +15,7 @@
 
 #include "heed/kernels/cpu/simd/numbers.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 struct Avx512 {
   using Real = float;
@@ -131,5 +131,5 @@ struct Avx512 {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu
 #pragma GCC diagnostic pop

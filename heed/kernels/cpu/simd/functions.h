@@ -7,7 +7,7 @@
 #include "heed/kernels/cpu/problem.h"
 #include "heed/kernels/cpu/simd/numbers.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 struct Functions {
@@ -91,4 +91,4 @@ struct Functions {
   static Real density(Real x) { return std::exp(-x * x / 2) * Real(0.39894228040143268); }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

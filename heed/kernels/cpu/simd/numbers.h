@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 inline constexpr double kLog2E = 1.4426950408889634, kLn2 = 0.6931471805599453;
 
@@ -21,4 +21,4 @@ inline constexpr float kRound = 12583039.0F;
 /// t^8/9).
 inline constexpr float kLog2[] = {2.88539008F, 0.961796694F, 0.577078016F, 0.412198583F, 0.320598898F};
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

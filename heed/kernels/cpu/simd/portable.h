@@ -14,7 +14,7 @@
 
 #include "heed/kernels/cpu/simd/numbers.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <typename R>
 struct Portable {
@@ -124,4 +124,4 @@ struct Portable {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -8,7 +8,7 @@
 
 #include "heed/kernels/cpu/states/softmax.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 /// Base of both: the normalizer in one pass, and the gradients of filtered weights.
 template <class V>
@@ -254,4 +254,4 @@ class TopKState final : public FilterState<V> {
   int size_[kRowsMax];
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

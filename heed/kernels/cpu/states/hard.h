@@ -9,7 +9,7 @@
 
 #include "heed/kernels/cpu/states/softmax.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 class HardState final : public SoftmaxState<V> {
@@ -138,4 +138,4 @@ class HardState final : public SoftmaxState<V> {
   static Real perturbed(Real score, Real u) { return score - std::log(-std::log(u)); }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

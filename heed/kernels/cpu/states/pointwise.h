@@ -7,7 +7,7 @@
 
 #include "heed/kernels/cpu/states/row_state.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 class PointwiseState final : public RowState<V> {
@@ -55,4 +55,4 @@ class PointwiseState final : public RowState<V> {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

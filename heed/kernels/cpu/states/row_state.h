@@ -13,7 +13,7 @@
 #include "heed/kernels/cpu/engine/steps.h"
 #include "heed/kernels/cpu/tiles/score_tile.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 class RowState {
@@ -118,4 +118,4 @@ class RowState {
   RowStats<Real> rows_[kRowsMax];
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

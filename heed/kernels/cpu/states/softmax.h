@@ -8,7 +8,7 @@
 
 #include "heed/kernels/cpu/states/row_state.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 class SoftmaxState : public RowState<V> {
@@ -231,4 +231,4 @@ class StraightThroughState final : public SoftmaxState<V> {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

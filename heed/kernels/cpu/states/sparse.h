@@ -12,7 +12,7 @@
 
 #include "heed/kernels/cpu/states/row_state.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 class SparseState final : public RowState<V> {
@@ -332,4 +332,4 @@ class SparseState final : public RowState<V> {
   Own own_[kRowsMax];
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -14,7 +14,7 @@
 #include "heed/kernels/cpu/simd/functions.h"
 #include "heed/kernels/cpu/tiles/score_tile.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 class AdditiveTile final : public ScoreTile<V> {
@@ -436,4 +436,4 @@ class AdditiveTile final : public ScoreTile<V> {
   KeyRows keys_rows_{};
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -9,7 +9,7 @@
 
 #include "heed/kernels/cpu/tiles/plain.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 /// c[r][n] = sum_f (a[r][f] - b[f][n])^2: the micro-kernel of product.h with differences in place of products. The sum
 /// consists of partial sums of kPart features, since in one long sum every addition rounds at the size of the total.
@@ -254,4 +254,4 @@ class DistanceTile final : public PlainTile<V> {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

@@ -7,7 +7,7 @@
 #include "heed/kernels/cpu/tiles/product.h"
 #include "heed/kernels/cpu/tiles/score_tile.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <class V>
 class DotTile final : public ScoreTile<V> {
@@ -108,4 +108,4 @@ class DotTile final : public ScoreTile<V> {
   int64_t key_step_ = 0;
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

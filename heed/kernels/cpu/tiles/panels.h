@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 inline constexpr int kPanel = 64;
 inline constexpr int kPad = 16;    // widths inside the engine are multiples of it
@@ -56,4 +56,4 @@ struct Panels {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

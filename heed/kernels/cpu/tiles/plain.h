@@ -9,7 +9,7 @@
 #include "heed/kernels/cpu/simd/functions.h"
 #include "heed/kernels/cpu/tiles/score_tile.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 /// Base of hidden and distance (distance.h): copies of the block's queries and, in backward, of the keys.
 template <class V>
@@ -130,4 +130,4 @@ class TableTile final : public ScoreTile<V> {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

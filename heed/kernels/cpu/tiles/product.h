@@ -11,7 +11,7 @@
 
 #include "heed/kernels/cpu/simd/numbers.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 template <typename Real>
 struct Left {  // the broadcast operand: a[r][i] = at[r row + i step]
@@ -194,4 +194,4 @@ struct RowDots {
   }
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu

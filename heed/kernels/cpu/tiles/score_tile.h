@@ -9,7 +9,7 @@
 #include "heed/kernels/cpu/problem.h"
 #include "heed/kernels/cpu/tiles/panels.h"
 
-namespace heed::kernels::fused {
+namespace heed::kernels::cpu {
 
 inline constexpr int kRowsMax = 96;  // maximal number of queries in a block
 inline constexpr int kFewQueries =
@@ -100,4 +100,4 @@ class ScoreTile {
   int keys_ = 0;
 };
 
-}  // namespace heed::kernels::fused
+}  // namespace heed::kernels::cpu
