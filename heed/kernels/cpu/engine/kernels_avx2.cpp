@@ -3,12 +3,12 @@
 #if defined(__x86_64__)
 #include "heed/kernels/cpu/simd/avx2.h"
 // The instruction set comes first: what follows is a template over it.
-#include "heed/kernels/cpu/engine/table.h"
+#include "heed/kernels/cpu/engine/passes.h"
 
 namespace heed::kernels::cpu {
 
 const Kernels<float>& avx2_kernels() {
-  return Table<Avx2>::kKernels;
+  return Passes<Avx2>::kKernels;
 }
 
 }  // namespace heed::kernels::cpu

@@ -1,4 +1,4 @@
-// The function table (kernels.h) of one instruction set.
+// The passes over a problem, compiled for one instruction set: the functions of kernels.h.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace heed::kernels::cpu {
 
 template <class V>
-struct Table {
+struct Passes {
   using Real = typename V::Real;
   static void forward(const Problem<Real>& p, const ParallelFor& f) { Engine<V>(p, f).forward(); }
   static void report(const Problem<Real>& p, const RequestedOutputs<Real>& w, const ParallelFor& f) {
