@@ -9,15 +9,15 @@
 #include "bench/race.h"
 #include <ATen/ATen.h>
 
-#include "heed/kernels/fused/fused.h"
-#include "heed/kernels/fused/multi.h"
+#include "heed/kernels/cpu/attend.h"
+#include "heed/kernels/cpu/multi/attend.h"
 
 namespace heed::bench {
 
-namespace fused = kernels::fused;
+namespace cpu = kernels::cpu;
 using at::Tensor;
-using fused::AlignKind;
-using fused::ScoreKind;
+using cpu::AlignKind;
+using cpu::ScoreKind;
 
 /// The largest error over all tensors, each relative to its own size.
 inline Error error_of(const std::vector<Tensor>& got, const std::vector<Tensor>& expected) {
@@ -78,7 +78,7 @@ struct Setting {
 };
 
 template <typename Real>
-fused::Rows<const Real> rows_of(const Tensor& x) {
+cpu::Rows<const Real> rows_of(const Tensor& x) {
   return {x.template data_ptr<Real>(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
@@ -109,15 +109,15 @@ class Bound {
   Bound(const Bound&) = delete;
   Bound& operator=(const Bound&) = delete;
 
-  void forward(const ParallelFor& parallel_for = in_order) { fused::forward(p, parallel_for); }
+  void forward(const ParallelFor& parallel_for = in_order) { cpu::forward(p, parallel_for); }
   void backward(const ParallelFor& parallel_for = in_order) {
     if (grads.empty()) make_gradients();
-    fused::backward(p, g_, parallel_for);
+    cpu::backward(p, g_, parallel_for);
   }
 
-  fused::Problem<Real> p;
+  cpu::Problem<Real> p;
   Tensor context;
-  std::vector<fused::RowStats<Real>> rows;
+  std::vector<cpu::RowStats<Real>> rows;
   std::vector<Tensor> grads;  // of query, keys, values, to_scores
 
  private:
@@ -134,7 +134,7 @@ class Bound {
 
   Inputs in_;
   Tensor exp_keys_;
-  fused::Gradients<Real> g_;
+  cpu::Gradients<Real> g_;
 };
 
 /// A problem in float, and its errors relative to double.
@@ -196,13 +196,13 @@ class MultiCase {
 
   std::function<void()> forward() {
     context_ = at::empty_like(in_.upstream), top_ = at::empty_like(in_.upstream), sum_ = at::empty_like(in_.upstream);
-    return [this, p = problem<float>(in_, context_, top_, sum_)] { fused::multi_forward(p); };
+    return [this, p = problem<float>(in_, context_, top_, sum_)] { cpu::multi_forward(p); };
   }
   std::function<Error()> error() {
     return [this] {
       const auto in = in_.in_double();
       auto context = at::empty_like(in.upstream), top = at::empty_like(in.upstream), sum = at::empty_like(in.upstream);
-      fused::multi_forward(problem<double>(in, context, top, sum));
+      cpu::multi_forward(problem<double>(in, context, top, sum));
       return error_of({context_}, {context});
     };
   }
@@ -210,8 +210,8 @@ class MultiCase {
 
  private:
   template <typename Real>
-  static fused::MultiProblem<Real> problem(const Inputs& in, Tensor& context, Tensor& top, Tensor& sum) {
-    fused::MultiProblem<Real> p;
+  static cpu::MultiProblem<Real> problem(const Inputs& in, Tensor& context, Tensor& top, Tensor& sum) {
+    cpu::MultiProblem<Real> p;
     p.batch = in.query.size(0), p.heads = p.key_heads = in.query.size(1);
     p.queries = in.query.size(2), p.keys = in.keys.size(2), p.width = in.query.size(3), p.channels = in.values.size(3);
     p.query = rows_of<Real>(in.query), p.key_rows = rows_of<Real>(in.keys), p.values = rows_of<Real>(in.values);

@@ -60,7 +60,7 @@ Race race_of(const std::string& name, const TransformerOptions& options, int rou
   race.add({"after 1024 / after 64", 1, {"after 1024"}, {"after 64"}, "of the time", kBar, false});
   race.add({"a step after 64", 1e3 / static_cast<double>(kSteps), {"after 64"}, {}, "ms"});
   race.add({"a step after 1024", 1e3 / static_cast<double>(kSteps), {"after 1024"}, {}, "ms"});
-  race.running_on = kernels::fused::instruction_set();
+  race.running_on = kernels::cpu::instruction_set();
   race.print();
   return race;
 }

@@ -26,7 +26,7 @@ struct Bench {
 
   Pace pace() const { return full ? Pace{} : Pace{.rounds = 9, .slow_rounds = 2}; }
   void finish(Race race, bool print = true) {
-    race.running_on = fused::instruction_set();
+    race.running_on = cpu::instruction_set();
     for (auto& baseline : race.baselines)
       baseline.run = {}, baseline.error = {};  // they refer to local variables of the caller
     if (print) race.print();
@@ -42,7 +42,7 @@ inline double product(std::initializer_list<int64_t> sizes) {
 
 /// Adds a baseline "multiply-adds": about 10 ms of FMA on the instruction set in use. Returns its number of operations.
 inline double add_ruler(Race& race) {
-  const Fma fma(fused::instruction_set());
+  const Fma fma(cpu::instruction_set());
   const int64_t rounds = fma.rounds_for(0.01);
   race.add("multiply-adds", [=] { fma.loop(rounds); });
   return static_cast<double>(rounds) * fma.flops;
@@ -67,7 +67,7 @@ inline Figure part(const std::string& who, const std::string& of, double bar = k
 inline void dot(Bench& bench, const std::string& name, double forward_bar, double backward_bar,
                 const std::string& needs) {
   constexpr int64_t N = 2048, D = 64;
-  Race race(name, "dot + softmax, d 64, N 2048, on " + fused::instruction_set());
+  Race race(name, "dot + softmax, d 64, N 2048, on " + cpu::instruction_set());
   const auto in = Inputs::normal({1, 1, N, N, D, D}).bare();
   Case whole(in, kDot), causal(in, kCausal);
   const double ruler = add_ruler(race), flops = 4 * product({N, N, D});
@@ -92,15 +92,15 @@ inline void dot(Bench& bench) {
 }
 
 inline void dot_avx2(Bench& bench) {
-  const auto sets = fused::instruction_sets();
+  const auto sets = cpu::instruction_sets();
   if (std::find(sets.begin(), sets.end(), "avx2") == sets.end()) {
     std::printf("\ndot_avx2 is skipped: this machine has no AVX2\n");
     return;
   }
   struct Forced {
-    std::string before = fused::instruction_set();
-    Forced() { fused::use_instruction_set("avx2"); }
-    ~Forced() { fused::use_instruction_set(before); }
+    std::string before = cpu::instruction_set();
+    Forced() { cpu::use_instruction_set("avx2"); }
+    ~Forced() { cpu::use_instruction_set(before); }
   } const forced;
   dot(bench, "dot_avx2", 78, 80, "avx2");
 }
@@ -270,7 +270,7 @@ inline void weights(Bench& bench) {
   Case c(in, kDot);
   const auto chosen = at::arange(kRows, at::kLong) * (N / kRows);
   auto some = at::empty({1, 1, kRows, N});
-  fused::RequestedOutputs<float> wanted;
+  cpu::RequestedOutputs<float> wanted;
   wanted.weights = some.data_ptr<float>();
   wanted.some_queries = chosen.data_ptr<int64_t>(), wanted.query_count = kRows;
   const auto error = [&] {
@@ -281,7 +281,7 @@ inline void weights(Bench& bench) {
   Race race("weights", "dot + softmax, N 4096, d 64, forward, and the weights of 16 queries");
   race.add("forward", c.forward());
   race.add(
-      "forward + weights", [&] { c.single.forward(), fused::report(c.single.p, wanted); }, error);
+      "forward + weights", [&] { c.single.forward(), cpu::report(c.single.p, wanted); }, error);
   race.run(bench.pace());
   race.add(part("forward + weights", "forward", 1.05));
   bench.finish(std::move(race));
@@ -333,7 +333,7 @@ inline void threads(Bench& bench) {
   constexpr int64_t H = 6;
   Case dots(Inputs::normal({1, H, 2048, 2048, 64, 64}), kDot);
   Case sums(Inputs::normal({1, H, 1024, 1024, 128, 128}), kAdditive);
-  const Fma fma(fused::instruction_set());
+  const Fma fma(cpu::instruction_set());
   const int64_t rounds = fma.rounds_for(0.001);
   Race race("threads", "two threads: dot (N 2048, d 64) and additive (N 1024, D 128) + softmax, 6 heads");
   using Work = std::function<void(const ParallelFor&)>;

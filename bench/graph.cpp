@@ -144,7 +144,7 @@ Race run_race(GatVersion version, bool full) {
   Race race(name, name + ": a layer " + std::to_string(kIn) + " -> " + std::to_string(kHeads) + " x " +
                       std::to_string(kOut) + ", " + std::to_string(kNodes) + " nodes, " + std::to_string(kEdges) +
                       " random edges, forward + backward, float, " + std::to_string(kThreads) + " threads");
-  race.running_on = kernels::fused::instruction_set();
+  race.running_on = kernels::cpu::instruction_set();
   if (version == GatVersion::v2)
     race.note =
         "errors are those of float: where l + r rounds to the other side of 0, LeakyReLU has another derivative";

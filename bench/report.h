@@ -20,15 +20,15 @@
 #include "heed/base/version.h"
 #include "heed/bridge/machine.h"
 #include "heed/bridge/threads.h"
-#include "heed/kernels/fused/fused.h"
+#include "heed/kernels/cpu/attend.h"
 
 namespace heed::bench {
 
 /// The machine and its measured limits, on the processor that this thread is pinned to.
 struct Machine {
   std::vector<int> cores;  // one processor of each core; the thread runs on the first
-  std::vector<std::string> sets = kernels::fused::instruction_sets();
-  std::string set = kernels::fused::instruction_set();
+  std::vector<std::string> sets = kernels::cpu::instruction_sets();
+  std::string set = kernels::cpu::instruction_set();
   std::string isa = std::getenv("HEED_ISA") ? std::getenv("HEED_ISA") : "";
   Blas blas = blas_in_use();
   double load = 0;                                    // average of the last minute

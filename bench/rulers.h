@@ -66,7 +66,7 @@ inline void fma_portable(int64_t rounds) {  // four lanes, with the multiply-add
   asm volatile("" : : "r"(x) : "memory");
 }
 
-/// Multiply-adds of one instruction set, named as in kernels/fused.
+/// Multiply-adds of one instruction set, named as in kernels/cpu.
 struct Fma {
   std::string set;
   double flops = 0;  // of one round

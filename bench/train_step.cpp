@@ -231,7 +231,7 @@ Race run_race(bool full) {
   Race race("train_step", "a training step, additive + softmax, embedding 256, encoder 512, state 512, 8000 words, " +
                               std::to_string(some.size()) + " batches of 64 sentences, " + std::to_string(tokens) +
                               " words, float, " + std::to_string(kThreads) + " threads");
-  race.running_on = kernels::fused::instruction_set();
+  race.running_on = kernels::cpu::instruction_set();
   const std::vector<std::pair<std::string, Path>> paths{{"heed", Path::fastest}, {"composed", Path::composed}};
   std::vector<std::unique_ptr<Training>> trainings;
   std::vector<std::vector<Looking>> looking;

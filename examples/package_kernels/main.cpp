@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "heed/base/version.h"
-#include "heed/kernels/fused/fused.h"
+#include "heed/kernels/cpu/attend.h"
 #include "heed/kernels/reference/reference.h"
 
 namespace {
@@ -31,11 +31,11 @@ struct Fused {
 };
 
 Fused by_kernels() {
-  namespace fused = heed::kernels::fused;
+  namespace cpu = heed::kernels::cpu;
   const std::vector<float> query{1, 0}, keys{0, 5, std::log(3.0F), 7}, values{0, 4};
-  std::vector<fused::RowStats<float>> rows(1);  // statistics of each query, for backward and report
+  std::vector<cpu::RowStats<float>> rows(1);  // statistics of each query, for backward and report
   Fused found;
-  fused::Problem<float> problem;
+  cpu::Problem<float> problem;
   problem.queries = 1;
   problem.keys = 2;
   problem.width = 2;
@@ -45,13 +45,13 @@ Fused by_kernels() {
   problem.values = {values.data(), 2, 2, 1};
   problem.context = &found.context;
   problem.rows = rows.data();
-  fused::forward(problem);  // an optional second argument runs tasks on the threads of the caller
+  cpu::forward(problem);  // an optional second argument runs tasks on the threads of the caller
 
   const float one = 1;
-  fused::Gradients<float> grads;
+  cpu::Gradients<float> grads;
   grads.context = &one;
   grads.values = found.of_values.data();
-  fused::backward(problem, grads);
+  cpu::backward(problem, grads);
   return found;
 }
 
@@ -62,7 +62,7 @@ int main() {
   const Fused kernels = by_kernels();
   std::printf("heed %s, context %.6f by the definition, %.6f by the %s kernels, expected 3; weights %.2f %.2f\n",
               heed::kVersion.data(), definition, static_cast<double>(kernels.context),
-              heed::kernels::fused::instruction_set().c_str(), static_cast<double>(kernels.of_values[0]),
+              heed::kernels::cpu::instruction_set().c_str(), static_cast<double>(kernels.of_values[0]),
               static_cast<double>(kernels.of_values[1]));
   const bool right = std::abs(definition - 3) < 1e-12 && std::abs(kernels.context - 3) < 1e-5F &&
                      std::abs(kernels.of_values[1] - 0.75F) < 1e-6F;

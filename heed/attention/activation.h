@@ -9,7 +9,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/spec.h"
-#include "heed/kernels/fused/problem.h"
+#include "heed/kernels/cpu/problem.h"
 
 namespace heed {
 
@@ -32,8 +32,8 @@ class Activation {
   }
 
   /// The same activation as the kernels' enum.
-  kernels::fused::Activation in_kernels() const {
-    using Kind = kernels::fused::Activation;
+  kernels::cpu::Activation in_kernels() const {
+    using Kind = kernels::cpu::Activation;
     if (name_ == "tanh") return Kind::tanh;
     if (name_ == "relu") return Kind::relu;
     if (name_ == "sigmoid") return Kind::sigmoid;

@@ -75,7 +75,7 @@ Tensor one_prepared_key(const Checked& c, const Mechanism& mechanism) {
 }
 
 Plan fused_plan(const Checked& c, const Mechanism& mechanism) {
-  constexpr int64_t kRowBytes = sizeof(kernels::fused::RowStats<float>);  // saved for backward
+  constexpr int64_t kRowBytes = sizeof(kernels::cpu::RowStats<float>);  // saved for backward
   Plan plan;
   plan.path = Path::fused;
   plan.kernel = kernel_name(mechanism, c.query.scalar_type());

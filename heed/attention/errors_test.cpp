@@ -2,7 +2,7 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/testing.h"
-#include "heed/kernels/fused/fused.h"
+#include "heed/kernels/cpu/attend.h"
 
 namespace heed::testing {
 namespace {
@@ -198,7 +198,7 @@ TEST(Plans, TakeAKernelWhereThereIsOne) {
   const auto x = at::randn({1, 6, 8});
   const Plan plan = why(x, x, x);
   EXPECT_EQ(plan.path, Path::fused);
-  EXPECT_EQ(plan.kernel, kernels::fused::instruction_set() + ": dot x softmax");
+  EXPECT_EQ(plan.kernel, kernels::cpu::instruction_set() + ": dot x softmax");
   EXPECT_NE(plan.to_string().find("fused: kernel " + plan.kernel), std::string::npos) << plan.to_string();
   EXPECT_NE(plan.to_string().find("not composed: slower"), std::string::npos) << plan.to_string();
   EXPECT_EQ(attend(x, x, x).plan.kernel, plan.kernel);

@@ -10,13 +10,13 @@
 #include "heed/attention/slots.h"
 #include "heed/bridge/parallel.h"
 #include "heed/bridge/recompute.h"
-#include "heed/kernels/fused/fused.h"
-#include "heed/kernels/fused/multi.h"
+#include "heed/kernels/cpu/attend.h"
+#include "heed/kernels/cpu/multi/attend.h"
 
 namespace heed {
 namespace {
 
-namespace fused = kernels::fused;
+namespace cpu = kernels::cpu;
 
 /// Kernel arguments of the parts, computed from the slots.
 struct Tiled {
@@ -110,12 +110,12 @@ T* pointer(const Tensor& x) {
   return x.defined() ? static_cast<T*>(x.data_ptr()) : nullptr;
 }
 template <typename T>
-fused::Rows<T> rows_of(const Tensor& x) {  // [B, H, L, D]
-  return x.defined() ? fused::Rows<T>{pointer<T>(x), x.stride(0), x.stride(1), x.stride(2)} : fused::Rows<T>{};
+cpu::Rows<T> rows_of(const Tensor& x) {  // [B, H, L, D]
+  return x.defined() ? cpu::Rows<T>{pointer<T>(x), x.stride(0), x.stride(1), x.stride(2)} : cpu::Rows<T>{};
 }
 /// x [B|1, H|1, Lq|1, Lk|1]; axes of size 1 broadcast.
 template <typename T>
-fused::Grid<T> grid_of(const Tensor& x) {
+cpu::Grid<T> grid_of(const Tensor& x) {
   if (!x.defined()) return {};
   const auto stride = [&](int64_t axis) { return x.size(axis) == 1 ? 0 : x.stride(axis); };
   return {pointer<T>(x), stride(0), stride(1), stride(2), stride(3)};
@@ -200,12 +200,12 @@ class ForPairs {
     rows_.resize(static_cast<size_t>(p.batch * p.heads * p.queries));
     p.rows = rows_.data();
     p.context = pointer<Real>(out[kContext]);
-    using fused::AlignKind;
+    using cpu::AlignKind;
     const bool twice =
         p.align == AlignKind::sparsemax || p.align == AlignKind::entmax || p.align == AlignKind::straight_through;
     if (learns && twice) second_ = at::empty_like(out[kContext]);
     p.second = pointer<Real>(second_);
-    fused::forward(p, on_torch_threads);
+    cpu::forward(p, on_torch_threads);
     report(work, p, out);
     if (!learns) rows_.clear();
   }
@@ -216,17 +216,17 @@ class ForPairs {
     p.rows = rows_.data();
     p.context = pointer<Real>(context);
     p.second = pointer<Real>(second_);
-    fused::Gradients<Real> g;
+    cpu::Gradients<Real> g;
     hand_over<Real>(given, grads, g);
     g.log_probability = pointer<const Real>(given[kLogProbability]);
     g.position = pointer<Real>(grads.position);
-    fused::backward(p, g, on_torch_threads);
+    cpu::backward(p, g, on_torch_threads);
   }
 
  private:
-  static fused::Problem<Real> problem(const Work& work, const Tiled& t, const Read& r) {
+  static cpu::Problem<Real> problem(const Work& work, const Tiled& t, const Read& r) {
     const auto real = [](double x) { return static_cast<Real>(x); };
-    fused::Problem<Real> p;
+    cpu::Problem<Real> p;
     hand_over<Real>(work, t, r, p);
     p.value_width = r.values.size(3);
     p.score = t.score.kind;
@@ -249,11 +249,11 @@ class ForPairs {
   }
 
   /// Computes the requested outputs, with W = 1.
-  static void report(const Work& work, const fused::Problem<Real>& p, Tensors& out) {
+  static void report(const Work& work, const cpu::Problem<Real>& p, Tensors& out) {
     const Outputs& outputs = work.call.outputs;
     const auto options = out[kContext].options();
     const auto count = [](const std::vector<int64_t>& some) { return static_cast<int64_t>(some.size()); };
-    fused::RequestedOutputs<Real> w;
+    cpu::RequestedOutputs<Real> w;
     bool any = false;
     const auto buffer = [&](Out which, at::IntArrayRef shape) {
       any = true;
@@ -285,10 +285,10 @@ class ForPairs {
       w.links = pointer<const int64_t>(links);
       w.link_log_weights = buffer(kLinks, {w.link_count, 1});
     }
-    if (any) fused::report(p, w, on_torch_threads);
+    if (any) cpu::report(p, w, on_torch_threads);
   }
 
-  std::vector<fused::RowStats<Real>> rows_;
+  std::vector<cpu::RowStats<Real>> rows_;
   Tensor second_;
 };
 
@@ -304,7 +304,7 @@ class ForChannels {
     p.top = pointer<Real>(top_);
     p.sum = pointer<Real>(sum_);
     if (work.call.outputs.lse) p.lse = pointer<Real>(out[kLse] = at::empty_like(out[kContext]));
-    fused::multi_forward(p, on_torch_threads);
+    cpu::multi_forward(p, on_torch_threads);
     if (!learns) top_ = sum_ = Tensor();
   }
 
@@ -316,14 +316,14 @@ class ForChannels {
     p.sum = pointer<Real>(sum_);
     Tensors all = given;
     if (!all[kContext].defined()) all[kContext] = at::zeros_like(context);
-    fused::MultiGradients<Real> g;
+    cpu::MultiGradients<Real> g;
     hand_over<Real>(all, grads, g);
-    fused::multi_backward(p, g, on_torch_threads);
+    cpu::multi_backward(p, g, on_torch_threads);
   }
 
  private:
-  static fused::MultiProblem<Real> problem(const Work& work, const Tiled& t, const Read& r) {
-    fused::MultiProblem<Real> p;
+  static cpu::MultiProblem<Real> problem(const Work& work, const Tiled& t, const Read& r) {
+    cpu::MultiProblem<Real> p;
     hand_over<Real>(work, t, r, p);
     p.channels = r.values.size(3);
     return p;
@@ -387,7 +387,7 @@ class Fused final : public OwnBackward {
       const at::AutoGradMode on(true);
       t = tiled(work_, own);
     }
-    const bool drawn = t.align.kind == fused::AlignKind::hard && !given[kLogProbability].defined();
+    const bool drawn = t.align.kind == cpu::AlignKind::hard && !given[kLogProbability].defined();
     const InputGradients grads = requested_gradients(t, own, !t.align.constant && !drawn);
     if (!grads.any()) return result;
     kernels_.backward(work_, t, read_of(work_, t, own), context_, gradients_in, grads);
@@ -487,8 +487,8 @@ std::string no_kernel(const Mechanism& mechanism, const Call& call, const Tensor
 
 std::string kernel_name(const Mechanism& mechanism, at::ScalarType type) {
   const auto d = mechanism.dimensionality();
-  return (type == at::kDouble ? "portable" : fused::instruction_set()) + ": " + mechanism.score().kernel(d).name +
-         " x " + mechanism.align().kernel(d).name;
+  return (type == at::kDouble ? "portable" : cpu::instruction_set()) + ": " + mechanism.score().kernel(d).name + " x " +
+         mechanism.align().kernel(d).name;
 }
 
 Attended run_fused(const Prepared& prepared, const Mechanism& mechanism, const Parameters& parameters,

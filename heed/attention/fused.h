@@ -1,4 +1,4 @@
-// Internal: runs a prepared call on the kernels of heed/kernels/fused, which never store the Lq x Lk scores.
+// Internal: runs a prepared call on the kernels of heed/kernels/cpu, which never store the Lq x Lk scores.
 
 #pragma once
 

@@ -5,18 +5,18 @@
 #include "heed/attention/attention.h"
 #include "heed/attention/testing.h"
 #include "heed/bridge/autocast.h"
-#include "heed/kernels/fused/fused.h"
+#include "heed/kernels/cpu/attend.h"
 
 namespace heed::testing {
 namespace {
 
-namespace fused = kernels::fused;
+namespace cpu = kernels::cpu;
 
 class EveryKernel : public ::testing::TestWithParam<std::string> {
  protected:
-  ~EveryKernel() override { fused::use_instruction_set(before_); }
+  ~EveryKernel() override { cpu::use_instruction_set(before_); }
   std::string to_string() const { return GetParam(); }
-  const std::string before_ = fused::instruction_set();
+  const std::string before_ = cpu::instruction_set();
 };
 
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryKernel, ::testing::ValuesIn(every_mechanism_with_a_kernel()), test_name);
@@ -90,9 +90,9 @@ TEST_P(EveryKernel, AgreesInFloatOnEveryInstructionSet) {
     auto c = many ? long_case(to_string(), floats) : make_case(to_string(), "keep", {}, /*biased=*/true, floats);
     c.call.outputs = what_kernels_differentiate(c.mechanism);
     const auto expected = run(in_double(c), Path::composed);
-    for (const auto& set : fused::instruction_sets()) {
+    for (const auto& set : cpu::instruction_sets()) {
       SCOPED_TRACE(set + (many ? ", many" : ", few"));
-      fused::use_instruction_set(set);
+      cpu::use_instruction_set(set);
       const auto ours = run(c, Path::fused);
       EXPECT_EQ(ours.attended.plan.kernel.rfind(set + ":", 0), 0U) << ours.attended.plan.kernel;
       expect_same(c, ours, expected, 2e-5);

@@ -5,13 +5,13 @@
 
 #include "heed/attention/graph_steps.h"
 #include "heed/bridge/autocast.h"
-#include "heed/kernels/graph/edges.h"
+#include "heed/kernels/cpu/graph/edges.h"
 
 namespace heed {
 
 struct Graph::EdgeOrder {
   Tensor edges, connected;
-  kernels::graph::Edges sorted;
+  kernels::cpu::graph::Edges sorted;
   mutable std::once_flag blocked, looped;
   mutable DegreeBlocks blocks;
   mutable std::shared_ptr<const EdgeOrder> loops;  // null if every node has a self loop
@@ -25,7 +25,7 @@ Graph::Graph(const Tensor& edges, int64_t nodes) {
   held->edges = edges.detach().to(at::kCPU).contiguous().clone();
   const auto* from = held->edges.data_ptr<int64_t>();
   const int64_t E = edges.size(1);
-  held->sorted = kernels::graph::sort_edges(from, from + E, E, nodes);
+  held->sorted = kernels::cpu::graph::sort_edges(from, from + E, E, nodes);
   held->connected = at::zeros({nodes}, at::kBool).index_fill_(0, held->edges.flatten(), true);
   held_ = std::move(held);
 }
@@ -54,7 +54,7 @@ const Tensor& Graph::edges() const {
 const Tensor& Graph::connected() const {
   return held_->connected;
 }
-const kernels::graph::Edges& Graph::sorted() const {
+const kernels::cpu::graph::Edges& Graph::sorted() const {
   return held_->sorted;
 }
 Tensor Graph::order() const {

@@ -19,7 +19,7 @@
 
 namespace heed {
 
-namespace kernels::graph {
+namespace kernels::cpu::graph {
 struct Edges;
 }
 struct DegreeBlocks;
@@ -39,7 +39,7 @@ class Graph {
   /// bool [N]: whether any edge enters or leaves the node.
   const Tensor& connected() const;
 
-  const kernels::graph::Edges& sorted() const;
+  const kernels::cpu::graph::Edges& sorted() const;
   /// int64 [E]: sorted edge e is edge order()[e] of edges(). position() is the inverse permutation.
   Tensor order() const;
   Tensor position() const;

@@ -6,11 +6,11 @@
 
 #include "heed/bridge/parallel.h"
 #include "heed/bridge/recompute.h"
-#include "heed/kernels/graph/graph.h"
+#include "heed/kernels/cpu/graph/attend.h"
 
 namespace heed {
 
-namespace kernel = kernels::graph;
+namespace kernel = kernels::cpu::graph;
 
 DegreeBlocks degree_blocks(const kernel::Edges& edges) {
   const auto at = [](int64_t i) { return static_cast<size_t>(i); };

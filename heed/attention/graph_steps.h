@@ -22,7 +22,7 @@ struct DegreeBlocks {
   Tensor empty;  // bool [S, 1]: whether the slot is empty
   Tensor slot;   // int64 [E]: the slot of each edge
 };
-DegreeBlocks degree_blocks(const kernels::graph::Edges& edges);
+DegreeBlocks degree_blocks(const kernels::cpu::graph::Edges& edges);
 
 namespace graph_steps {
 

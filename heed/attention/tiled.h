@@ -1,4 +1,4 @@
-// Arguments that a part passes to a kernel (heed/kernels/fused). They are computed with torch operations, so that the
+// Arguments that a part passes to a kernel (heed/kernels/cpu). They are computed with torch operations, so that the
 // gradients a kernel returns propagate to parameters and inputs.
 
 #pragma once
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "heed/attention/parameters.h"
-#include "heed/kernels/fused/problem.h"
+#include "heed/kernels/cpu/problem.h"
 
 namespace heed {
 
@@ -23,15 +23,15 @@ inline Kernel single_kernel(Dimensionality d, const std::string& name) {
 }
 
 struct TiledScore {
-  kernels::fused::ScoreKind kind = kernels::fused::ScoreKind::dot;
-  kernels::fused::Activation activation = kernels::fused::Activation::identity;
+  kernels::cpu::ScoreKind kind = kernels::cpu::ScoreKind::dot;
+  kernels::cpu::Activation activation = kernels::cpu::Activation::identity;
   double scale = 1;        // multiplies the scores, in addition to Call::scale
   Tensor query{}, keys{};  // [B, H, Lq, D], [B, Hk or H, Lk, D]; keys undefined: the score does not depend on them
   Tensor to_scores{};      // w, [D] or [H, D]; multi-dimensional [W, D] or [H, W, D]; undefined: elementwise
 };
 
 struct TiledAlignment {
-  kernels::fused::AlignKind kind = kernels::fused::AlignKind::softmax;
+  kernels::cpu::AlignKind kind = kernels::cpu::AlignKind::softmax;
   double theta = 0, alpha = 2;             // of threshold; of entmax
   int64_t k = 0;                           // of top_k
   bool renorm = false, keep_best = false;  // of threshold and top_k
@@ -40,7 +40,7 @@ struct TiledAlignment {
   bool constant = false;                   // the scores get no gradient
   Tensor center{};  // int64, broadcasts to [B, H, Lq]: masks keys further than `reach` from it; undefined: none
   int64_t reach = 0;
-  kernels::fused::Gauss gauss = kernels::fused::Gauss::none;
+  kernels::cpu::Gauss gauss = kernels::cpu::Gauss::none;
   double sigma = 1;
   Tensor position{};  // mean of the Gaussian, [B, H, Lq]
 };

@@ -14,7 +14,7 @@
 #include "heed/base/version.h"
 #include "heed/bridge/machine.h"
 #include "heed/bridge/threads.h"
-#include "heed/kernels/fused/fused.h"
+#include "heed/kernels/cpu/attend.h"
 
 namespace heed::cli {
 namespace {
@@ -22,19 +22,18 @@ namespace {
 /// In the order of the output.
 nlohmann::ordered_json facts() {
   const Blas blas = blas_in_use();
-  return {
-      {"version", kVersion},
-      {"commit", commit()},
-      {"compiler", compiler()},
-      {"torch", TORCH_VERSION},
-      {"threads", at::get_num_threads()},
-      {"processors", threads_from_affinity()},
-      {"blas", {{"name", blas.name}, {"threads", blas.threads}, {"warning", blas.warning()}}},
-      {"cpu", {{"model", cpu_model()}, {"instruction_sets", instruction_sets()}}},
-      {"kernels", {{"in_use", kernels::fused::instruction_set()}, {"available", kernels::fused::instruction_sets()}}},
-      {"cuda_devices", torch::cuda::device_count()},
-      {"scores", Catalogue<Score>::names().size()},
-      {"alignments", Catalogue<Alignment>::names().size()}};
+  return {{"version", kVersion},
+          {"commit", commit()},
+          {"compiler", compiler()},
+          {"torch", TORCH_VERSION},
+          {"threads", at::get_num_threads()},
+          {"processors", threads_from_affinity()},
+          {"blas", {{"name", blas.name}, {"threads", blas.threads}, {"warning", blas.warning()}}},
+          {"cpu", {{"model", cpu_model()}, {"instruction_sets", instruction_sets()}}},
+          {"kernels", {{"in_use", kernels::cpu::instruction_set()}, {"available", kernels::cpu::instruction_sets()}}},
+          {"cuda_devices", torch::cuda::device_count()},
+          {"scores", Catalogue<Score>::names().size()},
+          {"alignments", Catalogue<Alignment>::names().size()}};
 }
 
 void print_words(std::ostream& out, const nlohmann::ordered_json& all) {

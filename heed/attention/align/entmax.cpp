@@ -55,7 +55,7 @@ class Entmax final : public Alignment {
     return single_kernel(d, "entmax");
   }
   TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::fused::AlignKind::entmax, .alpha = alpha_};
+    return {.kind = kernels::cpu::AlignKind::entmax, .alpha = alpha_};
   }
 
  private:

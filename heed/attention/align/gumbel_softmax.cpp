@@ -24,7 +24,7 @@ class GumbelSoftmax final : public Alignment {
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "softmax"); }
   TiledAlignment tiled(const Parameters&, const Scored& in) const override {
-    using kernels::fused::AlignKind;
+    using kernels::cpu::AlignKind;
     if (!in.draw.sample) return {.kind = AlignKind::straight_through, .constant = true};
     return {.kind = AlignKind::softmax, .perturb = true, .temperature = temperature_};
   }

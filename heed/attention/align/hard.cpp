@@ -27,7 +27,7 @@ class Hard final : public Alignment {
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "hard"); }
   TiledAlignment tiled(const Parameters&, const Scored& in) const override {
-    return {.kind = kernels::fused::AlignKind::hard, .perturb = in.draw.sample};
+    return {.kind = kernels::cpu::AlignKind::hard, .perturb = in.draw.sample};
   }
 
   Offers offers() const override { return {.log_probability = true, .draws = true}; }

@@ -14,7 +14,7 @@ class Identity final : public Alignment {
   Aligned align(const Parameters&, const Scored& in) const override { return {.weights = in.scores}; }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "identity"); }
   TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::fused::AlignKind::identity};
+    return {.kind = kernels::cpu::AlignKind::identity};
   }
   Offers offers() const override { return {.entropy = false, .log_weights = false, .compares = false}; }
 };

@@ -45,7 +45,7 @@ class LocalP final : public Alignment {
 
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "softmax"); }
   TiledAlignment tiled(const Parameters&, const Scored& in) const override {
-    using kernels::fused::Gauss;
+    using kernels::cpu::Gauss;
     const auto row = [](const Tensor& x) { return x.squeeze(-1).squeeze(-1); };  // [B, H, Lq]
     const auto position = this->position(in);
     // For a position of NaN the window contains no key.

@@ -15,7 +15,7 @@ class Sigmoid final : public Alignment {
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "sigmoid"); }
   TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::fused::AlignKind::sigmoid};
+    return {.kind = kernels::cpu::AlignKind::sigmoid};
   }
   Offers offers() const override { return {.entropy = false, .compares = false}; }
 };

@@ -11,7 +11,7 @@ class Softmax final : public Alignment {
   Aligned align(const Parameters&, const Scored& in) const override { return normalized(in.scores, in.keep); }
   Kernel kernel(Dimensionality) const override { return {.name = "softmax"}; }
   TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::fused::AlignKind::softmax};
+    return {.kind = kernels::cpu::AlignKind::softmax};
   }
   Offers offers() const override { return {.lse = true}; }
 };

@@ -33,7 +33,7 @@ class Sparsemax final : public Alignment {
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "sparsemax"); }
   TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::fused::AlignKind::sparsemax};
+    return {.kind = kernels::cpu::AlignKind::sparsemax};
   }
 };
 

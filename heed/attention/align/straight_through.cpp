@@ -26,8 +26,7 @@ class StraightThrough final : public Alignment {
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "straight_through"); }
   TiledAlignment tiled(const Parameters&, const Scored& in) const override {
-    return {
-        .kind = kernels::fused::AlignKind::straight_through, .perturb = in.draw.sample, .temperature = temperature_};
+    return {.kind = kernels::cpu::AlignKind::straight_through, .perturb = in.draw.sample, .temperature = temperature_};
   }
 
   Offers offers() const override { return {.draws = true}; }

@@ -31,7 +31,7 @@ class Threshold final : public Alignment {
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "threshold"); }
   TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::fused::AlignKind::threshold, .theta = theta_, .renorm = renorm_, .keep_best = keep_best_};
+    return {.kind = kernels::cpu::AlignKind::threshold, .theta = theta_, .renorm = renorm_, .keep_best = keep_best_};
   }
   Offers offers() const override { return {.lse = true}; }
 

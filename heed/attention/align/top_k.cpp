@@ -26,7 +26,7 @@ class TopK final : public Alignment {
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "top_k"); }
   TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::fused::AlignKind::top_k, .k = k_, .renorm = renorm_};
+    return {.kind = kernels::cpu::AlignKind::top_k, .k = k_, .renorm = renorm_};
   }
   Offers offers() const override { return {.lse = true}; }
 

@@ -32,7 +32,7 @@ class Euclidean final : public Score {
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, root_ ? "distance" : "squared_distance"); }
   TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
-    using kernels::fused::ScoreKind;
+    using kernels::cpu::ScoreKind;
     return {.kind = root_ ? ScoreKind::distance : ScoreKind::squared_distance, .query = query, .keys = keys};
   }
   int64_t floats_per_pair(const Tensor& keys) const override { return 4 * keys.size(-1); }

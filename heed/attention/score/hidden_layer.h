@@ -29,7 +29,7 @@ class HiddenLayer : public Score {
     return {.name = heed::to_string(d)};
   }
   TiledScore tiled(const Parameters& p, const Tensor& query, const Tensor& keys) const final {
-    using kernels::fused::ScoreKind;
+    using kernels::cpu::ScoreKind;
     TiledScore all{.kind = factors() ? ScoreKind::additive : ScoreKind::hidden,
                    .activation = act_.in_kernels(),
                    .query = query,
@@ -53,7 +53,7 @@ class HiddenLayer : public Score {
 
  private:
   /// tanh(q + k) = 1 - 2 / (1 + exp(2 q) exp(2 k)): one exponential per query and per key instead of one per pair.
-  bool factors() const { return act_.in_kernels() == kernels::fused::Activation::tanh; }
+  bool factors() const { return act_.in_kernels() == kernels::cpu::Activation::tanh; }
 
   static constexpr double kBound = 5;  // as in the paper
   static bool elementwise(const Sizes& s) { return s.dimensionality == Dimensionality::elementwise; }

@@ -34,7 +34,7 @@ class Location final : public Score {
   }
   Kernel kernel(Dimensionality d) const override { return single_kernel(d, "table"); }
   TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
-    return {.kind = kernels::fused::ScoreKind::table, .query = query.narrow(-1, 0, std::min(keys.size(-2), max_))};
+    return {.kind = kernels::cpu::ScoreKind::table, .query = query.narrow(-1, 0, std::min(keys.size(-2), max_))};
   }
 
   bool positional() const override { return true; }
