@@ -1,5 +1,6 @@
 #include "heed/models/translate/attention_map.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "heed/base/check.h"
@@ -99,7 +100,9 @@ class AttentionMapper {
           "damaged, or its training diverged");
     if (choice_.kind != AttentionKind::cross) return weights;
     const auto tokens = static_cast<int64_t>(pair.target.ids.size());
-    weights = weights.narrow(0, model_.shifts_alignment() ? 1 : 0, tokens);  // without the step that writes </s>
+    // align_shift belongs to the layer that aligns: its weights of the next step show what a word comes from.
+    const bool shifted = model_.shifts_alignment() && map.layer == aligning_layer(steps);
+    weights = weights.narrow(0, shifted ? 1 : 0, tokens);  // without the step that writes </s>
     if (model_.attention().has_weights()) return weights;
     const auto keys = static_cast<int64_t>(pair.source.ids.size()) + 1;
     return at::full({tokens, keys}, 1.0 / static_cast<double>(keys), weights.options());
@@ -110,11 +113,16 @@ class AttentionMapper {
     map.layers = std::ssize(names);
     check(choice_.layer >= 0 && choice_.layer <= map.layers, "attend: got layer ", choice_.layer, ", expected 1 to ",
           map.layers);
-    map.layer = choice_.layer > 0 ? choice_.layer : map.layers;
-    if (choice_.layer == 0 && choice_.kind == AttentionKind::cross)
-      for (int64_t i = 0; i < map.layers; ++i)
-        if (names[static_cast<size_t>(i)] == "decoder." + model_.aligning_step()) map.layer = i + 1;
+    const bool cross = choice_.kind == AttentionKind::cross;
+    map.layer = choice_.layer > 0 ? choice_.layer : cross ? aligning_layer(steps) : map.layers;
     return model_.head_weights(steps, names[static_cast<size_t>(map.layer) - 1]);
+  }
+
+  /// The layer of cross-attention that makes links, counted from 1; the last if the model names none.
+  int64_t aligning_layer(const Steps& steps) const {
+    const auto names = layers_of(steps, AttentionKind::cross);
+    const auto found = std::find(names.begin(), names.end(), "decoder." + model_.aligning_step());
+    return found == names.end() ? std::ssize(names) : found - names.begin() + 1;
   }
 
   static WeightRows rows_of(const Tensor& given) {

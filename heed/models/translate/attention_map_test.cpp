@@ -23,7 +23,7 @@ constexpr const char *kTransformer =
                      *kRecurrentModel = "{embedding: {dim: 8}, features: {dim: 8}, query: {state_dim: 8}}",
                      *kRecurrentHeads =
                          "{embedding: {dim: 8}, features: {dim: 8}, query: {state_dim: 8}, "
-                         "attention: {words: scaled_dot + softmax, num_heads: 2}}";
+                         "attention: {mechanism: scaled_dot + softmax, num_heads: 2}}";
 
 /// Not trained.
 Translator untrained(const std::string& model, const std::string& tokenizer = "words") {
@@ -178,6 +178,19 @@ TEST(AttentionMap, OfCrossAttentionIsWhatEachStepAttendsTo) {
           EXPECT_NEAR(map.weights[t][s], row[static_cast<int64_t>(s)].item<double>(), 1e-5);
       }
     }
+}
+
+// align_shift belongs to the layer that makes links, here the second; other layers show what each step attends to.
+TEST(AttentionMap, ShiftsOnlyTheLayerThatAligns) {
+  std::string shifted_model = kTransformer;
+  shifted_model.replace(shifted_model.find("num_layers: 3"), 13, "num_layers: 3, align_shift: true");
+  Translator plain = untrained(kTransformer), shifted = untrained(shifted_model);
+  EXPECT_EQ(map_of(shifted).layer, 2);
+  for (const int64_t layer : {1, 3})
+    expect_equal(map_of(shifted, {.layer = layer}).weights, map_of(plain, {.layer = layer}).weights);
+  const auto now = map_of(plain, {.layer = 2}).weights, next = map_of(shifted, {.layer = 2}).weights;
+  expect_equal({next.begin(), next.end() - 1}, {now.begin() + 1, now.end()});
+  EXPECT_GT(std::abs(now[0][0] - next[0][0]), 1e-4) << "steps must differ for this to test anything";
 }
 
 TEST(AttentionMap, HasAColumnForEachWordWhateverItsTokens) {
