@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 #include <dirent.h>
 #include <memory>
 #include <set>
@@ -14,6 +13,8 @@
 #include "heed/base/nearest.h"
 #include "heed/base/shell.h"
 #include "heed/data/file.h"
+#include "heed/data/runs.h"
+#include "heed/data/safetensors.h"
 
 namespace heed::cli {
 namespace {
@@ -29,10 +30,6 @@ std::vector<std::string> folders_in(const std::string& folder) {
     if (entry->d_name[0] != '.' && is_folder(folder + "/" + entry->d_name)) names.emplace_back(entry->d_name);
   std::sort(names.begin(), names.end());
   return names;
-}
-
-bool is_run(const std::string& folder) {
-  return exists(folder + "/recipe.yaml") && exists(folder + "/config.json");
 }
 
 void add_runs(const std::string& folder, int depth, std::vector<std::string>& all) {
@@ -81,39 +78,40 @@ std::string mechanism_of(const Json& config) {
   return !kind.empty() && kind != "mechanism" ? kind : score.empty() || align.empty() ? "" : score + " + " + align;
 }
 
-/// Speed, time and best dev figures of a run that has not finished. The last line may be incomplete.
+/// Time and best dev figures of a run that has not finished. The last line may be incomplete.
 void add_metrics(RunSummary& run, const std::string& path) {
   if (!exists(path)) return;
-  double tokens = 0;
   std::istringstream lines(read_file(path));
   for (std::string line; std::getline(lines, line);) {
     const Json metrics = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     if (!metrics.is_object()) continue;
     run.step = number_in(metrics, "step");
     run.seconds = number_in(metrics, "seconds");
-    tokens += number_in(metrics, "tokens").value_or(0);
     const auto bleu = number_in(metrics, "dev_bleu");
     if (!bleu || (run.figures.count("dev bleu") > 0 && *bleu <= run.figures["dev bleu"])) continue;
     run.figures["dev bleu"] = *bleu;
     if (const auto perplexity = number_in(metrics, "dev_perplexity")) run.figures["dev perplexity"] = *perplexity;
   }
-  if (tokens > 0 && run.seconds.value_or(0) > 0) run.tokens_per_second = tokens / *run.seconds;
 }
 
 /// The training state in the header of a checkpoint; null if it cannot be read.
 Json checkpoint_state(const std::string& path) {
-  constexpr uint64_t kMaxHeader = 1 << 24;
   if (!exists(path)) return nullptr;
-  const InputFile file(path);
-  uint64_t length = 0;
-  if (file.size() < sizeof length) return nullptr;
-  file.read(&length, sizeof length, 0);
-  if (length > kMaxHeader || length > file.size() - sizeof length) return nullptr;
-  std::string header(length, ' ');
-  file.read(header.data(), length, sizeof length);
-  const Json content = Json::parse(header, nullptr, /*allow_exceptions=*/false);
-  if (!content.is_object() || !content.contains("__metadata__")) return nullptr;
-  return Json::parse(text_in(content["__metadata__"], "state"), nullptr, /*allow_exceptions=*/false);
+  try {
+    const Metadata metadata = SafetensorsFile(path).metadata();
+    const auto state = metadata.find("state");
+    return state == metadata.end() ? Json(nullptr) : Json::parse(state->second, nullptr, /*allow_exceptions=*/false);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+/// Tokens per second of the training steps alone, as in results.json: without validations and checkpoints.
+void add_speed(RunSummary& run, const Json& checkpoint) {
+  if (!checkpoint.is_object()) return;
+  const Json state = checkpoint.value("train_state", Json());
+  const auto tokens = number_in(state, "tokens"), seconds = number_in(state, "step_seconds");
+  if (tokens && seconds && *seconds > 0) run.tokens_per_second = *tokens / *seconds;
 }
 
 std::string resume_command(const std::string& folder, const Json& state) {
@@ -170,15 +168,12 @@ RunSummary read_run_summary(const std::string& folder) {
   run.version = text_in(config, "heed");
   if (!results.is_null()) {
     add_results(run, results);
-    if (run.tokens_per_second) return run;
-    RunSummary measured;
-    add_metrics(measured, folder + "/metrics.jsonl");
-    run.tokens_per_second = measured.tokens_per_second;
     return run;
   }
   add_metrics(run, folder + "/metrics.jsonl");
   const Json checkpoint = checkpoint_state(folder + "/checkpoint.safetensors");
   run.parameters = number_in(checkpoint, "parameters");
+  add_speed(run, checkpoint);
   const std::string state = exists(folder + "/results.json") ? "results.json is damaged" : "no results.json yet";
   run.missing = state + (run.step ? ", figures up to step " + std::to_string(static_cast<int64_t>(*run.step)) : "") +
                 "; finish it: " + resume_command(folder, checkpoint);

@@ -91,7 +91,7 @@ TEST_F(Compare, ShowsAnUnfinishedRunAndHowToFinishIt) {
   EXPECT_EQ(runs[1].mechanism, "dot + softmax");
   EXPECT_EQ(runs[1].figures.at("dev bleu"), 30.0);
   EXPECT_EQ(runs[1].figures.at("dev perplexity"), 3.0);
-  EXPECT_EQ(runs[1].tokens_per_second, 500.0);
+  EXPECT_FALSE(runs[1].tokens_per_second);  // only a checkpoint knows the time of the steps alone
   EXPECT_EQ(runs[1].seconds, 3.0);
   EXPECT_TRUE(says(printed(runs), {"\na ", "\ngoing  dot + softmax",
                                    "\ngoing: no results.json yet, figures up to step 30; finish it: "}))
@@ -99,7 +99,8 @@ TEST_F(Compare, ShowsAnUnfinishedRunAndHowToFinishIt) {
 }
 
 TEST_F(Compare, ReadsTheStateOfACheckpoint) {
-  const std::string header = R"({"__metadata__":{"state":"{\"parameters\":1234,\"threads\":3}"}})";
+  const std::string header =
+      R"({"__metadata__":{"state":"{\"parameters\":1234,\"threads\":3,\"train_state\":{\"tokens\":600,\"step_seconds\":4}}"}})";
   std::string bytes(8, '\0');
   bytes[0] = static_cast<char>(header.size());
   make_run("going", {{"checkpoint.safetensors", bytes + header}});
@@ -107,6 +108,7 @@ TEST_F(Compare, ReadsTheStateOfACheckpoint) {
   make_run("short", {{"checkpoint.safetensors", "abc"}});
   const auto runs = read({"going", "torn", "short"});
   EXPECT_EQ(runs[0].parameters, 1234.0);
+  EXPECT_EQ(runs[0].tokens_per_second, 150.0);
   EXPECT_TRUE(says(runs[0].missing, {"finish it: ", " --threads 3 train --resume "}));
   EXPECT_FALSE(runs[1].parameters || runs[2].parameters);
 }
