@@ -1,12 +1,14 @@
 #include "heed/attention/checked.h"
 
+#include <algorithm>
+
 #include "heed/kernels/reference/reference.h"
 
 namespace heed {
 namespace {
 
 /// Adds the head axis to keep, bias or uniforms if it is missing.
-Tensor with_heads(const std::string& what, const Tensor& x, int64_t axes) {
+Tensor with_heads(std::string_view what, const Tensor& x, int64_t axes) {
   if (!x.defined()) return x;
   check(x.dim() == axes || x.dim() == axes - 1, what, " is ", shape_of(x), ", expected ", axes - 1, " axes, or ", axes,
         " with heads");
@@ -17,6 +19,20 @@ std::string shown(const std::vector<int64_t>& shape) {
   std::vector<std::string> sizes;
   for (const int64_t size : shape) sizes.push_back(std::to_string(size));
   return "[" + joined(sizes) + "]";
+}
+
+/// Checks that counts are from 0 to `keys`. On a GPU, where reading them would wait for it, they are clamped.
+void check_range(Tensor& count, int64_t keys) {
+  if (!count.device().is_cpu()) {
+    count = count.clamp(0, keys);
+    return;
+  }
+  if (count.numel() == 0) return;
+  const Tensor dense = count.contiguous();
+  const auto* first = dense.data_ptr<int64_t>();
+  const auto [low, high] = std::minmax_element(first, first + dense.numel());
+  check(*low >= 0 && *high <= keys, "mask: key_count is from ", *low, " to ", *high, ", expected 0 to ", keys,
+        ", the number of keys");
 }
 
 void check_mask(Mask& mask, const CallSizes& s, const Tensor& like) {
@@ -34,9 +50,7 @@ void check_mask(Mask& mask, const CallSizes& s, const Tensor& like) {
     check(count.dim() == 1 && count.size(0) == s.rows, "mask: key_count is ", shape_of(count), ", expected [", s.rows,
           "]");
     check(count.device() == like.device(), "mask: key_count is on ", count.device(), ", the query on ", like.device());
-    const bool fine = s.rows == 0 || (count.min().item<int64_t>() >= 0 && count.max().item<int64_t>() <= s.keys);
-    check(fine, "mask: key_count is from ", s.rows ? count.min().item<int64_t>() : 0, " to ",
-          s.rows ? count.max().item<int64_t>() : 0, ", expected 0 to ", s.keys, ", the number of keys");
+    check_range(count, s.keys);
   }
   check(mask.left >= -1, "mask: left is ", mask.left, ", expected at least 0 (or -1, no limit)");
   check(mask.right >= -1, "mask: right is ", mask.right, ", expected at least 0 (or -1, no limit)");
@@ -85,8 +99,8 @@ void check_noise(Noise& noise, const Mechanism& mechanism, const CallSizes& s, c
     else
       noise.uniforms = with_heads("noise: uniforms", noise.uniforms, 5);
     const std::vector<int64_t> shape{s.rows, s.heads, s.queries, s.keys, s.width};
-    check(noise.uniforms.sizes() == at::IntArrayRef(shape), "noise: uniforms is ", shape_of(noise.uniforms),
-          ", expected ", shown(shape));
+    if (noise.uniforms.sizes() != at::IntArrayRef(shape))
+      fail("noise: uniforms is ", shape_of(noise.uniforms), ", expected ", shown(shape));
   }
   if (noise.uniforms.defined() && noise.uniforms.numel() > 0)
     check(noise.uniforms.min().item<double>() > 0 && noise.uniforms.max().item<double>() < 1,
@@ -133,7 +147,7 @@ void check_outputs(const Outputs& outputs, const Mechanism& mechanism, const Cal
 
 }  // namespace
 
-void check_like(const std::string& what, const Tensor& tensor, const Tensor& query) {
+void check_like(std::string_view what, const Tensor& tensor, const Tensor& query) {
   if (!tensor.defined()) return;
   check(tensor.scalar_type() == query.scalar_type(), what, " is ", tensor.scalar_type(), ", the query is ",
         query.scalar_type(), "; convert one of them");
@@ -141,11 +155,11 @@ void check_like(const std::string& what, const Tensor& tensor, const Tensor& que
         "; move one of them");
 }
 
-void check_spread(const std::string& what, const Tensor& tensor, const std::vector<int64_t>& shape) {
+void check_spread(std::string_view what, const Tensor& tensor, const std::vector<int64_t>& shape) {
   bool fine = tensor.dim() == static_cast<int64_t>(shape.size());
   for (size_t i = 0; fine && i < shape.size(); ++i)
     fine = tensor.size(static_cast<int64_t>(i)) == shape[i] || tensor.size(static_cast<int64_t>(i)) == 1;
-  check(fine, what, " is ", shape_of(tensor), ", expected ", shown(shape), ", or size 1 on axes that broadcast");
+  if (!fine) fail(what, " is ", shape_of(tensor), ", expected ", shown(shape), ", or size 1 on axes that broadcast");
 }
 
 Call check_extras(const Call& call, const Mechanism& mechanism, const CallSizes& sizes, const Tensor& like) {

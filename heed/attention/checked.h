@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <string_view>
+
 #include "heed/attention/call.h"
 #include "heed/attention/composed.h"
 #include "heed/attention/mechanism.h"
@@ -45,9 +47,9 @@ Attended run_plan(const Plan& plan, const Prepared& prepared, const Mechanism& m
 Attended without_axes(Attended result, const Mechanism& mechanism, bool heads);
 
 /// Checks that a tensor, if defined, has the type and device of the query.
-void check_like(const std::string& what, const Tensor& tensor, const Tensor& query);
+void check_like(std::string_view what, const Tensor& tensor, const Tensor& query);
 
 /// Checks that a tensor has this shape, up to axes of size 1.
-void check_spread(const std::string& what, const Tensor& tensor, const std::vector<int64_t>& shape);
+void check_spread(std::string_view what, const Tensor& tensor, const std::vector<int64_t>& shape);
 
 }  // namespace heed

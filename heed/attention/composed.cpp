@@ -87,8 +87,8 @@ Tensor at_links(const Aligned& a, const Tensor& keep, const Tensor& links) {
 }
 
 /// Checks the result of a part: a wrong shape could broadcast silently.
-void check_shape(const std::string& what, const Tensor& found, const std::vector<int64_t>& expected) {
-  check(found.sizes() == at::IntArrayRef(expected), what, shape_of(found),
+void check_shape(const std::string& part, const char* what, const Tensor& found, const std::vector<int64_t>& expected) {
+  check(found.sizes() == at::IntArrayRef(expected), part, what, shape_of(found),
         ", expected [B, H, Lq, Lk, W] = ", at::IntArrayRef(expected));
 }
 
@@ -100,7 +100,7 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
   const auto keys = repeat_heads(in[kKeys], H), values = repeat_heads(in[kValues], H);
   const auto raw = mechanism.score().score(p.of("score"), in[kQuery], keys);
   const std::vector<int64_t> expected{in[kQuery].size(0), H, count, range.keys, names.sizes().width()};
-  check_shape(mechanism.score_name() + ": scores are ", raw, expected);
+  check_shape(mechanism.score_name(), ": scores are ", raw, expected);
   const auto scores = biased(raw, call, range, in);
 
   const Mask mask = mask_from(call.mask, in);
@@ -124,7 +124,7 @@ Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
                                               .query_index = at::arange(first, first + count, index).view({-1, 1, 1}),
                                               .key_index = at::arange(range.keys, index).view({-1, 1}),
                                               .draw = {call.noise.sample, draws, in[kUniforms]}});
-  check_shape(mechanism.align_name() + ": weights are ", a.weights, expected);
+  check_shape(mechanism.align_name(), ": weights are ", a.weights, expected);
   a.weights = a.weights.masked_fill(gone, 0.0);
 
   const auto dead = keep.any(kKeyAxis).logical_not();

@@ -1,6 +1,9 @@
 #include "heed/attention/mechanism.h"
 
 #include <cmath>
+#include <functional>
+#include <map>
+#include <mutex>
 
 namespace heed {
 namespace {
@@ -22,41 +25,54 @@ Dimensionality dimensionality_of(const PartSpec& spec) {
 
 }  // namespace
 
-Mechanism::Mechanism() : Mechanism(parse_mechanism("scaled_dot + softmax")) {}
+Mechanism::Mechanism() : Mechanism(parse("scaled_dot + softmax")) {}
 
-Mechanism::Mechanism(MechanismSpec parts)
-    : parts_(std::move(parts)),
-      score_(Catalogue<Score>::make(parts_.score)),
-      align_(Catalogue<Alignment>::make(parts_.align)),
-      dimensionality_(dimensionality_of(parts_.dimensionality)) {
-  const std::string reason = score_->refuse(dimensionality_);
-  check(reason.empty(), "mechanism: ", parts_.score.to_string(), " has no form for ", heed::to_string(dimensionality_),
+Mechanism::Made::Made(MechanismSpec spec)
+    : parts(std::move(spec)),
+      score(Catalogue<Score>::make(parts.score)),
+      align(Catalogue<Alignment>::make(parts.align)),
+      dimensionality(dimensionality_of(parts.dimensionality)),
+      score_name("score/" + parts.score.name),
+      align_name("alignment/" + parts.align.name) {
+  const std::string reason = score->refuse(dimensionality);
+  check(reason.empty(), "mechanism: ", parts.score.to_string(), " has no form for ", heed::to_string(dimensionality),
         ": ", reason);
 }
 
 Mechanism Mechanism::parse(std::string_view spec) {
-  return Mechanism(parse_mechanism(spec));
+  constexpr size_t kMaxKnown = 1024;  // more specs than a program has; those after are parsed each time
+  static std::mutex one_at_a_time;
+  // Never destroyed: a part may come from a library that is unloaded before this one.
+  static auto& known = *new std::map<std::string, std::shared_ptr<const Made>, std::less<>>;
+  {
+    const std::lock_guard lock(one_at_a_time);
+    if (const auto found = known.find(spec); found != known.end()) return Mechanism(found->second);
+  }
+  auto made = std::make_shared<const Made>(parse_mechanism(spec));
+  const std::lock_guard lock(one_at_a_time);
+  if (known.size() < kMaxKnown) known.emplace(spec, made);
+  return Mechanism(std::move(made));
 }
 
 std::string Mechanism::to_string() const {
-  const bool single = dimensionality_ == Dimensionality::single;
-  return parts_.score.to_string() + " + " + parts_.align.to_string() +
-         (single ? "" : ", " + heed::to_string(dimensionality_));
+  const bool single = dimensionality() == Dimensionality::single;
+  return parts().score.to_string() + " + " + parts().align.to_string() +
+         (single ? "" : ", " + heed::to_string(dimensionality()));
 }
 
 std::string Mechanism::formula() const {
-  return "e = " + Catalogue<Score>::describe(parts_.score.name).formula +
-         ";  a_j = " + Catalogue<Alignment>::describe(parts_.align.name).formula;
+  return "e = " + Catalogue<Score>::describe(parts().score.name).formula +
+         ";  a_j = " + Catalogue<Alignment>::describe(parts().align.name).formula;
 }
 
 std::vector<ParameterSpec> Mechanism::parameters(Sizes sizes) const {
-  sizes.dimensionality = dimensionality_;
+  sizes.dimensionality = dimensionality();
   std::vector<ParameterSpec> all;
-  for (auto spec : score_->parameters(sizes)) {
+  for (auto spec : score().parameters(sizes)) {
     spec.name = "score." + spec.name;
     all.push_back(spec);
   }
-  for (auto spec : align_->parameters(sizes)) {
+  for (auto spec : align().parameters(sizes)) {
     spec.name = "align." + spec.name;
     all.push_back(spec);
   }

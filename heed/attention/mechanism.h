@@ -17,31 +17,37 @@ namespace heed {
 class Mechanism {
  public:
   Mechanism();  // scaled_dot + softmax
-  /// Throws Error for unknown parts and options, and for combinations that are not defined, with the reason.
+  /// Throws Error for unknown parts and options, and for combinations that are not defined, with the reason. A spec is
+  /// parsed once and then remembered, so that a call may parse its spec each time.
   static Mechanism parse(std::string_view spec);
 
   std::string to_string() const;  // the spec, "additive + entmax(1.5), multi"; parse() gives the same mechanism
   std::string formula() const;    // formulas of score and alignment
-  const MechanismSpec& parts() const { return parts_; }
+  const MechanismSpec& parts() const { return made_->parts; }
 
-  const Score& score() const { return *score_; }
-  const Alignment& align() const { return *align_; }
-  Dimensionality dimensionality() const { return dimensionality_; }
+  const Score& score() const { return *made_->score; }
+  const Alignment& align() const { return *made_->align; }
+  Dimensionality dimensionality() const { return made_->dimensionality; }
 
   /// Names of the parts in error messages: "score/additive", "alignment/entmax".
-  std::string score_name() const { return "score/" + parts_.score.name; }
-  std::string align_name() const { return "alignment/" + parts_.align.name; }
+  const std::string& score_name() const { return made_->score_name; }
+  const std::string& align_name() const { return made_->align_name; }
 
   /// Parameters of both parts for these sizes, named "score.*" and "align.*". sizes.dimensionality is ignored.
   std::vector<ParameterSpec> parameters(Sizes sizes) const;
 
  private:
-  explicit Mechanism(MechanismSpec parts);
+  struct Made {
+    explicit Made(MechanismSpec spec);
+    MechanismSpec parts;
+    std::shared_ptr<const Score> score;
+    std::shared_ptr<const Alignment> align;
+    Dimensionality dimensionality;
+    std::string score_name, align_name;
+  };
+  explicit Mechanism(std::shared_ptr<const Made> made) : made_(std::move(made)) {}
 
-  MechanismSpec parts_;
-  std::shared_ptr<const Score> score_;
-  std::shared_ptr<const Alignment> align_;
-  Dimensionality dimensionality_ = Dimensionality::single;
+  std::shared_ptr<const Made> made_;  // shared by all copies: parts have no state
 };
 
 /// One initialized float tensor for each spec, drawn from torch's generator.

@@ -26,6 +26,14 @@ bool fits(at::IntArrayRef shape, size_t first, const std::vector<int64_t>& decla
   return true;
 }
 
+[[noreturn]] void refuse_parameter(const std::string& part, const std::string& name,
+                                   const std::vector<ParameterSpec>& declared) {
+  std::vector<std::string> names;
+  for (const auto& spec : declared) names.push_back(spec.name);
+  fail(part, ": unknown parameter '", name, "'", suggestion(name, names),
+       names.empty() ? "; it has none" : "; expected " + joined(names));
+}
+
 }  // namespace
 
 std::string to_string(Dimensionality dimensionality) {
@@ -93,29 +101,27 @@ Tensor project(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return y.view(shape);
 }
 
-std::string shape_of(const Tensor& tensor) {
-  return tensor.defined() ? shown(tensor.sizes().vec()) : "undefined";
+std::ostream& operator<<(std::ostream& out, const ShapeText& shape) {
+  return out << (shape.tensor.defined() ? shown(shape.tensor.sizes().vec()) : "undefined");
 }
 
 int64_t check_parameters(const std::string& part, const std::vector<ParameterSpec>& declared, const Parameters& given,
                          int64_t heads, const Tensor& like) {
-  std::vector<std::string> names;
-  for (const auto& spec : declared) names.push_back(spec.name);
-  for (const auto& [name, tensor] : given) {
-    const bool known = std::find(names.begin(), names.end(), name) != names.end();
-    check(known, part, ": unknown parameter '", name, "'", suggestion(name, names),
-          names.empty() ? "; it has none" : "; expected " + joined(names));
+  for (const auto& item : given) {
+    const auto has_its_name = [&](const ParameterSpec& spec) { return spec.name == item.first; };
+    if (std::none_of(declared.begin(), declared.end(), has_its_name)) refuse_parameter(part, item.first, declared);
   }
   int64_t any = Sizes::kAny;
   for (const auto& spec : declared) {
     const Tensor tensor = given.get(spec.name);
-    check(tensor.defined(), part, ": parameter '", spec.name, "' ", shown(spec.shape), " is missing");
+    if (!tensor.defined()) fail(part, ": parameter '", spec.name, "' ", shown(spec.shape), " is missing");
     const bool per_head = tensor.dim() == static_cast<int64_t>(spec.shape.size()) + 1;
     const bool fine = per_head ? tensor.size(0) == heads && fits(tensor.sizes(), 1, spec.shape, any)
                                : fits(tensor.sizes(), 0, spec.shape, any);
-    check(fine, part, ": parameter '", spec.name, "' is ", shape_of(tensor), ", expected ", shown(spec.shape), " (or ",
-          shown(spec.shape, heads), ", one for each head)",
-          any == Sizes::kAny ? "" : "; Dh is " + std::to_string(any) + " by the others");
+    if (!fine)
+      fail(part, ": parameter '", spec.name, "' is ", shape_of(tensor), ", expected ", shown(spec.shape), " (or ",
+           shown(spec.shape, heads), ", one for each head)",
+           any == Sizes::kAny ? "" : "; Dh is " + std::to_string(any) + " by the others");
     check(tensor.scalar_type() == like.scalar_type(), part, ": parameter '", spec.name, "' is ", tensor.scalar_type(),
           ", the query is ", like.scalar_type(), "; convert one of them");
     check(tensor.device() == like.device(), part, ": parameter '", spec.name, "' is on ", tensor.device(),

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,8 +93,15 @@ class Parameters {
 /// x [B, H, ..., in] times weight [out, in] or [H, out, in], plus bias [out] or [H, out] if defined.
 Tensor project(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
-/// "[2, 3, 6]"
-std::string shape_of(const Tensor& tensor);
+/// A shape in a message: "[2, 3, 6]", or "undefined". Written when it is streamed, so that a check that passes builds
+/// no text.
+struct ShapeText {
+  const Tensor& tensor;
+};
+std::ostream& operator<<(std::ostream& out, const ShapeText& shape);
+inline ShapeText shape_of(const Tensor& tensor) {
+  return {tensor};
+}
 
 /// Checks that `given` has exactly the declared parameters, with the declared shapes (or those with a leading axis
 /// `heads`), and the type and device of `like`. A declared size kAny is read from the tensors and returned; kAny is
