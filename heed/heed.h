@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "heed/attention/attend.h"
+#include "heed/attend.h"
 #include "heed/attention/attention.h"
 #include "heed/attention/mechanism.h"
 #include "heed/attention/positions.h"

@@ -10,7 +10,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "heed/attention/align.h"
 #include "heed/attention/mechanism.h"
+#include "heed/attention/score.h"
 #include "heed/models/components.h"
 #include "heed/structures/preset.h"
 

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <ATen/ATen.h>
+
 #include "heed/attention/parameters.h"
 #include "heed/attention/tiled.h"
 #include "heed/base/catalogue.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "heed/attention/mask.h"
+#include "heed/attention/noise.h"
 #include "heed/attention/parameters.h"
-#include "heed/bridge/noise_scope.h"
 
 namespace heed {
 
@@ -19,26 +19,6 @@ struct Bias {
   Tensor relative{};  // [H|1, 2R + 1]: adds relative[h, clip(j - i, -R, R) + R]
   Tensor alibi{};     // [H], the ALiBi slopes: subtracts alibi[h] |j - i|
 };
-
-/// Random numbers of a call. They are counter-based: the same for any tiling, thread count and device.
-struct Noise {
-  bool sample = false;    // alignments sample; false: they are deterministic. Set by a module in training mode
-  double dropout = 0;     // rate, 0 <= rate < 1, for the weights that enter the context; reported weights have none
-  uint64_t seed = 0;      // 0: a seed from torch's generator, reported in the plan
-  uint64_t stream = 0;    // separates the uses of a seed, such as layers and steps; below 2^30
-  int64_t first_row = 0;  // index of batch element 0 in the global batch
-  int64_t rows_each = 1;  // batch elements per element of the global batch, such as the beam size; counted in first_row
-  Tensor uniforms{};      // [B, Lq, Lk] or [B, H, Lq, Lk] (+ [W] if multi) in (0, 1), replaces the drawn numbers
-};
-
-/// Inside a NoiseScope, if neither seed nor stream is set: takes both, and first_row, from the scope.
-inline void follow_scope(Noise& noise) {
-  NoiseScope* scope = NoiseScope::current();
-  if (scope == nullptr || noise.seed != 0 || noise.stream != 0) return;
-  noise.seed = scope->seed();
-  noise.stream = scope->next_use();
-  noise.first_row += scope->first_row() * noise.rows_each;
-}
 
 /// Outputs requested in addition to the context. An output that the alignment does not have is refused.
 struct Outputs {

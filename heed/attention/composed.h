@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include "heed/attention/align.h"
 #include "heed/attention/call.h"
 #include "heed/attention/mechanism.h"
+#include "heed/attention/score.h"
 
 namespace heed {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <ATen/ATen.h>
+
 namespace heed {
 
 int64_t first_position(const Mask& mask, const BlockRange& block) {

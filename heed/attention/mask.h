@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include <torch/types.h>
+#include <ATen/core/Tensor.h>
 
 namespace heed {
 

@@ -5,6 +5,11 @@
 #include <map>
 #include <mutex>
 
+#include <ATen/ATen.h>
+
+#include "heed/attention/align.h"
+#include "heed/attention/score.h"
+
 namespace heed {
 namespace {
 
@@ -24,6 +29,15 @@ Dimensionality dimensionality_of(const PartSpec& spec) {
 }
 
 }  // namespace
+
+struct Mechanism::Made {
+  explicit Made(MechanismSpec spec);
+  MechanismSpec parts;
+  std::shared_ptr<const Score> score;
+  std::shared_ptr<const Alignment> align;
+  Dimensionality dimensionality;
+  std::string score_name, align_name;
+};
 
 Mechanism::Mechanism() : Mechanism(parse("scaled_dot + softmax")) {}
 
@@ -52,6 +66,25 @@ Mechanism Mechanism::parse(std::string_view spec) {
   const std::lock_guard lock(one_at_a_time);
   if (known.size() < kMaxKnown) known.emplace(spec, made);
   return Mechanism(std::move(made));
+}
+
+const MechanismSpec& Mechanism::parts() const {
+  return made_->parts;
+}
+const Score& Mechanism::score() const {
+  return *made_->score;
+}
+const Alignment& Mechanism::align() const {
+  return *made_->align;
+}
+Dimensionality Mechanism::dimensionality() const {
+  return made_->dimensionality;
+}
+const std::string& Mechanism::score_name() const {
+  return made_->score_name;
+}
+const std::string& Mechanism::align_name() const {
+  return made_->align_name;
 }
 
 std::string Mechanism::to_string() const {

@@ -9,10 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "heed/attention/align.h"
-#include "heed/attention/score.h"
+#include "heed/attention/parameters.h"
+#include "heed/base/spec.h"
 
 namespace heed {
+
+class Score;
+class Alignment;
 
 class Mechanism {
  public:
@@ -23,28 +26,21 @@ class Mechanism {
 
   std::string to_string() const;  // the spec, "additive + entmax(1.5), multi"; parse() gives the same mechanism
   std::string formula() const;    // formulas of score and alignment
-  const MechanismSpec& parts() const { return made_->parts; }
+  const MechanismSpec& parts() const;
 
-  const Score& score() const { return *made_->score; }
-  const Alignment& align() const { return *made_->align; }
-  Dimensionality dimensionality() const { return made_->dimensionality; }
+  const Score& score() const;      // heed/attention/score.h
+  const Alignment& align() const;  // heed/attention/align.h
+  Dimensionality dimensionality() const;
 
   /// Names of the parts in error messages: "score/additive", "alignment/entmax".
-  const std::string& score_name() const { return made_->score_name; }
-  const std::string& align_name() const { return made_->align_name; }
+  const std::string& score_name() const;
+  const std::string& align_name() const;
 
   /// Parameters of both parts for these sizes, named "score.*" and "align.*". sizes.dimensionality is ignored.
   std::vector<ParameterSpec> parameters(Sizes sizes) const;
 
  private:
-  struct Made {
-    explicit Made(MechanismSpec spec);
-    MechanismSpec parts;
-    std::shared_ptr<const Score> score;
-    std::shared_ptr<const Alignment> align;
-    Dimensionality dimensionality;
-    std::string score_name, align_name;
-  };
+  struct Made;  // the parts and their names
   explicit Mechanism(std::shared_ptr<const Made> made) : made_(std::move(made)) {}
 
   std::shared_ptr<const Made> made_;  // shared by all copies: parts have no state

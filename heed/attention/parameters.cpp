@@ -1,5 +1,9 @@
 #include "heed/attention/parameters.h"
 
+#include <algorithm>
+
+#include <ATen/ATen.h>
+
 #include "heed/base/nearest.h"
 #include "heed/bridge/torch_version.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <torch/types.h>
+#include <ATen/core/Tensor.h>
 
 #include "heed/base/check.h"
 

@@ -7,7 +7,9 @@
 #include "apps/cli/list.h"
 #include "apps/cli/screen.h"
 
+#include "heed/attention/align.h"
 #include "heed/attention/mechanism.h"
+#include "heed/attention/score.h"
 #include "heed/data/tokenizer.h"
 #include "heed/models/components.h"
 #include "heed/structures/preset.h"

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "heed/attention/align.h"
 #include "heed/attention/mechanism.h"
 
 namespace heed {

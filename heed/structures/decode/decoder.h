@@ -20,6 +20,7 @@
 #include <torch/nn/modules/rnn.h>
 #include <torch/nn/pimpl.h>
 
+#include "heed/attention/align.h"
 #include "heed/attention/attention.h"
 #include "heed/structures/encode/recurrent.h"
 #include "heed/structures/features.h"
