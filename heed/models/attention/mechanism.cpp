@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "heed/attention/align.h"
+#include "heed/attention/score.h"
 #include "heed/models/components.h"
 #include "heed/structures/structure.h"
 
