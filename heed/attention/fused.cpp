@@ -200,10 +200,7 @@ class ForPairs {
     rows_.resize(static_cast<size_t>(p.batch * p.heads * p.queries));
     p.rows = rows_.data();
     p.context = pointer<Real>(out[kContext]);
-    using cpu::AlignKind;
-    const bool twice =
-        p.align == AlignKind::sparsemax || p.align == AlignKind::entmax || p.align == AlignKind::straight_through;
-    if (learns && twice) second_ = at::empty_like(out[kContext]);
+    if (learns && cpu::traits(p.align).needs_second) second_ = at::empty_like(out[kContext]);
     p.second = pointer<Real>(second_);
     cpu::forward(p, on_torch_threads);
     report(work, p, out);
@@ -387,7 +384,7 @@ class Fused final : public OwnBackward {
       const at::AutoGradMode on(true);
       t = tiled(work_, own);
     }
-    const bool drawn = t.align.kind == cpu::AlignKind::hard && !given[kLogProbability].defined();
+    const bool drawn = cpu::traits(t.align.kind).scores_need_log_probability && !given[kLogProbability].defined();
     const InputGradients grads = requested_gradients(t, own, !t.align.constant && !drawn);
     if (!grads.any()) return result;
     kernels_.backward(work_, t, read_of(work_, t, own), context_, gradients_in, grads);

@@ -116,6 +116,8 @@ class PaddedProblem {
 
 template <typename Real>
 void check_problem(const Problem<Real>& p) {
+  const ScoreTraits score = traits(p.score);
+  const AlignTraits align = traits(p.align);
   const auto present = [](const void* data, const char* what) {
     check(data != nullptr, "kernels/cpu: got a null ", what, ", expected a pointer");
   };
@@ -129,12 +131,12 @@ void check_problem(const Problem<Real>& p) {
   present(p.values.data, "values");
   present(p.context, "context");
   present(p.rows, "rows");
-  if (p.score != ScoreKind::table) present(p.key_rows.data, "key_rows");
-  if (p.score == ScoreKind::additive || p.score == ScoreKind::hidden) present(p.to_scores, "to_scores");
+  if (score.reads_keys) present(p.key_rows.data, "key_rows");
+  if (score.reads_to_scores) present(p.to_scores, "to_scores");
   if (p.gauss != Gauss::none) present(p.position, "position");
-  check(p.align != AlignKind::entmax || (p.alpha > 1 && p.alpha <= 2), "kernels/cpu: got alpha ", p.alpha,
+  check(!align.reads_alpha || (p.alpha > 1 && p.alpha <= 2), "kernels/cpu: got alpha ", p.alpha,
         ", expected a number in (1, 2]");
-  check(p.align != AlignKind::top_k || p.k >= 1, "kernels/cpu: got k ", p.k, ", expected at least 1");
+  check(!align.reads_k || p.k >= 1, "kernels/cpu: got k ", p.k, ", expected at least 1");
   check(p.candidates >= 1, "kernels/cpu: got candidates ", p.candidates, ", expected at least 1");
   check(p.gauss == Gauss::none || p.sigma > 0, "kernels/cpu: got sigma ", p.sigma, ", expected a number above 0");
   check(p.temperature > 0, "kernels/cpu: got temperature ", p.temperature, ", expected a number above 0");
@@ -161,9 +163,7 @@ template <typename Real>
 void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, const ParallelFor& parallel_for) {
   check_problem(problem);
   using Floats = std::vector<Real>;
-  const bool uses_second = problem.align == AlignKind::sparsemax || problem.align == AlignKind::entmax ||
-                           problem.align == AlignKind::straight_through;
-  check(!uses_second || problem.second != nullptr,
+  check(!traits(problem.align).needs_second || problem.second != nullptr,
         "kernels/cpu: got a null `second`, expected that of forward(); the gradients of this alignment need it");
   PaddedProblem<Real> wide(problem);
   wide.take();
@@ -182,7 +182,7 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
   };
   const bool wider = width != problem.width;
   g.query = own(query, rows * width, wider || g.query == nullptr, g.query);
-  const bool keyed = problem.score != ScoreKind::table;
+  const bool keyed = traits(problem.score).reads_keys;
   g.keys = own(keys, key_rows * width, keyed && (wider || g.keys == nullptr), g.keys);
   g.values = own(values, key_rows * value_width, value_width != problem.value_width || g.values == nullptr, g.values);
   g.to_scores = own(to_scores, problem.heads * width, wider || g.to_scores == nullptr, g.to_scores);

@@ -15,6 +15,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/cpu/problem.h"
+#include "heed/kernels/cpu/traits.h"
 
 namespace heed::kernels::cpu {
 

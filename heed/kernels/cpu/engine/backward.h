@@ -84,8 +84,7 @@ class Backward : private Engine<V> {
   void find_delta() {
     const int64_t rows = p_.batch * p_.heads * p_.queries, width = p_.value_width;
     delta_ = Base::buffer(delta_buffer_, rows);
-    Worker<V> work(Base::shared_);
-    const Real* with = work.state().uses_second() ? p_.second : p_.context;
+    const Real* with = Base::align_.traits.needs_second ? p_.second : p_.context;
     Base::each((rows + 255) / 256, [&](int64_t task) {
       for (int64_t i = task * 256; i < Base::min_of(rows, task * 256 + 256); ++i) {
         Reg sum = V::zero();
@@ -150,10 +149,10 @@ class Backward : private Engine<V> {
         work.state().gradients(r + i, p_.rows[index], {delta_[index], given(g_.lse), given(g_.log_probability)}, key, n,
                                w, ds);
         if (steps.drops()) steps.drop(at, i, key, n, w);
-        if (position != nullptr && p_.gauss == Gauss::weights) position[index] += work.state().grad_position();
-        if (steps.perturbs() && p_.align != AlignKind::hard) {
+        if (position != nullptr) position[index] += work.state().grad_position();
+        if (work.perturbs) {
           const Real grad = steps.perturb_backward(at, i, key, n, t.before + i * kTile, ds);
-          if (position != nullptr && p_.gauss != Gauss::weights) position[index] += grad;
+          if (position != nullptr) position[index] += grad;
         }
         if (to_score && steps.has_activation()) steps.activation_backward(n, t.raw + i * kTile, ds);
       }
@@ -168,7 +167,7 @@ class Backward : private Engine<V> {
     Base::clear(sums.to_scores + key_head * group * width_, group * width_);
     if (sums.position != nullptr)
       for (int64_t i = 0; i < group * p_.queries; ++i) sums.position[p_.row_index(b, key_head * group, 0) + i] = 0;
-    const bool keyed = p_.score != ScoreKind::table;         // a table does not read keys
+    const bool keyed = Base::score_.traits.reads_keys;
     const bool apart = p_.to_scores_head != 0 && group > 1;  // the factor of close_keys() differs between heads
     Buffer own_buffer;
     Real* own = apart ? Base::buffer(own_buffer, kKeys * width_) : nullptr;

@@ -17,10 +17,15 @@ class Engine {
   using Real = typename V::Real;
   using Reg = typename V::Reg;
 
-  Engine(const Problem<Real>& p, const ParallelFor& parallel_for) : p_(p), parallel_for_(parallel_for), shared_{p} {
-    if (p.score == ScoreKind::additive) fold();
-    const bool few = p.queries * p.group() < kFewQueries && p.score != ScoreKind::hidden;
-    if (!few && p.score != ScoreKind::table) pack();
+  Engine(const Problem<Real>& p, const ParallelFor& parallel_for)
+      : p_(p),
+        parallel_for_(parallel_for),
+        score_(Table<V>::of(p.score)),
+        align_(Table<V>::of(p.align)),
+        shared_{p, score_.later(p)} {
+    fold();
+    const bool many = p.queries * p.group() >= kFewQueries;
+    if (score_.packing == Packing::always || (score_.packing == Packing::for_many_queries && many)) pack();
   }
 
   void forward() {
@@ -52,95 +57,32 @@ class Engine {
   }
 
   void fold() {
-    const int64_t step = AdditiveTile<V>::fold_numbers(p_);
-    Real* to = buffer(folds_, p_.heads * step);
-    for (int64_t h = 0; h < p_.heads; ++h) AdditiveTile<V>::fold(p_, h, to + h * step);
-    shared_.folds = to;
+    const int64_t step = score_.head_numbers(p_);
+    if (step == 0) return;
+    Real* to = buffer(head_numbers_, p_.heads * step);
+    for (int64_t h = 0; h < p_.heads; ++h) score_.fold(p_, h, to + h * step);
+    shared_.head_numbers = to;
   }
 
   void pack() {
-    const int64_t count = (p_.keys + kPanel - 1) / kPanel, width = Panels<V>::padded(p_.width);
-    const bool additive = p_.score == ScoreKind::additive;
-    const int64_t features = Panels<V>::by_four(p_.width);
+    const int64_t count = (p_.keys + kPanel - 1) / kPanel, heads = p_.batch * p_.key_heads;
+    const int64_t features = Panels<V>::by_four(p_.width), numbers = score_.panel_numbers(p_);
     shared_.panels_step = Panels<V>::padded(p_.keys) * features;
-    shared_.ranges_step = count * (width + V::kLanes);
-    Real* to = buffer(panels_, p_.batch * p_.key_heads * shared_.panels_step);
-    Real* tops = additive ? buffer(ranges_, p_.batch * p_.key_heads * shared_.ranges_step) : nullptr;
-    Real* squares = p_.score == ScoreKind::dot ? buffer(ranges_, p_.batch * p_.key_heads * count) : nullptr;
-    each(p_.batch * p_.key_heads * count, [&](int64_t task) {
+    shared_.panel_numbers_step = numbers;
+    Real *to = buffer(panels_, heads * shared_.panels_step), *found = buffer(panel_numbers_, heads * count * numbers);
+    each(heads * count, [&](int64_t task) {
       const int64_t which = task / count, panel = task % count, b = which / p_.key_heads, h = which % p_.key_heads;
-      const int64_t key = panel * kPanel, left = p_.keys - key, known = reachable(b) - key;
-      const int64_t n = left < kPanel ? left : kPanel;
-      pack_panel(p_.key_rows.at(b, h, key), n, known < n ? known : n,
-                 to + which * shared_.panels_step + panel * kPanel * features,
-                 additive ? tops + which * shared_.ranges_step + panel * (width + V::kLanes) : nullptr);
-      if (squares != nullptr)
-        squares[task] =
-            longest_square(to + which * shared_.panels_step + panel * kPanel * features, Panels<V>::padded(n));
+      const int64_t key = panel * kPanel, n = min_of(kPanel, p_.keys - key);
+      score_.pack(p_, {p_.key_rows.at(b, h, key), n, min_of(n, reachable(b) - key)},
+                  to + which * shared_.panels_step + key * features, found + task * numbers);
     });
     shared_.panels = to;
-    shared_.ranges = tops;
-    if (squares == nullptr) return;
-    Real* longest = buffer(longest_, p_.batch * p_.key_heads);
-    for (int64_t which = 0; which < p_.batch * p_.key_heads; ++which) {
-      Real max = 0;
-      for (int64_t panel = 0; panel < count; ++panel) {
-        const Real square = squares[which * count + panel];
-        max = square > max || square != square ? square : max;
-      }
-      longest[which] = std::sqrt(max);
-    }
-    shared_.longest = longest;
-  }
-  /// The largest |key|^2 of a packed panel; NaN if one is not finite.
-  Real longest_square(const Real* panel, int64_t n) const {
-    Real max = 0;
-    for (int64_t c = 0; c < n; c += V::kLanes) {
-      Reg sum = V::zero();
-      for (int64_t f = 0; f < p_.width; ++f) sum = V::fma(V::load(panel + f * n + c), V::load(panel + f * n + c), sum);
-      const Real square = V::reduce_max(sum), non_finite = V::sum(V::mul(sum, V::zero()));
-      max = square > max ? square : max;
-      if (non_finite != 0) max = non_finite;  // NaN
-    }
-    return max;
+    shared_.panel_numbers = found;
   }
   /// Number of keys that may be attended; keys from here on are padding and are not read.
   int64_t reachable(int64_t batch) const {
     const int64_t* count = p_.mask.key_count;
     return count == nullptr || count[batch] > p_.keys ? p_.keys : count[batch];
-  }
-
-  /// Transposes 16 keys at a time. tops: the largest mapped entry of each feature, then the largest |entry| of all.
-  void pack_panel(const Real* rows, int64_t count, int64_t known, Real* to, Real* tops) const {
-    const int64_t n = Panels<V>::padded(count), width = Panels<V>::padded(p_.width);
-    const bool additive = p_.score == ScoreKind::additive;
-    alignas(64) Real block[kPad][V::kLanes];
-    Real reach = 0;
-    for (int64_t f = 0; f < width; f += V::kLanes) {
-      Reg max = V::zero(), size = V::zero();
-      const int64_t features = p_.width - f < V::kLanes ? p_.width - f : V::kLanes;
-      for (int64_t j = 0; j < n; j += kPad) {
-        for (int64_t i = 0; i < kPad; ++i) {
-          Reg x = V::zero();
-          if (j + i < known) {
-            const Real* from = rows + (j + i) * p_.key_rows.row + f;
-            x = features == V::kLanes ? V::load(from) : V::load_some(from, features > 0 ? features : 0);
-            if (additive) {
-              size = V::max(V::abs(x), size);  // operand order: a NaN does not hide a large entry
-              x = AdditiveTile<V>::map_keys(x);
-              max = V::max(x, max);
-            }
-          }
-          V::store(block[i], x);
-        }
-        Panels<V>::transpose(block, min_of(V::kLanes, Panels<V>::by_four(p_.width) - f), to + f * n + j, n);
-      }
-      if (tops == nullptr) continue;
-      V::store(tops + f, max);
-      const Real top = V::reduce_max(size);
-      reach = top > reach || top != top ? top : reach;
-    }
-    if (tops != nullptr) tops[width] = reach;
   }
 
   // ---- forward
@@ -314,8 +256,10 @@ class Engine {
 
   const Problem<Real>& p_;
   const ParallelFor& parallel_for_;
+  const ScoreKernel<V>& score_;
+  const AlignKernel<V>& align_;
   typename ScoreTile<V>::Shared shared_;
-  Buffer panels_, ranges_, folds_, longest_, non_finite_buffer_;
+  Buffer panels_, panel_numbers_, head_numbers_, non_finite_buffer_;
   uint8_t* non_finite_ = nullptr;  // [batch][key head][panel]
 };
 

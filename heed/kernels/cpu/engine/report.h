@@ -31,7 +31,8 @@ class Report : private Engine<V> {
   void of_rows() {
     const int64_t rows = p_.batch * p_.heads * p_.queries;
     Worker<V> work(Base::shared_);
-    for (int64_t i = 0; i < rows && w_.lse != nullptr; ++i) w_.lse[i] = work.state().lse(p_.rows[i]);
+    for (int64_t i = 0; i < rows && w_.lse != nullptr; ++i)
+      w_.lse[i] = Base::align_.traits.has_lse ? work.state().lse(p_.rows[i]) : RowState<V>::kNone;
     if (w_.log_probability == nullptr) return;
     Base::each(p_.batch * p_.heads, [&](int64_t head) {
       Worker<V> own(Base::shared_);
@@ -58,10 +59,9 @@ class Report : private Engine<V> {
     if (score == RowState<V>::kNone) return score;
     return work.state().log_weight(r, p_.rows[Base::row(wanted)], key, score);
   }
-  /// The group of rows decides by which of several formulas additive scores are computed: `at` widened to whole groups,
-  /// so that scores have the same bits as in forward.
+  /// `at` widened to whole groups if they decide by which formula scores are computed: bits are then those of forward.
   Block around(const Block& at, const Worker<V>& work) const {
-    if (p_.score != ScoreKind::additive) return at;
+    if (!Base::score_.formula_of_group) return at;
     const int64_t query = at.query / work.group * work.group;
     const int64_t end = Base::min_of(p_.queries, (at.query + at.rows + work.group - 1) / work.group * work.group);
     return {at.batch, at.head, query, static_cast<int>(end - query)};

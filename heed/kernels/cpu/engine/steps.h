@@ -13,6 +13,7 @@
 #include "heed/kernels/cpu/problem.h"
 #include "heed/kernels/cpu/simd/functions.h"
 #include "heed/kernels/cpu/tiles/panels.h"
+#include "heed/kernels/cpu/tiles/score_tile.h"
 
 namespace heed::kernels::cpu {
 
@@ -34,16 +35,14 @@ class Steps {
   using F = Functions<V>;
   static constexpr Real kNone = -std::numeric_limits<Real>::infinity();
 
-  Steps(const Problem<Real>& p, bool scaled)
-      : p_(p),
-        activation_(p.score == ScoreKind::dot ? p.activation : Activation::identity),
-        scale_(scaled ? 1 : p.scale) {}
+  Steps(const Problem<Real>& p, const LaterSteps<Real>& later)
+      : p_(p), activation_(later.activation), scale_(later.scale), keys_(later.keys) {}
 
   // ---- ranges of keys ----
 
   Range range(int64_t batch, int64_t head, int64_t query) const {
     const Keep& m = p_.mask;
-    Range k{0, p_.score == ScoreKind::table && p_.width < p_.keys ? p_.width : p_.keys};
+    Range k{0, keys_};
     const int64_t position = query + m.first_position;
     if (m.key_count != nullptr) narrow(k, 0, m.key_count[batch]);
     if (m.causal) narrow(k, 0, position + 1);
@@ -280,6 +279,7 @@ class Steps {
   const Problem<Real>& p_;
   Activation activation_;
   Real scale_;
+  int64_t keys_;
 };
 
 }  // namespace heed::kernels::cpu

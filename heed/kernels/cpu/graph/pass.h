@@ -1,4 +1,4 @@
-// The arguments that graph.cpp passes to the kernels of an instruction set: plain pointers and ranges of nodes.
+// The arguments that attend.cpp passes to the kernels of an instruction set: plain pointers and ranges of nodes.
 
 #pragma once
 

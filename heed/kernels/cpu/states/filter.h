@@ -131,6 +131,8 @@ class TopKState final : public FilterState<V> {
   using State = RowState<V>;
   using FilterState<V>::FilterState;
 
+  static constexpr AlignTraits kTraits{.reads_k = true};
+
   void begin(const Block& at, Real bound, bool known) override {
     FilterState<V>::begin(at, bound, known);
     if (known) return;

@@ -19,6 +19,9 @@ class HardState final : public SoftmaxState<V> {
   using State = RowState<V>;
   using SoftmaxState<V>::SoftmaxState;
 
+  static constexpr AlignTraits kTraits{.has_log_probability = true, .scores_need_log_probability = true};
+  static constexpr bool kDrawsNoise = true;
+
   void begin(const Block& at, Real, bool known) override {
     SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity(), known);
     for (int r = 0; r < at.rows; ++r) State::rows_[r].threshold = State::kNone;  // the largest e (or e + g) so far

@@ -10,13 +10,33 @@
 namespace heed::kernels::cpu {
 
 template <class V>
+struct SigmoidWeight {
+  using Real = typename V::Real;
+  using Reg = typename V::Reg;
+  static Reg of(Reg e) { return Functions<V>::sigmoid(e); }
+  static Reg grad_score(Reg a, Reg grad) { return V::mul(V::fnma(a, a, a), grad); }
+  /// -log(1 + exp(-e)), also where the weight itself underflows.
+  static Real log(Real e) { return e < 0 ? e - std::log1p(std::exp(e)) : -std::log1p(std::exp(-e)); }
+};
+
+template <class V>
+struct IdentityWeight {
+  using Real = typename V::Real;
+  using Reg = typename V::Reg;
+  static Reg of(Reg e) { return V::select(V::equal(e, V::set1(RowState<V>::kNone)), V::zero(), e); }
+  static Reg grad_score(Reg, Reg grad) { return grad; }
+  static Real log(Real e) { return std::log(e); }
+};
+
+template <class V, class Weight>
 class PointwiseState final : public RowState<V> {
  public:
   using typename RowState<V>::Real;
   using typename RowState<V>::Reg;
   using State = RowState<V>;
-  using F = Functions<V>;
   using State::State;
+
+  static constexpr AlignTraits kTraits{.has_lse = false};
 
   void update(int, int rows, int64_t, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) weights(columns, s);
@@ -27,31 +47,22 @@ class PointwiseState final : public RowState<V> {
   void finish(int, const Rows<const Real>&, Real*, Real*) override {}
   void normalize_row(int, const RowStats<Real>&, int64_t, int columns, Real* s) const override { weights(columns, s); }
 
-  /// log a = -log(1 + exp(-e)), also where a itself underflows.
-  Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const override {
-    if (!sigmoid()) return State::log_weight(row, known, key, score);
-    return score < 0 ? score - std::log1p(std::exp(score)) : -std::log1p(std::exp(-score));
-  }
+  Real log_weight(int, const RowStats<Real>&, int64_t, Real score) const override { return Weight::log(score); }
 
   /// ds = a (1 - a) dP, or dP
   void gradients(int, const RowStats<Real>&, const typename State::RowGradients&, int64_t, int columns, Real* s,
                  Real* dp) const override {
     const Reg none = V::set1(State::kNone);
     for (int c = 0; c < columns; c += V::kLanes) {
-      const Reg e = V::load(s + c), a = weight(e);
-      const Reg grad = sigmoid() ? V::mul(V::fnma(a, a, a), V::load(dp + c)) : V::load(dp + c);
-      V::store(dp + c, V::select(V::equal(e, none), V::zero(), grad));
+      const Reg e = V::load(s + c), a = Weight::of(e);
+      V::store(dp + c, V::select(V::equal(e, none), V::zero(), Weight::grad_score(a, V::load(dp + c))));
       V::store(s + c, a);
     }
   }
 
  private:
-  bool sigmoid() const { return State::p_.align == AlignKind::sigmoid; }
-  Reg weight(Reg e) const {
-    return sigmoid() ? F::sigmoid(e) : V::select(V::equal(e, V::set1(State::kNone)), V::zero(), e);
-  }
-  void weights(int columns, Real* s) const {
-    for (int c = 0; c < columns; c += V::kLanes) V::store(s + c, weight(V::load(s + c)));
+  static void weights(int columns, Real* s) {
+    for (int c = 0; c < columns; c += V::kLanes) V::store(s + c, Weight::of(V::load(s + c)));
   }
 };
 

@@ -22,6 +22,12 @@ class RowState {
   using Reg = typename V::Reg;
   static constexpr Real kNone = -std::numeric_limits<Real>::infinity();
 
+  // ---- traits: a state declares those in which it differs; the engine asks for them through the table
+
+  static constexpr AlignTraits kTraits{};
+  /// Whether update() itself adds Gumbel noise; the engine then leaves the scores as they are before it.
+  static constexpr bool kDrawsNoise = false;
+
   RowState(const Problem<Real>& p, const Steps<V>& steps) : p_(p), steps_(steps) {}
   virtual ~RowState() = default;
 
@@ -71,18 +77,18 @@ class RowState {
     normalize_row(row, known, key, kPad, s);
     return std::log(s[0]);
   }
-  virtual Real lse(const RowStats<Real>& known) const {
+  /// Only if kTraits.has_lse.
+  Real lse(const RowStats<Real>& known) const {
     return known.sum == 0 ? kNone : (known.max + std::log2(known.sum)) * Real(kLn2);
   }
 
   /// In place: s goes from scores to weights, dp from gradients of the weights to gradients of the scores.
-  struct RowGradients {                // of one row
-    Real delta, lse, log_probability;  // dL/dcontext . context (or . second); dL/dlse; dL/dlog_probability
+  struct RowGradients {  // of one row
+    // dL/dcontext . context, or . second if kTraits.needs_second; dL/dlse; dL/dlog_probability
+    Real delta, lse, log_probability;
   };
   virtual void gradients(int row, const RowStats<Real>& known, const RowGradients& given, int64_t key, int columns,
                          Real* s, Real* dp) const = 0;
-  /// Whether delta is dL/dcontext . second.
-  virtual bool uses_second() const { return false; }
   /// Gradient with respect to the position of local_p, from the last call of gradients().
   virtual Real grad_position() const { return 0; }
 

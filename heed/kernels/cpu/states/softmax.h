@@ -178,6 +178,8 @@ class StraightThroughState final : public SoftmaxState<V> {
   using State = RowState<V>;
   using SoftmaxState<V>::SoftmaxState;
 
+  static constexpr AlignTraits kTraits{.needs_second = true};
+
   void begin(const Block& at, Real, bool known) override {
     SoftmaxState<V>::begin(at, std::numeric_limits<Real>::infinity(), known);
   }
@@ -221,7 +223,6 @@ class StraightThroughState final : public SoftmaxState<V> {
     SoftmaxState<V>::gradients(row, known, given, key, columns, s, dp);
     one_hot(known, key, columns, s);
   }
-  bool uses_second() const override { return true; }
 
  private:
   static void one_hot(const RowStats<Real>& known, int64_t key, int columns, Real* s) {

@@ -15,16 +15,18 @@
 namespace heed::kernels::cpu {
 
 template <class V>
-class SparseState final : public RowState<V> {
+class SparseState : public RowState<V> {
  public:
   using typename RowState<V>::Real;
   using typename RowState<V>::Reg;
   using State = RowState<V>;
   using F = Functions<V>;
 
-  SparseState(const Problem<Real>& p, const Steps<V>& steps)
+  static constexpr AlignTraits kTraits{.has_lse = false, .needs_second = true};
+
+  SparseState(const Problem<Real>& p, const Steps<V>& steps, Real alpha)
       : State(p, steps),
-        by_(p.align == AlignKind::sparsemax ? Real(1) : p.alpha - 1),
+        by_(alpha - 1),
         power_(1 / by_),
         kind_(by_ == 1           ? Kind::linear
               : by_ == Real(0.5) ? Kind::square
@@ -74,9 +76,7 @@ class SparseState final : public RowState<V> {
       }
     }
   }
-  bool uses_second() const override { return true; }
   void merge(int, const RowStats<Real>&, Real*, const Real*) override {}
-  Real lse(const RowStats<Real>&) const override { return State::kNone; }
 
   void update(int row, int rows, int64_t key, int columns, Real* s, Real*) override {
     for (int r = 0; r < rows; ++r, s += kTile) {
@@ -330,6 +330,20 @@ class SparseState final : public RowState<V> {
   Real* scores_ = nullptr;
   int32_t* keys_ = nullptr;
   Own own_[kRowsMax];
+};
+
+/// alpha = 2
+template <class V>
+class SparsemaxState final : public SparseState<V> {
+ public:
+  SparsemaxState(const Problem<typename V::Real>& p, const Steps<V>& steps) : SparseState<V>(p, steps, 2) {}
+};
+
+template <class V>
+class EntmaxState final : public SparseState<V> {
+ public:
+  static constexpr AlignTraits kTraits{.has_lse = false, .needs_second = true, .reads_alpha = true};
+  EntmaxState(const Problem<typename V::Real>& p, const Steps<V>& steps) : SparseState<V>(p, steps, p.alpha) {}
 };
 
 }  // namespace heed::kernels::cpu

@@ -30,7 +30,12 @@ class AdditiveTile final : public ScoreTile<V> {
   /// Upper limit of a product of four d.
   static constexpr Real kMax = kFloat ? Real(0x1p125) : Real(0x1p1000);
 
-  explicit AdditiveTile(const typename Tile::Shared& shared) : Tile(shared) {}
+  using Tile::Tile;
+  using typename Tile::PanelKeys;
+
+  static constexpr ScoreTraits kTraits{.reads_to_scores = true};
+  static constexpr bool kFormulaOfGroup = true;  // the range of the group decides
+  static LaterSteps<Real> later(const Problem<Real>& p) { return {Activation::identity, 1, p.keys}; }
 
   /// Constants derived from a head's w, once per call: [weights | shares | inverse | plain | total, max, bound].
   struct Fold {
@@ -38,7 +43,7 @@ class AdditiveTile final : public ScoreTile<V> {
     const Real *weights, *shares, *inverse, *plain;
     Real total, max, bound;  // sum w, max |w|, sum |w|
   };
-  static int64_t fold_numbers(const Problem<Real>& p) { return 4 * Panels<V>::padded(p.width) + kPad; }
+  static int64_t head_numbers(const Problem<Real>& p) { return 4 * Panels<V>::padded(p.width) + kPad; }
   static void fold(const Problem<Real>& p, int64_t head, Real* to) {
     const int64_t width = Panels<V>::padded(p.width);
     Real *weights = to, *shares = to + width, *inverse = to + 2 * width, *plain = to + 3 * width,
@@ -68,8 +73,27 @@ class AdditiveTile final : public ScoreTile<V> {
     last[2] = bound;
   }
 
-  /// Applied to keys when they are packed: e^2b.
   static Reg map_keys(Reg b) { return F::exp(V::add(b, b)); }
+  /// Keys are packed as e^2b. Of a panel: the largest e^2b of each feature, then the largest |b| of all.
+  static int64_t panel_numbers(const Problem<Real>& p) { return Panels<V>::padded(p.width) + V::kLanes; }
+  static void pack(const Problem<Real>& p, const PanelKeys& keys, Real* to, Real* numbers) {
+    Reg max = V::zero(), size = V::zero();
+    Real reach = 0;
+    const auto map = [&](Reg b) {
+      size = V::max(V::abs(b), size);  // operand order: a NaN does not hide a large entry
+      const Reg e = map_keys(b);
+      max = V::max(e, max);
+      return e;
+    };
+    const auto after = [&](int64_t f) {
+      V::store(numbers + f, max);
+      const Real top = V::reduce_max(size);
+      reach = top > reach || top != top ? top : reach;
+      max = size = V::zero();
+    };
+    Tile::pack_panel(p, keys, to, map, after);
+    numbers[Panels<V>::padded(p.width)] = reach;
+  }
 
   int group() const override { return 12; }
   Real bound() const override { return fold_.bound; }
@@ -196,7 +220,7 @@ class AdditiveTile final : public ScoreTile<V> {
 
   Fold folds(int64_t head) const {
     const int64_t width = Tile::width_;
-    const Real* at = Tile::shared_.folds + head * fold_numbers(Tile::p_);
+    const Real* at = Tile::shared_.head_numbers + head * head_numbers(Tile::p_);
     return {at, at + width, at + 2 * width, at + 3 * width, at[4 * width], at[4 * width + 1], at[4 * width + 2]};
   }
   Reg some_of(const Real* row, int64_t f) const {
@@ -205,9 +229,7 @@ class AdditiveTile final : public ScoreTile<V> {
 
   Way way_of(int row, int rows, int64_t panel) const {
     const int64_t width = Tile::width_;
-    const Real* top = Tile::shared_.ranges +
-                      (Tile::batch_ * Tile::p_.key_heads + Tile::key_head_) * Tile::shared_.ranges_step +
-                      panel * (width + V::kLanes);
+    const Real* top = Tile::numbers_of(panel);
     for (int r = row; r < row + rows; ++r)
       if (!(reach_[r] <= kReach)) return Way::sums;
     if (!(top[width] <= kReach)) return Way::sums;

@@ -134,7 +134,7 @@ struct RowDistances {
 };
 
 /// The gradient of |q - k| is taken as (q - k) / max(|q - k|, 1e-8): 0 where q = k.
-template <class V>
+template <class V, bool kRoot>
 class DistanceTile final : public PlainTile<V> {
  public:
   using Tile = ScoreTile<V>;
@@ -191,7 +191,7 @@ class DistanceTile final : public PlainTile<V> {
   }
 
   void close_query(int64_t, Real* rows, int64_t count) const override {
-    if (root()) return;
+    if (kRoot) return;
     for (int64_t i = 0; i < count * Tile::width_; i += V::kLanes)
       V::store(rows + i, V::add(V::load(rows + i), V::load(rows + i)));
   }
@@ -200,10 +200,8 @@ class DistanceTile final : public PlainTile<V> {
  private:
   static constexpr int kSome = 32;  // keys whose rows and gradients fit the L1 cache
 
-  bool root() const { return Tile::p_.score == ScoreKind::distance; }
-
   void negate(Real* s, int64_t n) const {
-    if (root())
+    if (kRoot)
       for (int64_t c = 0; c < n; c += V::kLanes) V::store(s + c, V::sub(V::zero(), V::sqrt(V::load(s + c))));
     else
       for (int64_t c = 0; c < n; c += V::kLanes) V::store(s + c, V::sub(V::zero(), V::load(s + c)));
@@ -217,7 +215,7 @@ class DistanceTile final : public PlainTile<V> {
     alignas(64) Real by[kSome][R];
     for (int j = 0; j < count; ++j)
       for (int r = 0; r < R; ++r) by[j][r] = ds[r * ld + j];
-    if (root()) over_distance<R>(q, k, count, by);
+    if (kRoot) over_distance<R>(q, k, count, by);
     for (int64_t f = 0; f < width; f += V::kLanes) {
       Reg x[R], sum[R];
 #pragma GCC unroll 4

@@ -13,22 +13,34 @@ template <class V>
 class DotTile final : public ScoreTile<V> {
  public:
   using typename ScoreTile<V>::Real;
+  using typename ScoreTile<V>::PanelKeys;
   using ScoreTile<V>::ScoreTile;
   using Tile = ScoreTile<V>;
+
+  /// An activation applies to the product. The scale is folded into the query, unless an activation comes before it.
+  static LaterSteps<Real> later(const Problem<Real>& p) {
+    return {p.activation, scales(p) ? Real(1) : p.scale, p.keys};
+  }
+  /// The largest |key|^2 of the panel; NaN if one is not finite.
+  static int64_t panel_numbers(const Problem<Real>&) { return 1; }
+  static void pack(const Problem<Real>& p, const PanelKeys& keys, Real* to, Real* numbers) {
+    Tile::pack(p, keys, to, numbers);
+    *numbers = longest_square(to, Panels<V>::padded(keys.count), p.width);
+  }
 
   int group() const override { return kGroup; }
 
   void begin(int64_t batch, int64_t head, int64_t query, int rows) override {
     Tile::begin(batch, head, query, rows);
     query_rows_ = Tile::buffer(Slot::query, kRowsMax * Tile::width_);
-    const auto by = V::set1(scales() ? Tile::p_.scale : Real(1));
+    const auto by = V::set1(scales(Tile::p_) ? Tile::p_.scale : Real(1));
     Tile::copy(Tile::p_.query.at(batch, head, query), Tile::p_.query.row, rows, query_rows_,
                [by](typename V::Reg x) { return V::mul(x, by); });
   }
 
   /// |q . k| <= |q| |k|
   Real bound() const override {
-    if (Tile::shared_.longest == nullptr) return Tile::bound();
+    if (Tile::shared_.panels == nullptr) return Tile::bound();
     Real max = 0;
     for (int r = 0; r < Tile::rows_; ++r) {
       auto sum = V::zero();
@@ -39,7 +51,12 @@ class DotTile final : public ScoreTile<V> {
       const Real square = V::sum(sum);
       max = square > max || square != square ? square : max;
     }
-    return std::sqrt(max) * Tile::shared_.longest[Tile::batch_ * Tile::p_.key_heads + Tile::key_head_];
+    Real longest = 0;
+    for (int64_t panel = 0; panel * kPanel < Tile::p_.keys; ++panel) {
+      const Real square = *Tile::numbers_of(panel);
+      longest = square > longest || square != square ? square : longest;
+    }
+    return std::sqrt(max) * std::sqrt(longest);
   }
 
   void scores(int row, int rows, int64_t panel, int count, Real* s) override {
@@ -94,14 +111,24 @@ class DotTile final : public ScoreTile<V> {
   }
 
   void close_query(int64_t, Real* rows, int64_t count) const override {
-    if (!scales() || Tile::p_.scale == 1) return;
+    if (!scales(Tile::p_) || Tile::p_.scale == 1) return;
     const auto by = V::set1(Tile::p_.scale);
     for (int64_t i = 0; i < count * Tile::width_; i += V::kLanes) V::store(rows + i, V::mul(V::load(rows + i), by));
   }
 
  private:
-  /// The scale is folded into the query, unless an activation is applied before it.
-  bool scales() const { return Tile::p_.activation == Activation::identity; }
+  static bool scales(const Problem<Real>& p) { return p.activation == Activation::identity; }
+  static Real longest_square(const Real* panel, int64_t n, int64_t width) {
+    Real max = 0;
+    for (int64_t c = 0; c < n; c += V::kLanes) {
+      auto sum = V::zero();
+      for (int64_t f = 0; f < width; ++f) sum = V::fma(V::load(panel + f * n + c), V::load(panel + f * n + c), sum);
+      const Real square = V::reduce_max(sum), non_finite = V::sum(V::mul(sum, V::zero()));
+      max = square > max ? square : max;
+      if (non_finite != 0) max = non_finite;  // NaN
+    }
+    return max;
+  }
 
   Real* query_rows_ = nullptr;
   const Real* key_rows_ = nullptr;

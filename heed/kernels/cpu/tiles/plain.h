@@ -48,6 +48,10 @@ class HiddenTile final : public PlainTile<V> {
   using F = Functions<V>;
   using PlainTile<V>::PlainTile;
 
+  static constexpr ScoreTraits kTraits{.reads_to_scores = true};
+  static constexpr Packing kPacking = Packing::always;
+  static LaterSteps<Real> later(const Problem<Real>& p) { return {Activation::identity, 1, p.keys}; }
+
   Real bound() const override {
     Real sum = 0;
     for (int64_t f = 0; f < Tile::p_.width; ++f) sum += std::fabs(weight(Tile::head_, f));
@@ -106,6 +110,12 @@ class TableTile final : public ScoreTile<V> {
   using Tile = ScoreTile<V>;
   using typename ScoreTile<V>::Real;
   using Tile::Tile;
+
+  static constexpr ScoreTraits kTraits{.reads_keys = false};
+  static constexpr Packing kPacking = Packing::never;
+  static LaterSteps<Real> later(const Problem<Real>& p) {
+    return {Activation::identity, p.scale, p.width < p.keys ? p.width : p.keys};
+  }
 
   int group() const override { return 6; }
 

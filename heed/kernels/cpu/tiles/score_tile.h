@@ -8,6 +8,7 @@
 #include "heed/kernels/cpu/engine/memory.h"
 #include "heed/kernels/cpu/problem.h"
 #include "heed/kernels/cpu/tiles/panels.h"
+#include "heed/kernels/cpu/traits.h"
 
 namespace heed::kernels::cpu {
 
@@ -15,21 +16,55 @@ inline constexpr int kRowsMax = 96;  // maximal number of queries in a block
 inline constexpr int kFewQueries =
     4;  // with fewer queries keys are read unpacked: packing would cost more than it saves
 
+/// Whether keys are packed (panels.h) before they are scored. A tile reads unpacked rows where they are not.
+enum class Packing { never, for_many_queries, always };
+
+/// What a tile leaves to the steps between score and alignment (steps.h).
+template <typename Real>
+struct LaterSteps {
+  Activation activation;
+  Real scale;
+  int64_t keys;  // keys from here on have no score and are masked
+};
+
 template <class V>
 class ScoreTile {
  public:
   using Real = typename V::Real;
+  using Reg = typename V::Reg;
 
   /// Data that all tiles of a call share.
   struct Shared {
     const Problem<Real>& p;
-    const Real* panels = nullptr;  // [batch][key head]: packed keys; null: unpacked rows are read
-    int64_t panels_step = 0;       // stride from one key head to the next
-    const Real* ranges = nullptr;  // [batch][key head][panel][padded width + 1]: largest entries, for range checks
-    int64_t ranges_step = 0;
-    const Real* folds = nullptr;    // additive: constants derived from each head's w
-    const Real* longest = nullptr;  // dot: the norm of the longest key, [batch][key head]
+    LaterSteps<Real> later;
+    const Real* panels = nullptr;         // [batch][key head]: packed keys; null: unpacked rows are read
+    int64_t panels_step = 0;              // stride from one key head to the next
+    const Real* panel_numbers = nullptr;  // [batch][key head][panel][panel_numbers()]
+    int64_t panel_numbers_step = 0;       // stride from one panel to the next
+    const Real* head_numbers = nullptr;   // [head][head_numbers()]
   };
+  /// The keys of one panel. Those from `known` on may not be attended and are not read.
+  struct PanelKeys {
+    const Real* rows;
+    int64_t count, known;
+  };
+
+  // ---- traits: a tile declares those in which it differs; the engine asks for them through the table
+
+  static constexpr ScoreTraits kTraits{};
+  static constexpr Packing kPacking = Packing::for_many_queries;
+  /// Whether the rows of a group decide together by which of several formulas they are scored.
+  static constexpr bool kFormulaOfGroup = false;
+  static LaterSteps<Real> later(const Problem<Real>& p) { return {Activation::identity, p.scale, p.keys}; }
+  /// Constants that fold() derives from the parameters of a head, once per call: how many numbers.
+  static int64_t head_numbers(const Problem<Real>&) { return 0; }
+  static void fold(const Problem<Real>&, int64_t /*head*/, Real* /*to*/) {}
+  /// What pack() finds out about the keys of a panel: how many numbers.
+  static int64_t panel_numbers(const Problem<Real>&) { return 0; }
+  static void pack(const Problem<Real>& p, const PanelKeys& keys, Real* to, Real* /*numbers*/) {
+    pack_panel(
+        p, keys, to, [](Reg x) { return x; }, [](int64_t) {});
+  }
 
   explicit ScoreTile(const Shared& shared) : shared_(shared), p_(shared.p), width_(Panels<V>::padded(shared.p.width)) {}
   virtual ~ScoreTile() = default;
@@ -66,9 +101,37 @@ class ScoreTile {
   virtual void close_keys(int64_t /*head*/, Real* /*rows*/, int64_t /*count*/) const {}
 
  protected:
+  /// Transposes 16 keys at a time, with `map` applied to their features; after(f) follows the last key of the features
+  /// f, f + 1, ... of one register.
+  template <class Map, class After>
+  static void pack_panel(const Problem<Real>& p, const PanelKeys& keys, Real* to, Map map, After after) {
+    const int64_t n = Panels<V>::padded(keys.count), width = Panels<V>::padded(p.width);
+    alignas(64) Real block[kPad][V::kLanes];
+    for (int64_t f = 0; f < width; f += V::kLanes) {
+      const int64_t features = p.width - f < V::kLanes ? p.width - f : V::kLanes;
+      const int64_t left = Panels<V>::by_four(p.width) - f;
+      for (int64_t j = 0; j < n; j += kPad) {
+        for (int64_t i = 0; i < kPad; ++i) {
+          Reg x = V::zero();
+          if (j + i < keys.known) {
+            const Real* from = keys.rows + (j + i) * p.key_rows.row + f;
+            x = map(features == V::kLanes ? V::load(from) : V::load_some(from, features > 0 ? features : 0));
+          }
+          V::store(block[i], x);
+        }
+        Panels<V>::transpose(block, left < V::kLanes ? left : V::kLanes, to + f * n + j, n);
+      }
+      after(f);
+    }
+  }
+
   Panels<V> panels() const {
     return {p_.keys, Panels<V>::by_four(p_.width),
             shared_.panels + (batch_ * p_.key_heads + key_head_) * shared_.panels_step};
+  }
+  const Real* numbers_of(int64_t panel) const {
+    const int64_t count = (p_.keys + kPanel - 1) / kPanel;
+    return shared_.panel_numbers + ((batch_ * p_.key_heads + key_head_) * count + panel) * shared_.panel_numbers_step;
   }
   const Real* key_row(int64_t key) const { return p_.key_rows.at(batch_, key_head_, key); }
 
