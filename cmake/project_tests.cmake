@@ -25,6 +25,7 @@ heed_script_test(check_layers LABEL project TIMEOUT 60 COMMAND ${tools}/check_la
 heed_script_test(check_layers_test LABEL project TIMEOUT 60 COMMAND ${tools}/check_layers_test)
 heed_script_test(check_vocabulary LABEL project TIMEOUT 60 COMMAND ${tools}/check_vocabulary)
 heed_script_test(check_vocabulary_test LABEL project TIMEOUT 60 COMMAND ${tools}/check_vocabulary_test)
+heed_script_test(bench_compare_test LABEL project TIMEOUT 60 COMMAND ${tools}/bench_compare_test)
 heed_script_test(count_tests_test LABEL project TIMEOUT 60 COMMAND ${tools}/count_tests_test)
 heed_script_test(mutations LABEL project TIMEOUT 60 COMMAND ${tools}/mutate --check)  # every entry still matches the sources
 heed_script_test(mutate_test LABEL project TIMEOUT 120 COMMAND ${tools}/mutate_test)
