@@ -5,12 +5,11 @@
 
 #pragma once
 
-#include <memory>
+#include <limits>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "heed/base/spec.h"
+#include "heed/kernels/reference/definition.h"
 #include "heed/kernels/reference/parameters.h"
 
 namespace heed::kernels::reference {
@@ -45,10 +44,14 @@ struct Chosen {
 template <typename Real>
 class Alignment {
  public:
+  static constexpr const char* kKind = "alignment";
+
   struct Gives {
     bool lse = false, entropy = false, log_probability = false;  // outputs that it has
     bool draws = false;                                          // needs random numbers to sample
     bool policy = false;                                         // selects keys first, by choose()
+    bool positional = false;                                     // positions decide about weights, too
+    bool compares = true;                                        // a NaN or infinite score makes every weight NaN
   };
 
   virtual ~Alignment() = default;
@@ -63,8 +66,6 @@ class Alignment {
   }
 };
 
-/// The alignment of a spec; nullptr if there is none of that name. Throws heed::Error for unknown options.
-template <typename Real>
-std::unique_ptr<const Alignment<Real>> make_alignment(const PartSpec& spec);
+using AlignDefinitions = Catalogue<Definition<Alignment>>;
 
 }  // namespace heed::kernels::reference

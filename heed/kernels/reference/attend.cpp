@@ -88,8 +88,8 @@ class Call {
   int64_t key_index(const Head& head, int64_t j) const { return head.key_head * Lk_ + j; }
 
   const Problem<Real>& p_;
-  std::unique_ptr<const Score<Real>> score_;
-  std::unique_ptr<const Alignment<Real>> align_;
+  std::shared_ptr<const Score<Real>> score_;
+  std::shared_ptr<const Alignment<Real>> align_;
   int64_t B_ = 0, H_ = 0, Hk_ = 0, Lq_ = 0, Lk_ = 0, Dv_ = 0, W_ = 0;
   Sizes sizes_;
   std::vector<int64_t> true_length_;  // [B]
@@ -100,8 +100,8 @@ Call<Real>::Call(const Problem<Real>& problem) : p_(problem) {
   const std::string reason = missing(p_.mechanism);
   check(reason.empty(), reason);
   const Form form = form_of(p_.mechanism.dimensionality);
-  score_ = make_score<Real>(p_.mechanism.score, form);
-  align_ = make_alignment<Real>(p_.mechanism.align);
+  score_ = make_definition<Real, Score>(p_.mechanism.score, form);
+  align_ = make_definition<Real, Alignment>(p_.mechanism.align);
   check_problem(p_, form == Form::single || p_.values.shape.empty() ? 1 : p_.values.shape.back());
 
   B_ = p_.query.shape[0], H_ = p_.query.shape[1], Lq_ = p_.query.shape[2];
@@ -286,9 +286,9 @@ std::string missing(const MechanismSpec& spec) {
     return "no definition of dimensionality '" + dimensionality.name + "' in kernels/reference";
   }
   const Form form = form_of(dimensionality);
-  const auto score = make_score<double>(spec.score, form);
+  const auto score = make_definition<double, Score>(spec.score, form);
   if (!score) return "no definition of score '" + spec.score.name + "' in kernels/reference";
-  if (!make_alignment<double>(spec.align))
+  if (!make_definition<double, Alignment>(spec.align))
     return "no definition of alignment '" + spec.align.name + "' in kernels/reference";
   const auto forms = score->forms();
   if (std::find(forms.begin(), forms.end(), form) != forms.end()) return "";
@@ -296,6 +296,13 @@ std::string missing(const MechanismSpec& spec) {
   for (const Form one : forms) known.push_back(spec_of(one));
   return "score/" + spec.score.to_string() + ": no definition for dimensionality " + spec_of(form) + "; it has " +
          joined(known);
+}
+
+std::vector<std::string> score_names() {
+  return definition_names<Score, Form>();
+}
+std::vector<std::string> align_names() {
+  return definition_names<Alignment>();
 }
 
 std::map<std::string, std::vector<int64_t>> parameter_shapes(const MechanismSpec& spec, const Widths& widths) {
@@ -310,8 +317,8 @@ std::map<std::string, std::vector<int64_t>> parameter_shapes(const MechanismSpec
       std::replace(shape.begin(), shape.end(), kHidden, widths.hidden_dim);
     }
   };
-  add("score.", make_score<double>(spec.score, form)->parameters(sizes));
-  add("align.", make_alignment<double>(spec.align)->parameters(sizes));
+  add("score.", make_definition<double, Score>(spec.score, form)->parameters(sizes));
+  add("align.", make_definition<double, Alignment>(spec.align)->parameters(sizes));
   return all;
 }
 

@@ -6,12 +6,10 @@
 
 #pragma once
 
-#include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "heed/base/spec.h"
+#include "heed/kernels/reference/definition.h"
 #include "heed/kernels/reference/parameters.h"
 
 namespace heed::kernels::reference {
@@ -25,6 +23,8 @@ struct Pair {
 template <typename Real>
 class Score {
  public:
+  static constexpr const char* kKind = "score";
+
   virtual ~Score() = default;
   virtual std::vector<Form> forms() const = 0;  // the forms that are defined
   virtual std::vector<Declared> parameters(const Sizes&) const { return {}; }
@@ -35,8 +35,6 @@ class Score {
   virtual std::vector<Real> score(const HeadParameters<Real>&, const Pair<Real>&, const Sizes&) const = 0;
 };
 
-/// The score of a spec; nullptr if there is none of that name. Throws heed::Error for unknown options.
-template <typename Real>
-std::unique_ptr<const Score<Real>> make_score(const PartSpec& spec, Form form);
+using ScoreDefinitions = Catalogue<Definition<Score>, Form>;
 
 }  // namespace heed::kernels::reference
