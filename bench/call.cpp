@@ -18,7 +18,7 @@ constexpr int kCalls = 1000;
 
 template <typename F>
 std::function<void()> often(F call) {
-  return [call] {
+  return [call]() mutable {
     for (int i = 0; i < kCalls; ++i) call();
   };
 }
@@ -61,7 +61,7 @@ Race race_of(const std::string& spec, const Pace& pace) {
 Race other_calls(const Pace& pace) {
   Race race("others", "1000 calls of functions around a call");
   const auto x = at::randn({1, 1, 1, kFeatures});
-  race.add("scaled_dot_product_attention", often([=] { scaled_dot_product_attention(x, x, x); }));
+  race.add("scaled_dot_product_attention", often([=] { heed::scaled_dot_product_attention(x, x, x); }));
   race.add("Mechanism::parse", often([] { Mechanism::parse("additive + entmax(1.5)"); }));
   const auto keys = at::randn({1, 1, kFeatures});
   const auto mechanism = Mechanism::parse("additive + softmax");
