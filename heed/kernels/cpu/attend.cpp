@@ -127,12 +127,12 @@ void check_problem(const Problem<Real>& p) {
   check(p.key_heads > 0 && p.heads % p.key_heads == 0, "kernels/cpu: got ", p.key_heads,
         " key heads, expected a divisor of the ", p.heads, " heads");
   check(p.keys <= INT32_MAX, "kernels/cpu: got ", p.keys, " keys, expected less than 2^31");
-  present(p.query.data, "query");
+  if (align.reads_scores) present(p.query.data, "query");
   present(p.values.data, "values");
   present(p.context, "context");
   present(p.rows, "rows");
-  if (score.reads_keys) present(p.key_rows.data, "key_rows");
-  if (score.reads_to_scores) present(p.to_scores, "to_scores");
+  if (align.reads_scores && score.reads_keys) present(p.key_rows.data, "key_rows");
+  if (align.reads_scores && score.reads_to_scores) present(p.to_scores, "to_scores");
   if (p.gauss != Gauss::none) present(p.position, "position");
   check(!align.reads_alpha || (p.alpha > 1 && p.alpha <= 2), "kernels/cpu: got alpha ", p.alpha,
         ", expected a number in (1, 2]");
@@ -182,7 +182,7 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
   };
   const bool wider = width != problem.width;
   g.query = own(query, rows * width, wider || g.query == nullptr, g.query);
-  const bool keyed = traits(problem.score).reads_keys;
+  const bool keyed = traits(problem.align).reads_scores && traits(problem.score).reads_keys;
   g.keys = own(keys, key_rows * width, keyed && (wider || g.keys == nullptr), g.keys);
   g.values = own(values, key_rows * value_width, value_width != problem.value_width || g.values == nullptr, g.values);
   g.to_scores = own(to_scores, problem.heads * width, wider || g.to_scores == nullptr, g.to_scores);

@@ -39,7 +39,8 @@ const std::vector<std::string> kAligns{"softmax",
                                        "straight_through(.7)",
                                        "sparsemax",
                                        "entmax(1.5)",
-                                       "entmax(1.3)"};
+                                       "entmax(1.3)",
+                                       "uniform"};
 const std::vector<std::string> kMasks{"none", "keep", "key_count", "causal", "bottom_right", "window", "all"};
 
 std::vector<std::string> mechanisms() {
@@ -47,7 +48,7 @@ std::vector<std::string> mechanisms() {
   for (const auto& score : kScores)
     for (const auto& align : kAligns)
       if (score == "dot" || score == "additive" || align == "softmax" || align == "sigmoid" || align == "sparsemax" ||
-          align == "local_p(4)")
+          align == "local_p(4)" || align == "uniform")
         all.push_back(score + " + " + align);
   return all;
 }
@@ -630,6 +631,30 @@ TEST(Fused, AddsBeforeItSaturates) {
           for (const auto& x : reference::attend(moved).context.data) expected += x.imag() / reference::kStep;
           EXPECT_NEAR(ours, expected, 1000 * std::numeric_limits<Real>::epsilon() * static_cast<double>(queries));
         }
+  });
+}
+
+TEST(Fused, UniformReadsNoScores) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    for (const int64_t queries : {1, 50}) {
+      const Variant v{.mask = "causal", .biased = true};
+      Case<Real> c("additive + uniform", {1, 2, 1, queries, 70, 12, 10}, v);
+      const auto answer = reference::attend(c.definition);
+      constexpr Real kNan = std::numeric_limits<Real>::quiet_NaN(), kInfinity = std::numeric_limits<Real>::infinity();
+      for (auto* x : {&c.query, &c.keys, &c.to_scores}) std::fill(x->begin(), x->end(), kNan);
+      std::fill(c.full.begin(), c.full.end(), -kInfinity);
+      forward(c.p);
+      expect_close("context", c.context.data(), answer.context.data, allowed(c, v));
+      std::vector<Real> of_query(c.query.size() - 1, kNan), of_keys(c.keys.size() - 1, kNan);
+      Gradients<Real> g;
+      g.context = c.context.data();
+      g.query = of_query.data();
+      g.keys = of_keys.data();
+      backward(c.p, g);
+      for (const auto* grads : {&of_query, &of_keys})
+        EXPECT_TRUE(std::all_of(grads->begin(), grads->end(), [](Real x) { return x == 0; }));
+    }
   });
 }
 

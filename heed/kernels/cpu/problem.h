@@ -26,7 +26,18 @@ enum class ScoreKind {
 
 enum class Activation { identity, tanh, relu, sigmoid, elu, gelu, silu };
 
-enum class AlignKind { softmax, threshold, top_k, hard, straight_through, sparsemax, entmax, sigmoid, identity };
+enum class AlignKind {
+  softmax,
+  threshold,
+  top_k,
+  hard,
+  straight_through,
+  sparsemax,
+  entmax,
+  sigmoid,
+  identity,
+  uniform,  // 1 / n over the n kept keys; scores are not computed
+};
 
 /// Where the Gaussian of local_p applies, g = exp(-(j - p)^2 / (2 sigma^2)).
 enum class Gauss { none, weights, add, multiply };  // a g;  e + log g;  e g
@@ -50,9 +61,11 @@ struct Grid {  // [batch][head][query][key]; an axis with stride 0 is broadcast
 };
 
 /// What forward() stores per query (a row of scores): enough to recompute its weights from the scores.
-///   softmax and variants: max is the largest score, or a bound of it, times log2(e); sum is sum_j 2^(e_j log2(e) -
-///   max) threshold, top_k:     as softmax, and which weights are kept sparsemax, entmax:    largest score and tau
-///   hard:                 the chosen key
+/// - softmax and variants: the largest score, or a bound of it, as max = e log2(e); sum_j 2^(e_j log2(e) - max) as sum
+/// - threshold, top_k: as softmax, and which weights are kept
+/// - sparsemax, entmax: largest score and tau
+/// - hard: the chosen key
+/// - uniform: the number of keys, as sum
 template <typename Real>
 struct RowStats {
   Real max = 0, sum = 0;  // sum 0: the query attends nothing
@@ -122,7 +135,7 @@ struct Problem {
 
   // Results, contiguous.
   Real* context = nullptr;         // [batch][heads][queries][value_width]
-  Real* second = nullptr;          // same shape; backward of sparsemax, entmax and straight_through needs it; optional
+  Real* second = nullptr;          // same shape; optional, unless backward() follows and needs it (traits.h)
   RowStats<Real>* rows = nullptr;  // [batch][heads][queries]
   bool with_lse = true;            // hard: also compute the softmax normalizer; entropy and log-weights need it
 

@@ -9,6 +9,7 @@
 #include "heed/kernels/cpu/states/pointwise.h"
 #include "heed/kernels/cpu/states/softmax.h"
 #include "heed/kernels/cpu/states/sparse.h"
+#include "heed/kernels/cpu/states/uniform.h"
 #include "heed/kernels/cpu/tiles/additive.h"
 #include "heed/kernels/cpu/tiles/distance.h"
 #include "heed/kernels/cpu/tiles/dot.h"
@@ -40,12 +41,23 @@ struct Table {
       Align::template of<EntmaxState<V>>(AlignKind::entmax),
       Align::template of<PointwiseState<V, SigmoidWeight<V>>>(AlignKind::sigmoid),
       Align::template of<PointwiseState<V, IdentityWeight<V>>>(AlignKind::identity),
+      Align::template of<UniformState<V>>(AlignKind::uniform),
   };
 
-  static const Score& of(ScoreKind kind) { return line(kScores, kind); }
-  static const Align& of(AlignKind kind) { return line(kAligns, kind); }
+  static const Score& score_of(const Problem<typename V::Real>& p) {
+    return align_of(p).traits.reads_scores ? line(kScores, p.score) : kUnscored;
+  }
+  /// A score that is not computed still says which keys it has.
+  static LaterSteps<typename V::Real> later_of(const Problem<typename V::Real>& p) {
+    const auto later = line(kScores, p.score).later(p);
+    return align_of(p).traits.reads_scores ? later
+                                           : LaterSteps<typename V::Real>{Activation::identity, 1, later.keys, false};
+  }
+  static const Align& align_of(const Problem<typename V::Real>& p) { return line(kAligns, p.align); }
 
  private:
+  static constexpr Score kUnscored = Score::template of<ZeroTile<V>>({});  // of no kind
+
   template <class Kernel, size_t kCount, class Kind>
   static const Kernel& line(const Kernel (&all)[kCount], Kind kind) {
     static_assert(ordered(kScores) && ordered(kAligns));

@@ -278,7 +278,8 @@ struct Case {
         {"threshold", AlignKind::threshold}, {"top_k", AlignKind::top_k},
         {"hard", AlignKind::hard},           {"straight_through", AlignKind::straight_through},
         {"sparsemax", AlignKind::sparsemax}, {"entmax", AlignKind::entmax},
-        {"sigmoid", AlignKind::sigmoid},     {"identity", AlignKind::identity}};
+        {"sigmoid", AlignKind::sigmoid},     {"identity", AlignKind::identity},
+        {"uniform", AlignKind::uniform}};
     for (const auto& [word, kind] : kinds)
       if (word == name) p.align = kind;
     if (name == "threshold") {

@@ -98,8 +98,10 @@ TEST(Traits, SayWhatAnAlignmentReads) {
   ASSERT_GT(every<AlignKind>().size(), static_cast<size_t>(AlignKind::identity));
   for (const AlignKind kind : every<AlignKind>()) {
     SCOPED_TRACE(static_cast<int>(kind));
-    Small all(ScoreKind::dot, kind), other_alpha = all, no_k = all, no_second = all;
+    Small all(ScoreKind::dot, kind), other_alpha = all, no_k = all, no_second = all, no_scores = all;
     EXPECT_TRUE(all.runs());
+    no_scores.p.query = no_scores.p.key_rows = {};
+    EXPECT_EQ(no_scores.runs(), !traits(kind).reads_scores);
     other_alpha.p.alpha = 3;
     EXPECT_EQ(other_alpha.runs(), !traits(kind).reads_alpha);
     no_k.p.k = 0;
@@ -126,7 +128,8 @@ TEST(Traits, SayWhatAnAlignmentOffers) {
 
     const auto is_zero = [](double x) { return x == 0; };
     const auto alone = all.backward_query(false), with_log_probability = all.backward_query(true);
-    EXPECT_EQ(std::all_of(alone.begin(), alone.end(), is_zero), traits(kind).scores_need_log_probability);
+    EXPECT_EQ(std::all_of(alone.begin(), alone.end(), is_zero),
+              traits(kind).scores_need_log_probability || !traits(kind).reads_scores);
     EXPECT_EQ(with_log_probability != alone, traits(kind).has_log_probability);
   }
 }

@@ -168,7 +168,7 @@ class Backward : private Engine<V> {
     if (sums.position != nullptr)
       for (int64_t i = 0; i < group * p_.queries; ++i) sums.position[p_.row_index(b, key_head * group, 0) + i] = 0;
     const bool keyed = Base::score_.traits.reads_keys;
-    const bool apart = p_.to_scores_head != 0 && group > 1;  // the factor of close_keys() differs between heads
+    const bool apart = keyed && p_.to_scores_head != 0 && group > 1;  // the factor of close_keys() differs by head
     Buffer own_buffer;
     Real* own = apart ? Base::buffer(own_buffer, kKeys * width_) : nullptr;
 

@@ -20,9 +20,9 @@ class Engine {
   Engine(const Problem<Real>& p, const ParallelFor& parallel_for)
       : p_(p),
         parallel_for_(parallel_for),
-        score_(Table<V>::of(p.score)),
-        align_(Table<V>::of(p.align)),
-        shared_{p, score_.later(p)} {
+        score_(Table<V>::score_of(p)),
+        align_(Table<V>::align_of(p)),
+        shared_{p, Table<V>::later_of(p)} {
     fold();
     const bool many = p.queries * p.group() >= kFewQueries;
     if (score_.packing == Packing::always || (score_.packing == Packing::for_many_queries && many)) pack();

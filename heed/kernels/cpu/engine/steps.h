@@ -36,7 +36,11 @@ class Steps {
   static constexpr Real kNone = -std::numeric_limits<Real>::infinity();
 
   Steps(const Problem<Real>& p, const LaterSteps<Real>& later)
-      : p_(p), activation_(later.activation), scale_(later.scale), keys_(later.keys) {}
+      : p_(p),
+        activation_(later.activation),
+        scale_(later.scale),
+        keys_(later.keys),
+        biased_(later.biases && p.bias.any()) {}
 
   // ---- ranges of keys ----
 
@@ -107,13 +111,13 @@ class Steps {
   }
 
   /// Whether no step applies between score and alignment, apart from ranges of keys.
-  bool silent() const { return !has_activation() && !p_.bias.any() && !p_.mask.keep && !perturbs(); }
+  bool silent() const { return !has_activation() && !biased_ && !p_.mask.keep && !perturbs(); }
 
   // ---- biases and mask ----
 
   /// Adds the biases and masks. s holds keys key ... key + columns - 1; all: keys that every row may attend.
   void apply_mask(const Block& at, const Range& all, int64_t key, int columns, Real* s) const {
-    if (p_.bias.any())
+    if (biased_)
       for (int r = 0; r < at.rows; ++r) add_biases(at, r, key, columns, s + r * kTile);
     const bool inside = all.first <= key && key + columns <= all.last;
     if (inside && !p_.mask.keep) return;
@@ -229,7 +233,7 @@ class Steps {
     k.last = last < k.last ? last : k.last;
   }
   /// Whether no step between soft cap and alignment changes a kept score.
-  bool plain() const { return !p_.bias.any() && !perturbs(); }
+  bool plain() const { return !biased_ && !perturbs(); }
 
   static void add(Real* s, const Real* from, int64_t step, int64_t n) {
     if (step != 1) {
@@ -280,6 +284,7 @@ class Steps {
   Activation activation_;
   Real scale_;
   int64_t keys_;
+  bool biased_;
 };
 
 }  // namespace heed::kernels::cpu

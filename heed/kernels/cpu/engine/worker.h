@@ -15,9 +15,9 @@ class Worker {
   static constexpr int kGroupsMax = kRowsMax / 6;
 
   explicit Worker(const Shared& shared)
-      : p(shared.p), steps(p, shared.later), perturbs(steps.perturbs() && !Table<V>::of(p.align).draws_noise) {
-    Table<V>::of(p.score).make(tile_, shared);
-    Table<V>::of(p.align).make(state_, p, steps);
+      : p(shared.p), steps(p, shared.later), perturbs(steps.perturbs() && !Table<V>::align_of(p).draws_noise) {
+    Table<V>::score_of(p).make(tile_, shared);
+    Table<V>::align_of(p).make(state_, p, steps);
     group = (*tile_).group();
   }
 

@@ -1,6 +1,6 @@
 // Scores computed directly, feature by feature. Keys are always packed. Lanes: keys in forward, features in backward.
 //
-//   hidden     w . act(a + b)          table   the scores that the query itself holds
+//   hidden     w . act(a + b)          table   the scores that the query itself holds          zero   none
 
 #pragma once
 
@@ -138,6 +138,27 @@ class TableTile final : public ScoreTile<V> {
       for (int j = 0; j < Tile::keys_ && Tile::key_ + j < Tile::p_.width; ++j)
         query[r * Tile::width_ + Tile::key_ + j] += ds[r * ld + j];
   }
+};
+
+/// Scores of 0, for a state that does not read them: only the mask is applied.
+template <class V>
+class ZeroTile final : public ScoreTile<V> {
+ public:
+  using Tile = ScoreTile<V>;
+  using typename ScoreTile<V>::Real;
+  using Tile::Tile;
+
+  static constexpr ScoreTraits kTraits{.reads_keys = false};
+  static constexpr Packing kPacking = Packing::never;
+
+  int group() const override { return kGroup; }
+  void scores(int, int rows, int64_t panel, int count, Real* s) override {
+    const int64_t key = panel * kPanel, end = key + count * kPanel, last = end < Tile::p_.keys ? end : Tile::p_.keys;
+    for (int r = 0; r < rows; ++r, s += kTile)
+      for (int64_t c = 0; c < Panels<V>::padded(last - key); c += V::kLanes) V::store(s + c, V::zero());
+  }
+  void begin_keys(int64_t, int64_t, int64_t, int) override {}
+  void gradients(const Real*, int, Real*, Real*, bool, Real*) override {}
 };
 
 }  // namespace heed::kernels::cpu

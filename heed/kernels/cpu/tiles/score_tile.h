@@ -24,7 +24,8 @@ template <typename Real>
 struct LaterSteps {
   Activation activation;
   Real scale;
-  int64_t keys;  // keys from here on have no score and are masked
+  int64_t keys;        // keys from here on have no score and are masked
+  bool biases = true;  // whether biases are added
 };
 
 template <class V>
