@@ -1,5 +1,5 @@
 # Folders of an installation. Each is relative to the prefix, which can then be moved, or absolute, as Nix and Guix pass them:
-# an absolute folder stays where it is, whatever the prefix.
+# an absolute folder stays where it is, whatever CMAKE_INSTALL_PREFIX is; with one, `cmake --install --prefix` is not supported.
 
 include(GNUInstallDirs)
 

@@ -102,8 +102,8 @@ endfunction()
 # heed_unity(<target> <file>...): compiles files in groups, each as one file (unity build). g++ instantiates the pending
 # templates of torch's precompiled header at the end of every file, 4 s each, while a part takes 1 s; the header of CLI11
 # takes 10 s. Names in unnamed namespaces must therefore differ within a group. An edit recompiles one group: at most
-# three quarters of a minute. Layers without torch are one group each as well, because reading the standard library's headers
-# takes most of the time of a small file.
+# three quarters of a minute. Folders of base, data and metrics are groups as well, because reading the standard library's
+# headers takes most of the time of a small file.
 function(heed_unity target)
   if(NOT HEED_UNITY)
     return()

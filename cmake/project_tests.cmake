@@ -43,8 +43,10 @@ endif()
 if(HEED_CLI)
   heed_script_test(kill_and_resume LABEL cli TIMEOUT 300 COMMAND ${tools}/kill_and_resume $<TARGET_FILE:heed_cli> 12 3 2 2 2)
   heed_script_test(two_processes LABEL cli TIMEOUT 300 COMMAND ${tools}/two_processes $<TARGET_FILE:heed_cli>)
+  set_tests_properties(kill_and_resume PROPERTIES COST 60)
   set_tests_properties(two_processes PROPERTIES SKIP_RETURN_CODE 77)  # a build without gloo
   heed_script_test(documents LABEL docs TIMEOUT 600 COMMAND ${tools}/check_documents --build ${PROJECT_BINARY_DIR})
+  set_tests_properties(documents PROPERTIES COST 120)
 endif()
 if(HEED_OPENMP_BLAS AND HEED_BLAS_FOLDER AND HEED_CLI)
   heed_script_test(blas LABEL project TIMEOUT 60 COMMAND ${tools}/check_blas $<TARGET_FILE:heed_cli> ${HEED_BLAS_FOLDER})
@@ -73,4 +75,4 @@ add_test(NAME package
                  -D TORCH_RPATH=${torch_rpath} -D TORCH_DIR=${Torch_DIR} -D TORCH_PREFIX=${TORCH_INSTALL_PREFIX}
                  -D FULL_LIBDIR=${CMAKE_INSTALL_FULL_LIBDIR} -D CAN_MOVE=${HEED_PREFIX_CAN_MOVE} -D "CONFIGURED=${configured}"
                  -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
-set_tests_properties(package PROPERTIES LABELS project TIMEOUT 600)
+set_tests_properties(package PROPERTIES LABELS project TIMEOUT 600 COST 80)

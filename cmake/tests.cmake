@@ -6,6 +6,12 @@ set(HEED_SHARDS_kernels 2)
 set(HEED_SHARDS_cli 2)
 set(HEED_SHARDS_train 2)
 
+# Seconds that a test takes, roughly: ctest starts the longest first where it has not run them before.
+set(HEED_COST_attention 100)
+set(HEED_COST_structures 60)
+set(HEED_COST_train 60)
+set(HEED_COST_cli 70)
+
 # heed_test_program(<layer> LIBRARY <library> FILES <file>... [LINK <target>...]): the program <layer>_test.
 function(heed_test_program layer)
   cmake_parse_arguments(ARG "" "LIBRARY" "FILES;LINK" ${ARGN})
@@ -21,6 +27,9 @@ function(heed_test_program layer)
   if(ARG_LIBRARY STREQUAL heed)
     heed_torch_files(${program})
     set(environment GOMP_SPINCOUNT=10000)  # as the program does: tests share the processors
+    if(layer MATCHES "attention|structures")
+      list(APPEND environment OMP_NUM_THREADS=1)  # small tensors; tests of threads set their number themselves
+    endif()
     if(HEED_SANITIZE)
       list(APPEND environment ASAN_OPTIONS=detect_leaks=0)  # torch is not instrumented
     endif()
@@ -38,6 +47,6 @@ function(heed_test_program layer)
     endif()
     add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES LABELS ${layer} TIMEOUT 600
-                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard};${environment}")
+                         COST "${HEED_COST_${layer}}" ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard};${environment}")
   endforeach()
 endfunction()

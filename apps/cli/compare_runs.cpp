@@ -33,7 +33,7 @@ std::vector<std::string> folders_in(const std::string& folder) {
 }
 
 void add_runs(const std::string& folder, int depth, std::vector<std::string>& all) {
-  if (is_run(folder)) return all.push_back(folder);
+  if (is_run(folder) && exists(folder + "/recipe.yaml")) return all.push_back(folder);
   if (depth == 0) return;
   for (const auto& name : folders_in(folder)) add_runs(folder + "/" + name, depth - 1, all);
 }

@@ -353,6 +353,19 @@ TEST_F(Program, StopsTrainingAtCtrlCAndSaysHowToResume) {
   EXPECT_TRUE(exists(path("long/checkpoint.safetensors")));
 }
 
+// Both processes of the demo: the one that is asked ends the other, and nothing temporary remains.
+TEST_F(Program, StopsTheDemoWithTheSignalItGot) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const std::string folder = "demo" + std::to_string(signal);
+    Process demo(folder_, {"demo", "--dir", folder, "train.max_steps=1000000", "train.log_every=1"});
+    ASSERT_TRUE(demo.wait_for(folder + "/additive/metrics.jsonl") && demo.wait_for(folder + "/fixed/metrics.jsonl"));
+    demo.send(signal);
+    EXPECT_EQ(demo.wait().code, 128 + signal);
+    EXPECT_TRUE(exists(path(folder + "/fixed/checkpoint.safetensors")));
+    EXPECT_FALSE(exists(path(folder + "/.fixed.yaml")));
+  }
+}
+
 TEST_F(Program, StopsTranslatingAtCtrlC) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   const int keeps_it_open = ::open(path("pipe").c_str(), O_RDWR | O_CLOEXEC);

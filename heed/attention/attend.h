@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <c10/util/Optional.h>
+
 #include "heed/attention/call.h"
 #include "heed/attention/mechanism.h"
 

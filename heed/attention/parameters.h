@@ -94,7 +94,7 @@ class Parameters {
 Tensor project(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
 /// A shape in a message: "[2, 3, 6]", or "undefined". Written when it is streamed, so that a check that passes builds
-/// no text.
+/// no text. For one expression: it refers to the tensor.
 struct ShapeText {
   const Tensor& tensor;
 };

@@ -28,6 +28,7 @@ struct Description {
       variants{};  // specs with options, which the promises test as well: {"entmax(1.3)", "entmax(learned)"}
   std::vector<std::string> synonyms{};  // other names in the literature, written as terms (catalogue_term)
   int order = 0;  // of choice among its kind and axis: 1 is what to try first; 0: after the others
+  bool operator==(const Description&) const = default;
 };
 
 /// A name as the catalogue writes it: "Scaled dot-product" -> "scaled_dot_product".
@@ -40,7 +41,11 @@ class Catalogue {
   using Maker = Made (*)(const Options&, const With&...);
 
   struct Entry {
+    /// A second entry of a name is refused, unless its description is the same: then it is the same part, in a program
+    /// that links a static library of ours next to the shared one that contains it.
     Entry(const std::string& name, Maker maker, Description description) {
+      if (const auto same = table().find(name); same != table().end() && same->second.description == description)
+        return;
       check(named(name).empty(), "catalogue: two ", Part::kKind, "s are called ", name);
       for (const auto& synonym : description.synonyms)
         check(synonym != name && named(synonym).empty(), "catalogue: two ", Part::kKind, "s are called ", synonym);

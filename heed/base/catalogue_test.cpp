@@ -91,6 +91,14 @@ TEST(Catalogue, RefusesOptionsThatThePartDoesNotHave) {
   EXPECT_EQ(message([] { Catalogue<Figure>::make("point(3)"); }), "shape/point: unknown option '3'; it has none");
 }
 
+// As in a program that links libheed_kernels.a next to libheed.so, which contains it.
+TEST(Catalogue, TakesTheSamePartTwice) {
+  const Description square = Catalogue<Figure>::describe("square");
+  EXPECT_EQ(message([&] { Catalogue<Figure>::Entry("square", make_part<Figure, Point>, square); }),
+            "nothing was refused");
+  EXPECT_EQ(Catalogue<Figure>::names(), (std::vector<std::string>{"point", "square"}));
+}
+
 TEST(Catalogue, RefusesTwoPartsOfOneName) {
   EXPECT_EQ(message([] { Catalogue<Figure>::Entry("point", make_part<Figure, Point>, {}); }),
             "catalogue: two shapes are called point");

@@ -8,7 +8,8 @@
 
 namespace heed::cli {
 
-/// Shares standard error, writes its output to /dev/null, and ends when this process ends, however that happens.
+/// Shares standard error and writes its output to /dev/null. It gets SIGTERM when the thread that started it ends,
+/// however that happens.
 class ChildProgram {
  public:
   /// Throws Error if the program cannot be started.

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "heed/base/check.h"
 #include "heed/data/file.h"
 #include "heed/train/run/testing_folder.h"
 
@@ -19,7 +20,15 @@ TEST(ChildProgram, ReportsItsExitStatusAndItsSignal) {
   EXPECT_EQ(status_of("exit 0"), 0);
   EXPECT_EQ(status_of("exit 3"), 3);
   EXPECT_EQ(status_of("kill -KILL $$"), 128 + SIGKILL);
-  EXPECT_EQ(ChildProgram("/no/such/program", {}).wait(), 127);
+}
+
+TEST(ChildProgram, SaysWhyItCannotBeStarted) {
+  try {
+    const ChildProgram missing("/no/such/program", {});
+    FAIL() << "a missing program was started";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "could not start /no/such/program: No such file or directory");
+  }
 }
 
 TEST(ChildProgram, GetsItsArgumentsAsTheyAre) {

@@ -67,24 +67,29 @@ TrainResult learn(const Learner& learner, const DemoOptions& options) {
 class LearnerElsewhere {
  public:
   LearnerElsewhere(const Learner& learner, const DemoOptions& options)
-      : folder_(options.folder + "/" + learner.name), recipe_(folder_ + ".yaml") {
+      : folder_(options.folder + "/" + learner.name), recipe_{options.folder + "/." + learner.name + ".yaml"} {
     make_folders(options.folder);
-    write_atomically(recipe_, recipe_yaml(recipe_for(learner, options)));
-    process_.emplace(options.program,
-                     std::vector<std::string>{"--threads", "1", "train", recipe_, "--force", "--quiet"});
+    write_atomically(recipe_.path, recipe_yaml(recipe_for(learner, options)));
+    const std::string path = (recipe_.path[0] == '-' ? "./" : "") + recipe_.path;
+    process_.emplace(options.program, std::vector<std::string>{"--threads", "1", "train", path, "--force", "--quiet"});
   }
   LearnerElsewhere(const LearnerElsewhere&) = delete;
   LearnerElsewhere& operator=(const LearnerElsewhere&) = delete;
-  ~LearnerElsewhere() { ::unlink(recipe_.c_str()); }
 
   TrainResult wait() {
     const int status = process_->wait();
+    if (status > 128) return {.folder = folder_, .interrupted = true, .signal = status - 128};
     check(status == 0, "demo: training of ", folder_, " ended with status ", status, "; see ", folder_, "/log.txt");
     return {.folder = folder_, .results = Json::parse(read_file(folder_ + "/results.json"))};
   }
 
  private:
-  std::string folder_, recipe_;
+  struct TemporaryFile {
+    std::string path;
+    ~TemporaryFile() { ::unlink(path.c_str()); }
+  };
+  std::string folder_;
+  TemporaryFile recipe_;
   std::optional<ChildProgram> process_;
 };
 

@@ -11,7 +11,9 @@ template <class Base, size_t kScratch>
 class InPlace {
  public:
   InPlace() = default;
-  ~InPlace() { object_->~Base(); }
+  ~InPlace() {
+    if (object_ != nullptr) object_->~Base();
+  }
   InPlace(const InPlace&) = delete;
   InPlace& operator=(const InPlace&) = delete;
 
