@@ -79,6 +79,7 @@ endfunction()
 function(heed_instruction_sets)
   set(fast ${ARGN})
   list(FILTER fast INCLUDE REGEX "/heed/kernels/.*\\.cpp$")
+  list(FILTER fast EXCLUDE REGEX "/reference/(score|align)/")  # a file with options of its own is left out of its group
   if(NOT fast)
     return()
   endif()
@@ -102,8 +103,8 @@ endfunction()
 # heed_unity(<target> <file>...): compiles files in groups, each as one file (unity build). g++ instantiates the pending
 # templates of torch's precompiled header at the end of every file, 4 s each, while a part takes 1 s; the header of CLI11
 # takes 10 s. Names in unnamed namespaces must therefore differ within a group. An edit recompiles one group: at most
-# three quarters of a minute. Folders of base, data and metrics are groups as well, because reading the standard library's
-# headers takes most of the time of a small file.
+# three quarters of a minute. Folders of base, data, metrics and the reference are groups as well, because reading the
+# standard library's headers takes most of the time of a small file.
 function(heed_unity target)
   if(NOT HEED_UNITY)
     return()
@@ -139,7 +140,7 @@ function(heed_unity_group variable file)
     set(group heed_train_folders)
   elseif(path MATCHES "^apps/cli/([a-z]*_options|command|compare|completion|eval|list|manual|option_text|program)\\.cpp$")
     set(group apps_cli_commands)  # separate from the files that the module takes from the same library
-  elseif(NOT path MATCHES "^(heed/(base|data|metrics|bridge|attention|structures|models|train)|apps/cli/torch|apps/cli/[^/]*$)")
+  elseif(NOT path MATCHES "^(heed/(base|data|metrics|kernels/reference/(score|align)/|bridge|attention|structures|models|train)|apps/cli/torch|apps/cli/[^/]*$)")
     set(group "")
   endif()
   set(${variable} "${group}" PARENT_SCOPE)
