@@ -8,14 +8,14 @@ TiledAlignment Alignment::tiled(const Parameters&, const Scored&) const {
 
 Tensor Draw::uniform(const Tensor& scores) const {
   if (given.defined()) return given.expand_as(scores);
-  return draws.uniform(kernels::kAlignment, scores.sizes(), scores.options());
+  return draws.uniform(kAlignment, scores.sizes(), scores.options());
 }
 
 Tensor Draw::policy(const Tensor& like) const {
   Draws once = draws;
   once.first_query = 0;
   const std::vector<int64_t> shape{like.size(0), like.size(1), 1, like.size(2)};
-  return once.uniform(kernels::kPolicy, shape, like.options()).view_as(like);
+  return once.uniform(kPolicy, shape, like.options()).view_as(like);
 }
 
 Tensor absent(const Tensor& x, const Tensor& keep) {

@@ -67,7 +67,7 @@ Tensor read_out(const Tensor& weights, const Tensor& values, bool single) {
 }
 
 Tensor dropped(const Tensor& weights, double rate, const Draws& draws) {
-  const auto u = draws.uniform(kernels::kDropout, weights.sizes(), weights.options());
+  const auto u = draws.uniform(kDropout, weights.sizes(), weights.options());
   return weights * (u >= rate).to(weights.scalar_type()) / (1 - rate);
 }
 

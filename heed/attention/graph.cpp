@@ -137,7 +137,7 @@ void check_draws_by(const Graph& graph, const Tensor& by) {
 }
 
 /// u in (0, 1), [E, H] for the sorted edges, indexed by GraphCall::draws_by and the head.
-Tensor uniforms(const Graph& graph, const GraphCall& call, kernels::Purpose purpose, const Tensor& values) {
+Tensor uniforms(const Graph& graph, const GraphCall& call, Purpose purpose, const Tensor& values) {
   const int64_t heads = values.size(1);
   int64_t rows = 1, numbers = graph.size();
   auto cell = graph.order();  // of [rows, numbers], by sorted edge
@@ -182,7 +182,7 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, con
 
   Tensor factor;  // [E, H]
   if (noise.dropout > 0)
-    factor = (uniforms(graph, call, kernels::kDropout, values) >= noise.dropout).to(values.scalar_type()) /
+    factor = (uniforms(graph, call, kDropout, values) >= noise.dropout).to(values.scalar_type()) /
              (1 - noise.dropout);
   GraphAttended result;
   result.path = path_of(call.path, values);
@@ -197,7 +197,7 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, con
   } else {
     const auto scores = fused ? kernel_scores(graph, score) : composed_scores(graph, score);
     const auto found = aligned(graph, *alignment, call.parameters, scores,
-                               drawn ? uniforms(graph, call, kernels::kAlignment, values) : Tensor());
+                               drawn ? uniforms(graph, call, kAlignment, values) : Tensor());
     weights = found.weights;
     result.log_probability = found.log_probability;
     const auto passed = factor.defined() ? weights * factor : weights;

@@ -8,7 +8,7 @@ namespace {
 /// Uniforms as float, which holds their 23 bits exactly, for any requested type. Calls then(u, count) for the columns
 /// of each query.
 template <typename Then>
-at::Tensor filled(const Draws& draws, kernels::Purpose purpose, at::IntArrayRef shape, const Then& then) {
+at::Tensor filled(const Draws& draws, Purpose purpose, at::IntArrayRef shape, const Then& then) {
   const auto u = at::empty(shape, at::kFloat);
   const int64_t heads = shape[1], queries = shape[2];
   const int64_t rows = shape[0] * heads * queries;
@@ -17,7 +17,7 @@ at::Tensor filled(const Draws& draws, kernels::Purpose purpose, at::IntArrayRef 
   at::parallel_for(0, rows, /*grain_size=*/16, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to; ++i) {
       const int64_t row_and_head = draws.first_row * heads + i / queries;
-      kernels::uniforms(draws.seed, draws.stream, purpose, static_cast<uint32_t>(row_and_head),
+      uniforms(draws.seed, draws.stream, purpose, static_cast<uint32_t>(row_and_head),
                         static_cast<uint32_t>(draws.first_query + i % queries), count, out + i * count);
       then(out + i * count, count);
     }
@@ -27,7 +27,7 @@ at::Tensor filled(const Draws& draws, kernels::Purpose purpose, at::IntArrayRef 
 
 }  // namespace
 
-at::Tensor Draws::uniform(kernels::Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const {
+at::Tensor Draws::uniform(Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const {
   return filled(*this, purpose, shape, [](float*, int64_t) {}).to(options);
 }
 
@@ -35,7 +35,7 @@ at::Tensor Draws::kept(at::IntArrayRef shape, double rate, const at::TensorOptio
   const auto min = static_cast<float>(rate);
   const bool narrow = options.dtype() == at::kFloat;
   const float factor = narrow ? static_cast<float>(1 / (1 - rate)) : 1.0F;
-  const auto kept = filled(*this, kernels::kDropout, shape, [&](float* row, int64_t count) {
+  const auto kept = filled(*this, kDropout, shape, [&](float* row, int64_t count) {
     for (int64_t i = 0; i < count; ++i) row[i] = row[i] >= min ? factor : 0.0F;
   });
   return narrow ? kept.to(options) : kept.to(options) / (1 - rate);

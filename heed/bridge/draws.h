@@ -10,7 +10,7 @@
 
 #include <torch/types.h>
 
-#include "heed/kernels/philox.h"
+#include "heed/base/philox.h"
 
 namespace heed {
 
@@ -19,7 +19,7 @@ struct Draws {
   int64_t first_row = 0, first_query = 0;  // batch element and query of index 0 of the tensor
 
   /// u in (0, 1) of shape [B, H, Lq, ...]; the axes after Lq are flattened to columns.
-  at::Tensor uniform(kernels::Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const;
+  at::Tensor uniform(Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const;
 
   /// Factors of inverted dropout of shape [B, H, Lq, ...]: 0 where u < rate, else 1 / (1 - rate).
   at::Tensor kept(at::IntArrayRef shape, double rate, const at::TensorOptions& options) const;

@@ -11,19 +11,19 @@ TEST(Draws, DoNotDependOnTheTiling) {
   Draws block = whole;
   block.first_row = 1;
   block.first_query = 2;
-  const auto all = whole.uniform(kernels::kAlignment, {3, 2, 4, 9}, at::kDouble);
-  const auto some = block.uniform(kernels::kAlignment, {1, 2, 2, 9}, at::kDouble);
+  const auto all = whole.uniform(kAlignment, {3, 2, 4, 9}, at::kDouble);
+  const auto some = block.uniform(kAlignment, {1, 2, 2, 9}, at::kDouble);
   EXPECT_TRUE(some.equal(all.narrow(0, 1, 1).narrow(2, 2, 2)));
 }
 
 TEST(Draws, DifferByPurposeSeedAndStream) {
-  const auto draw = [](uint64_t seed, uint64_t stream, kernels::Purpose purpose) {
+  const auto draw = [](uint64_t seed, uint64_t stream, Purpose purpose) {
     return Draws{seed, stream, 0, 0}.uniform(purpose, {1, 1, 1, 64}, at::kFloat);
   };
-  const auto first = draw(1, 1, kernels::kAlignment);
-  EXPECT_FALSE(first.equal(draw(2, 1, kernels::kAlignment)));
-  EXPECT_FALSE(first.equal(draw(1, 2, kernels::kAlignment)));
-  EXPECT_FALSE(first.equal(draw(1, 1, kernels::kDropout)));
+  const auto first = draw(1, 1, kAlignment);
+  EXPECT_FALSE(first.equal(draw(2, 1, kAlignment)));
+  EXPECT_FALSE(first.equal(draw(1, 2, kAlignment)));
+  EXPECT_FALSE(first.equal(draw(1, 1, kDropout)));
 }
 
 }  // namespace

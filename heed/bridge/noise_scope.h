@@ -34,7 +34,7 @@ class NoiseScope {
   static std::unique_ptr<NoiseScope> branch();
 
   uint64_t seed() const { return seed_; }  // derived from seed and step; never 0
-  uint64_t next_use() { return ++uses_; }  // 1, 2, ...: the stream of kernels/philox.h
+  uint64_t next_use() { return ++uses_; }  // 1, 2, ...: the stream of base/philox.h
   int64_t first_row() const { return first_row_; }
 
   /// Seeds torch's generator of a device (a GPU) from the step, once per scope.

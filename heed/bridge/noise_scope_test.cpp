@@ -123,7 +123,7 @@ TEST(Dropout, HasTheNumbersOfTheKernelsInEveryTypeAndShape) {
       if (y.numel() == 0) continue;
       const int64_t positions = shape.size() < 3 ? 1 : shape[1];
       const std::vector<int64_t> drawn{3, 1, positions, y.numel() / 3 / positions};
-      const auto u = draws.uniform(kernels::kDropout, drawn, at::kFloat);
+      const auto u = draws.uniform(kDropout, drawn, at::kFloat);
       EXPECT_TRUE(y.view(-1).to(at::kFloat).equal((u >= 0.5).to(at::kFloat).view(-1) * 2)) << y.sizes();
     }
   }

@@ -9,38 +9,17 @@
 
 #include <cstdint>
 
+#include "heed/kernels/kinds.h"
+
 /// Always inlined: a function compiled for one instruction set must not be linked into code for another.
 #define HEED_INLINE __attribute__((always_inline)) inline
 
 namespace heed::kernels::cpu {
 
-/// The part of a score that reads a query and a key together.
-enum class ScoreKind {
-  dot,               // q . k
-  additive,          // w . tanh(q + k)
-  hidden,            // w . act(q + k)
-  squared_distance,  // -|q - k|^2
-  distance,          // -|q - k|
-  table,             // q_j: the query holds one score per key position; keys are not read
-};
-
-enum class Activation { identity, tanh, relu, sigmoid, elu, gelu, silu };
-
-enum class AlignKind {
-  softmax,
-  threshold,
-  top_k,
-  hard,
-  straight_through,
-  sparsemax,
-  entmax,
-  sigmoid,
-  identity,
-  uniform,  // 1 / n over the n kept keys; scores are not computed
-};
-
-/// Where the Gaussian of local_p applies, g = exp(-(j - p)^2 / (2 sigma^2)).
-enum class Gauss { none, weights, add, multiply };  // a g;  e + log g;  e g
+using kernels::Activation;
+using kernels::AlignKind;
+using kernels::Gauss;
+using kernels::ScoreKind;
 
 template <typename T>
 struct Rows {  // [batch][head][row][feature]
@@ -130,7 +109,7 @@ struct Problem {
   bool perturb = false;                    // add Gumbel noise to the scores
   Real temperature = 1;                    // divides the scores after the noise
   Real dropout = 0;                        // rate, on the weights that enter the context
-  uint64_t seed = 0, stream = 0;           // of Gumbel and dropout noise (kernels/philox.h)
+  uint64_t seed = 0, stream = 0;           // of Gumbel and dropout noise (base/philox.h)
   int64_t first_row = 0, first_query = 0;  // indices of batch element 0 and query 0 in the global batch, for the noise
 
   // Results, contiguous.

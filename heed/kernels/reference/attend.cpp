@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "heed/base/check.h"
-#include "heed/kernels/philox.h"
+#include "heed/base/philox.h"
 #include "heed/kernels/reference/align.h"
 #include "heed/kernels/reference/check_problem.h"
 #include "heed/kernels/reference/mask.h"

@@ -59,7 +59,7 @@ struct Problem {
 
   bool sample = false;            // stochastic alignments: draw a sample; else take the most probable choice
   double dropout = 0;             // rate, on the weights that enter the context, not on those reported
-  uint64_t seed = 0, stream = 0;  // of the random numbers (kernels/philox.h); stream is below 2^30
+  uint64_t seed = 0, stream = 0;  // of the random numbers (base/philox.h); stream is below 2^30
   int64_t first_row = 0;          // index of batch element 0 in the global batch, for the random numbers
   Array<double> uniforms;         // [B, H, Lq, Lk, W] in (0, 1): replace Philox's for the alignment; empty: Philox
 };

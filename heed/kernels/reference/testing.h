@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/kernels/philox.h"
+#include "heed/base/philox.h"
 #include "heed/kernels/reference/math.h"
 #include "heed/kernels/reference/reference.h"
 

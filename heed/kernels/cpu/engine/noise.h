@@ -1,4 +1,4 @@
-// Vectorized Philox: the numbers of kernels/philox.h for 64 keys of one (batch element, head, query) at a time.
+// Vectorized Philox: the numbers of base/philox.h for 64 keys of one (batch element, head, query) at a time.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "heed/kernels/cpu/simd/numbers.h"
 #include "heed/kernels/cpu/tiles/panels.h"
-#include "heed/kernels/philox.h"
+#include "heed/base/philox.h"
 
 namespace heed::kernels::cpu {
 

@@ -33,7 +33,7 @@ struct MultiProblem {
   Biases<Real> bias;  // the same for all channels of a pair
 
   Real dropout = 0;                        // rate, on the weights that enter the context
-  uint64_t seed = 0, stream = 0;           // of the dropout noise (kernels/philox.h)
+  uint64_t seed = 0, stream = 0;           // of the dropout noise (base/philox.h)
   int64_t first_row = 0, first_query = 0;  // indices of batch element 0 and query 0 in the global batch, for the noise
 
   // Results, contiguous, [batch][heads][queries][channels].

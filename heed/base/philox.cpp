@@ -1,6 +1,6 @@
-#include "heed/kernels/philox.h"
+#include "heed/base/philox.h"
 
-namespace heed::kernels {
+namespace heed {
 
 void uniforms(uint64_t seed, uint64_t stream, uint32_t purpose, uint32_t row_and_head, uint32_t query, int64_t count,
               float* out) {
@@ -11,4 +11,4 @@ void uniforms(uint64_t seed, uint64_t stream, uint32_t purpose, uint32_t row_and
   }
 }
 
-}  // namespace heed::kernels
+}  // namespace heed

@@ -1,13 +1,13 @@
 // Known answers of Philox4x32-10 (the published ones: zeros, ones, digits of pi) and of the uniforms made from it.
 
-#include "heed/kernels/philox.h"
+#include "heed/base/philox.h"
 
 #include <array>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-namespace heed::kernels {
+namespace heed {
 namespace {
 
 using Words = std::array<uint32_t, 4>;
@@ -74,4 +74,4 @@ TEST(Unit, StaysInsideZeroAndOneAndIsExact) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed

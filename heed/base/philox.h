@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace heed::kernels {
+namespace heed {
 
 /// What a number is used for; different purposes never share a counter.
 enum Purpose : uint32_t { kAlignment = 0, kDropout = 1, kPolicy = 2 };
@@ -53,4 +53,4 @@ constexpr uint32_t stream_word(uint64_t stream, uint32_t purpose) {
 void uniforms(uint64_t seed, uint64_t stream, uint32_t purpose, uint32_t row_and_head, uint32_t query, int64_t count,
               float* out);
 
-}  // namespace heed::kernels
+}  // namespace heed
