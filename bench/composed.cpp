@@ -25,9 +25,9 @@
 #include <torch/utils.h>
 #include <torch/version.h>
 
-#include "heed/bridge/machine.h"
-#include "heed/bridge/threads.h"
 #include "heed/heed.h"
+#include "heed/torch_support/machine.h"
+#include "heed/torch_support/threads.h"
 
 namespace heed {
 namespace {

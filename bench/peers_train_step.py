@@ -6,7 +6,7 @@ Whatever does not depend on the state of the decoder is computed for all steps a
 that comes from embedded targets, readout and output layer. Alternatives in PyTorch are separate rows: the encoder over
 packed or padded batches, the cell by hand or nn.GRUCell, Adam fused or not. The figures are compared with those of the
 report --ours, which come from another process, so the timing is not interleaved: run the two alternately and check the
-load. bench_train_step keeps freed memory (heed/bridge/freed_memory.h); to give PyTorch the same, set
+load. bench_train_step keeps freed memory (heed/torch_support/freed_memory.h); to give PyTorch the same, set
 MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=1073741824 in the environment.
 """
 

@@ -18,9 +18,9 @@
 #include <torch/version.h>
 
 #include "heed/base/version.h"
-#include "heed/bridge/machine.h"
-#include "heed/bridge/threads.h"
 #include "heed/kernels/cpu/attend.h"
+#include "heed/torch_support/machine.h"
+#include "heed/torch_support/threads.h"
 
 namespace heed::bench {
 

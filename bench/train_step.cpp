@@ -23,8 +23,8 @@
 #include <torch/optim/adam.h>
 #include <torch/utils.h>
 
-#include "heed/bridge/freed_memory.h"
 #include "heed/structures/decode/bahdanau.h"
+#include "heed/torch_support/freed_memory.h"
 
 namespace heed::bench {
 namespace {

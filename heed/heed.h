@@ -8,7 +8,6 @@
 #include "heed/attention/positions.h"
 #include "heed/attention/reinforce.h"
 #include "heed/base/version.h"
-#include "heed/bridge/safetensors.h"
 #include "heed/structures/decode/bahdanau.h"
 #include "heed/structures/decode/doubly_stochastic.h"
 #include "heed/structures/decode/luong.h"
@@ -19,3 +18,4 @@
 #include "heed/structures/preset.h"
 #include "heed/structures/query/capsule.h"
 #include "heed/structures/query/memory_network.h"
+#include "heed/torch_support/safetensors.h"

@@ -32,7 +32,7 @@ bool should_sleep_soon(Waiting waiting, int threads) {
   return ::getloadavg(&load, 1) == 1 && load > 0.5 * threads_from_affinity();
 }
 
-/// RTLD_GLOBAL, so that libheed finds the BLAS that torch loads (heed/bridge/threads.cpp).
+/// RTLD_GLOBAL, so that libheed finds the BLAS that torch loads (heed/torch_support/threads.cpp).
 ModuleEntry load_module(const char* command) {
   const std::string path = module_path();
   void* module = ::dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL);

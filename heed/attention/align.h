@@ -16,7 +16,7 @@
 #include "heed/attention/parameters.h"
 #include "heed/attention/tiled.h"
 #include "heed/base/catalogue.h"
-#include "heed/bridge/draws.h"
+#include "heed/torch_support/draws.h"
 
 namespace heed {
 

@@ -4,7 +4,7 @@
 #include "heed/attention/composed.h"
 #include "heed/attention/definition.h"
 #include "heed/attention/fused.h"
-#include "heed/bridge/autocast.h"
+#include "heed/torch_support/autocast.h"
 
 namespace heed {
 namespace {

@@ -3,7 +3,7 @@
 #include "heed/attention/affine.h"
 #include "heed/attention/checked.h"
 #include "heed/attention/fused.h"
-#include "heed/bridge/autocast.h"
+#include "heed/torch_support/autocast.h"
 
 namespace heed {
 namespace {

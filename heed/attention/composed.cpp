@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "heed/attention/slots.h"
-#include "heed/bridge/recompute.h"
+#include "heed/torch_support/recompute.h"
 
 namespace heed {
 namespace {

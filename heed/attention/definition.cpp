@@ -1,7 +1,7 @@
 #include "heed/attention/definition.h"
 
 #include "heed/attention/composed.h"
-#include "heed/bridge/reference.h"
+#include "heed/backend/reference.h"
 
 namespace heed {
 

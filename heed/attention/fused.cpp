@@ -8,10 +8,10 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "heed/attention/slots.h"
-#include "heed/bridge/parallel.h"
-#include "heed/bridge/recompute.h"
 #include "heed/kernels/cpu/attend.h"
 #include "heed/kernels/cpu/multi/attend.h"
+#include "heed/torch_support/parallel.h"
+#include "heed/torch_support/recompute.h"
 
 namespace heed {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/testing.h"
-#include "heed/bridge/autocast.h"
 #include "heed/kernels/cpu/attend.h"
+#include "heed/torch_support/autocast.h"
 
 namespace heed::testing {
 namespace {

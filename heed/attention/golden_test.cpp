@@ -1,7 +1,7 @@
 // The golden table on the fused, composed and stored paths, in double and float: values and gradients.
 
 #include "heed/attention/testing.h"
-#include "heed/bridge/reference.h"
+#include "heed/backend/reference.h"
 #include "heed/kernels/reference/golden_cases.h"
 
 namespace heed::testing {

@@ -4,8 +4,8 @@
 #include <mutex>
 
 #include "heed/attention/graph_steps.h"
-#include "heed/bridge/autocast.h"
 #include "heed/kernels/cpu/graph/edges.h"
+#include "heed/torch_support/autocast.h"
 
 namespace heed {
 
@@ -182,8 +182,7 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, con
 
   Tensor factor;  // [E, H]
   if (noise.dropout > 0)
-    factor = (uniforms(graph, call, kDropout, values) >= noise.dropout).to(values.scalar_type()) /
-             (1 - noise.dropout);
+    factor = (uniforms(graph, call, kDropout, values) >= noise.dropout).to(values.scalar_type()) / (1 - noise.dropout);
   GraphAttended result;
   result.path = path_of(call.path, values);
   result.sampled = drawn;

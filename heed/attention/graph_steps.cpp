@@ -4,9 +4,9 @@
 #include <bit>
 #include <numeric>
 
-#include "heed/bridge/parallel.h"
-#include "heed/bridge/recompute.h"
 #include "heed/kernels/cpu/graph/attend.h"
+#include "heed/torch_support/parallel.h"
+#include "heed/torch_support/recompute.h"
 
 namespace heed {
 

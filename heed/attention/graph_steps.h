@@ -5,7 +5,7 @@
 
 #include "heed/attention/align.h"
 #include "heed/attention/graph.h"
-#include "heed/bridge/own_backward.h"
+#include "heed/torch_support/own_backward.h"
 
 namespace heed {
 

@@ -1,6 +1,6 @@
 #include "heed/attention/noise.h"
 
-#include "heed/bridge/noise_scope.h"
+#include "heed/torch_support/noise_scope.h"
 
 namespace heed {
 

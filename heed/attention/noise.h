@@ -19,8 +19,8 @@ struct Noise {
   at::Tensor uniforms{};  // [B, Lq, Lk] or [B, H, Lq, Lk] (+ [W] if multi) in (0, 1), replaces the drawn numbers
 };
 
-/// Inside a NoiseScope (heed/bridge/noise_scope.h), if neither seed nor stream is set: takes both, and first_row, from
-/// the scope.
+/// Inside a NoiseScope (heed/torch_support/noise_scope.h), if neither seed nor stream is set: takes both, and
+/// first_row, from the scope.
 void follow_scope(Noise& noise);
 
 }  // namespace heed

@@ -1,6 +1,6 @@
 // Random numbers of attention inside a NoiseScope: the same for a batch and its halves, and in a repeated step.
 
-#include "heed/bridge/noise_scope.h"
+#include "heed/torch_support/noise_scope.h"
 
 #include <gtest/gtest.h>
 

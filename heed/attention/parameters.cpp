@@ -5,7 +5,7 @@
 #include <ATen/ATen.h>
 
 #include "heed/base/nearest.h"
-#include "heed/bridge/torch_version.h"
+#include "heed/torch_support/torch_version.h"
 
 namespace heed {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/testing.h"
-#include "heed/bridge/safetensors.h"
+#include "heed/torch_support/safetensors.h"
 
 namespace heed::testing {
 namespace {

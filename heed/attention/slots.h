@@ -4,7 +4,7 @@
 #pragma once
 
 #include "heed/attention/composed.h"
-#include "heed/bridge/own_backward.h"
+#include "heed/torch_support/own_backward.h"
 
 namespace heed {
 

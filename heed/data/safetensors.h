@@ -7,7 +7,7 @@
 //   the rest   the tensors, row-major and little-endian, without gaps; offsets count from here
 //
 // Files are untrusted: the whole header is checked against the file size before any tensor is read, and every
-// inconsistency is an Error that names the file. heed/bridge/safetensors.h converts to and from at::Tensor.
+// inconsistency is an Error that names the file. heed/torch_support/safetensors.h converts to and from at::Tensor.
 
 #pragma once
 

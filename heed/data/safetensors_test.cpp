@@ -1,4 +1,4 @@
-// Tests the byte format; heed/bridge/safetensors_test.cpp tests tensors.
+// Tests the byte format; heed/torch_support/safetensors_test.cpp tests tensors.
 
 #include "heed/data/safetensors.h"
 

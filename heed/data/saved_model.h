@@ -1,5 +1,5 @@
 // The files of a saved model. They refer to each other by hashes, so that a damaged file or a file of another run is
-// refused by name (heed/bridge/model_file.h reads and writes the weights):
+// refused by name (heed/torch_support/model_file.h reads and writes the weights):
 //
 //   config.json         format, heed (version), task, model, tokenizers: {source: md5, target: md5} or {joint: md5}
 //   tokenizer*.json

@@ -7,7 +7,7 @@
 
 #include "heed/base/memory.h"
 #include "heed/base/settings.h"
-#include "heed/bridge/memory_limit.h"
+#include "heed/torch_support/memory_limit.h"
 
 namespace heed {
 

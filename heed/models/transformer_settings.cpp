@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "heed/attention/positions.h"
-#include "heed/bridge/noise_scope.h"
 #include "heed/models/components.h"
+#include "heed/torch_support/noise_scope.h"
 
 namespace heed {
 

@@ -1,6 +1,6 @@
 // Layers and decoders in a NoiseScope: the result of a batch element does not depend on the others or their lengths.
 
-#include "heed/bridge/noise_scope.h"
+#include "heed/torch_support/noise_scope.h"
 
 #include <functional>
 

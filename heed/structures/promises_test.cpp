@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <sstream>
 
-#include "heed/bridge/noise_scope.h"
-#include "heed/bridge/safetensors.h"
 #include "heed/structures/testing.h"
+#include "heed/torch_support/noise_scope.h"
+#include "heed/torch_support/safetensors.h"
 
 namespace heed::testing {
 namespace {

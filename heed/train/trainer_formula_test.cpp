@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/bridge/safetensors.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
+#include "heed/torch_support/safetensors.h"
 #include "heed/train/run/testing_folder.h"
 #include "heed/train/testing_formula_task.h"
 #include "heed/train/trainer.h"

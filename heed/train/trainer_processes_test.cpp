@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/bridge/safetensors.h"
 #include "heed/data/recipe.h"
+#include "heed/torch_support/safetensors.h"
 #include "heed/train/processes.h"
 #include "heed/train/processes_group.h"
 #include "heed/train/run/testing_folder.h"

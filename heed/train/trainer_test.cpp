@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "heed/attention/testing.h"
-#include "heed/bridge/safetensors.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
+#include "heed/torch_support/safetensors.h"
 #include "heed/train/run/testing_folder.h"
 
 namespace heed::testing {

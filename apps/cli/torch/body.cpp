@@ -10,8 +10,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/version.h"
-#include "heed/bridge/freed_memory.h"
-#include "heed/bridge/threads.h"
+#include "heed/torch_support/freed_memory.h"
+#include "heed/torch_support/threads.h"
 
 namespace heed::cli {
 namespace {

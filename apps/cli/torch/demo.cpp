@@ -14,9 +14,9 @@
 
 #include "heed/attention/mechanism.h"
 #include "heed/base/shell.h"
-#include "heed/bridge/threads.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
+#include "heed/torch_support/threads.h"
 #include "heed/train/trainer.h"
 
 namespace heed::cli {

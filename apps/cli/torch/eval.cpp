@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/check.h"
-#include "heed/bridge/model_file.h"
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
+#include "heed/torch_support/model_file.h"
 #include "heed/train/task.h"
 #include "heed/train/train_options.h"
 

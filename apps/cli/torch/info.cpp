@@ -12,9 +12,9 @@
 #include "heed/attention/align.h"
 #include "heed/attention/score.h"
 #include "heed/base/version.h"
-#include "heed/bridge/machine.h"
-#include "heed/bridge/threads.h"
 #include "heed/kernels/cpu/attend.h"
+#include "heed/torch_support/machine.h"
+#include "heed/torch_support/threads.h"
 
 namespace heed::cli {
 namespace {

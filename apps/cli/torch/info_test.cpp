@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/version.h"
-#include "heed/bridge/threads.h"
+#include "heed/torch_support/threads.h"
 
 namespace heed::cli {
 namespace {

@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/utf8.h"
-#include "heed/bridge/model_file.h"
 #include "heed/data/file.h"
 #include "heed/data/parallel_text.h"
 #include "heed/data/recipe.h"
 #include "heed/data/runs.h"
 #include "heed/data/saved_model.h"
 #include "heed/models/model_memory.h"
+#include "heed/torch_support/model_file.h"
 
 namespace heed {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "heed/bridge/autocast.h"
-#include "heed/bridge/noise_scope.h"
 #include "heed/structures/checks.h"
+#include "heed/torch_support/autocast.h"
+#include "heed/torch_support/noise_scope.h"
 
 namespace heed {
 namespace {

@@ -7,7 +7,7 @@
 #include <torch/nn/modules/transformerlayer.h>
 
 #include "heed/attention/testing.h"
-#include "heed/bridge/safetensors.h"
+#include "heed/torch_support/safetensors.h"
 
 namespace heed::testing {
 namespace {

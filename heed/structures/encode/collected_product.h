@@ -13,7 +13,7 @@
 
 #include <torch/types.h>
 
-#include "heed/bridge/autocast.h"
+#include "heed/torch_support/autocast.h"
 
 namespace heed {
 

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/attention/testing.h"
-#include "heed/bridge/safetensors.h"
 #include "heed/structures/decode/transformer_decoder.h"
 #include "heed/structures/encode/transformer_encoder.h"
+#include "heed/torch_support/safetensors.h"
 
 namespace heed::testing {
 namespace {

@@ -7,9 +7,9 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/nn/utils/rnn.h>
 
-#include "heed/bridge/autocast.h"
-#include "heed/bridge/noise_scope.h"
 #include "heed/structures/checks.h"
+#include "heed/torch_support/autocast.h"
+#include "heed/torch_support/noise_scope.h"
 
 namespace heed {
 namespace {

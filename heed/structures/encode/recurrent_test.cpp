@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "heed/attention/testing.h"
-#include "heed/bridge/safetensors.h"
+#include "heed/torch_support/safetensors.h"
 
 namespace heed::testing {
 namespace {

@@ -8,8 +8,8 @@
 #include <zlib.h>
 
 #include "heed/attention/testing.h"
-#include "heed/bridge/safetensors.h"
 #include "heed/structures/graph/gat.h"
+#include "heed/torch_support/safetensors.h"
 
 namespace heed::testing {
 namespace {

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "heed/attention/testing.h"
-#include "heed/bridge/autocast.h"
-#include "heed/bridge/safetensors.h"
+#include "heed/torch_support/autocast.h"
+#include "heed/torch_support/safetensors.h"
 
 namespace heed::testing {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "heed/bridge/safetensors.h"
 #include "heed/structures/testing_fixture.h"
+#include "heed/torch_support/safetensors.h"
 
 namespace heed::testing {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "heed/bridge/safetensors.h"
+#include "heed/torch_support/safetensors.h"
 
 namespace heed {
 

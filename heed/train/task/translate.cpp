@@ -11,7 +11,6 @@
 #include <ATen/ATen.h>
 
 #include "heed/base/md5.h"
-#include "heed/bridge/noise_scope.h"
 #include "heed/data/batches.h"
 #include "heed/data/corpus.h"
 #include "heed/data/file.h"
@@ -27,6 +26,7 @@
 #include "heed/models/translate/pair_batch.h"
 #include "heed/models/translate/reward.h"
 #include "heed/models/translate/translator.h"
+#include "heed/torch_support/noise_scope.h"
 #include "heed/train/task.h"
 
 namespace heed {

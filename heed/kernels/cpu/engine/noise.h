@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "heed/base/philox.h"
 #include "heed/kernels/cpu/simd/numbers.h"
 #include "heed/kernels/cpu/tiles/panels.h"
-#include "heed/base/philox.h"
 
 namespace heed::kernels::cpu {
 

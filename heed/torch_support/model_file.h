@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "heed/bridge/safetensors.h"
+#include "heed/torch_support/safetensors.h"
 
 namespace heed {
 

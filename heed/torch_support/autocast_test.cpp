@@ -1,4 +1,4 @@
-#include "heed/bridge/autocast.h"
+#include "heed/torch_support/autocast.h"
 
 #include <gtest/gtest.h>
 

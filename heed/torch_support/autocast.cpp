@@ -1,8 +1,8 @@
-#include "heed/bridge/autocast.h"
+#include "heed/torch_support/autocast.h"
 
 #include <ATen/autocast_mode.h>
 
-#include "heed/bridge/torch_version.h"
+#include "heed/torch_support/torch_version.h"
 
 namespace heed {
 namespace {

@@ -1,4 +1,4 @@
-#include "heed/bridge/parallel.h"
+#include "heed/torch_support/parallel.h"
 
 #include <atomic>
 #include <chrono>
@@ -10,7 +10,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
-#include "heed/bridge/threads.h"
+#include "heed/torch_support/threads.h"
 
 namespace heed {
 namespace {

@@ -1,4 +1,4 @@
-#include "heed/bridge/reference.h"
+#include "heed/backend/reference.h"
 
 #include <gtest/gtest.h>
 

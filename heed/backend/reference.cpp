@@ -1,6 +1,6 @@
-#include "heed/bridge/reference.h"
+#include "heed/backend/reference.h"
 
-#include "heed/bridge/parallel.h"
+#include "heed/torch_support/parallel.h"
 
 namespace heed {
 namespace {

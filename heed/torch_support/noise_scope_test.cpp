@@ -1,13 +1,13 @@
 // Random numbers of a step depend on their indices alone: by hand, for halves of a batch, and in a repeated step.
 
-#include "heed/bridge/noise_scope.h"
+#include "heed/torch_support/noise_scope.h"
 
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include "heed/base/check.h"
-#include "heed/bridge/draws.h"
+#include "heed/torch_support/draws.h"
 
 namespace heed {
 namespace {

@@ -1,11 +1,11 @@
-#include "heed/bridge/noise_scope.h"
+#include "heed/torch_support/noise_scope.h"
 
 #include <mutex>
 
 #include <ATen/Context.h>
 
 #include "heed/base/check.h"
-#include "heed/bridge/draws.h"
+#include "heed/torch_support/draws.h"
 
 namespace heed {
 namespace {

@@ -1,4 +1,4 @@
-#include "heed/bridge/memory_limit.h"
+#include "heed/torch_support/memory_limit.h"
 
 #include <atomic>
 #include <limits>

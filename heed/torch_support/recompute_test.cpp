@@ -1,9 +1,9 @@
-#include "heed/bridge/recompute.h"
+#include "heed/torch_support/recompute.h"
 
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include "heed/bridge/autocast.h"
+#include "heed/torch_support/autocast.h"
 
 namespace heed {
 namespace {

@@ -1,4 +1,4 @@
-#include "heed/bridge/machine.h"
+#include "heed/torch_support/machine.h"
 
 #include <fstream>
 

@@ -1,4 +1,4 @@
-#include "heed/bridge/draws.h"
+#include "heed/torch_support/draws.h"
 
 #include <ATen/Parallel.h>
 
@@ -18,7 +18,7 @@ at::Tensor filled(const Draws& draws, Purpose purpose, at::IntArrayRef shape, co
     for (int64_t i = from; i < to; ++i) {
       const int64_t row_and_head = draws.first_row * heads + i / queries;
       uniforms(draws.seed, draws.stream, purpose, static_cast<uint32_t>(row_and_head),
-                        static_cast<uint32_t>(draws.first_query + i % queries), count, out + i * count);
+               static_cast<uint32_t>(draws.first_query + i % queries), count, out + i * count);
       then(out + i * count, count);
     }
   });

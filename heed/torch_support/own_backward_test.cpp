@@ -1,4 +1,4 @@
-#include "heed/bridge/own_backward.h"
+#include "heed/torch_support/own_backward.h"
 
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>

@@ -1,8 +1,8 @@
-#include "heed/bridge/own_backward.h"
+#include "heed/torch_support/own_backward.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "heed/bridge/autocast.h"
+#include "heed/torch_support/autocast.h"
 
 namespace heed {
 namespace {

@@ -1,4 +1,4 @@
-#include "heed/bridge/safetensors.h"
+#include "heed/torch_support/safetensors.h"
 
 #include <array>
 #include <csignal>

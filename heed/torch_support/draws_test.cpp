@@ -1,4 +1,4 @@
-#include "heed/bridge/draws.h"
+#include "heed/torch_support/draws.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "heed/bridge/parallel.h"
+#include "heed/torch_support/parallel.h"
 
 #include <algorithm>
 #include <atomic>

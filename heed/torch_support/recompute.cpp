@@ -1,4 +1,4 @@
-#include "heed/bridge/recompute.h"
+#include "heed/torch_support/recompute.h"
 
 #include <utility>
 

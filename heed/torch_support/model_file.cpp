@@ -1,4 +1,4 @@
-#include "heed/bridge/model_file.h"
+#include "heed/torch_support/model_file.h"
 
 #include <ATen/ATen.h>
 #include <nlohmann/json.hpp>

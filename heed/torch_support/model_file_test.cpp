@@ -1,6 +1,6 @@
 // A saved model belongs to one config.json.
 
-#include "heed/bridge/model_file.h"
+#include "heed/torch_support/model_file.h"
 
 #include <ATen/ATen.h>
 #include <nlohmann/json.hpp>

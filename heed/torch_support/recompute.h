@@ -11,7 +11,7 @@
 #include <functional>
 #include <vector>
 
-#include "heed/bridge/own_backward.h"
+#include "heed/torch_support/own_backward.h"
 
 namespace heed {
 

@@ -1,4 +1,4 @@
-#include "heed/bridge/threads.h"
+#include "heed/torch_support/threads.h"
 
 #include <algorithm>
 #include <cstdlib>
