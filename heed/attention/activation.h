@@ -7,9 +7,9 @@
 
 #include <ATen/ATen.h>
 
+#include "heed/backend/tiled.h"
 #include "heed/base/check.h"
 #include "heed/base/spec.h"
-#include "heed/kernels/cpu/problem.h"
 
 namespace heed {
 
@@ -32,8 +32,8 @@ class Activation {
   }
 
   /// The same activation as the kernels' enum.
-  kernels::cpu::Activation in_kernels() const {
-    using Kind = kernels::cpu::Activation;
+  KernelActivation in_kernels() const {
+    using Kind = KernelActivation;
     if (name_ == "tanh") return Kind::tanh;
     if (name_ == "relu") return Kind::relu;
     if (name_ == "sigmoid") return Kind::sigmoid;

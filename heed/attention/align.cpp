@@ -2,10 +2,6 @@
 
 namespace heed {
 
-TiledAlignment Alignment::tiled(const Parameters&, const Scored&) const {
-  fail("alignment: got a kernel name without arguments, expected an alignment that overrides tiled()");
-}
-
 Tensor Draw::uniform(const Tensor& scores) const {
   if (given.defined()) return given.expand_as(scores);
   return draws.uniform(kAlignment, scores.sizes(), scores.options());

@@ -13,14 +13,11 @@
 
 #include <ATen/ATen.h>
 
-#include "heed/attention/parameters.h"
-#include "heed/attention/tiled.h"
+#include "heed/backend/tiled.h"
 #include "heed/base/catalogue.h"
 #include "heed/torch_support/draws.h"
 
 namespace heed {
-
-inline constexpr int64_t kKeyAxis = -2;  // of scores and weights [B, H, Lq, Lk, W]
 
 /// Whether an alignment samples, and its random numbers.
 struct Draw {
@@ -56,17 +53,6 @@ struct Aligned {
   Tensor log_probability{};  // [B, H, Lq, W]: of the sampled key; undefined: nothing is sampled
 };
 
-/// Outputs and properties of an alignment, known before it runs.
-struct Offers {
-  bool lse = false;              // Aligned::lse is defined
-  bool entropy = true;           // weights (or the distribution they are sampled from) sum to 1 or less
-  bool log_probability = false;  // samples, and is trained by REINFORCE
-  bool log_weights = true;       // weights have a logarithm
-  bool draws = false;            // samples keys with Draw::uniform if Draw::sample
-  bool policy = false;           // samples with Draw::policy if Draw::sample
-  bool compares = true;          // a weight depends on the scores of the other keys
-};
-
 /// Keys that a policy selected, once per call.
 struct Policy {
   Tensor selected{};         // [B, H, Lk], 0 or 1
@@ -98,10 +84,10 @@ class Alignment {
     return {};
   }
 
-  /// The kernel that computes this alignment, and its arguments. In tiled(), in.scores and in.keep are undefined.
-  /// An alignment without a kernel runs on the composed path.
-  virtual Kernel kernel(Dimensionality) const { return {.missing = "it has no kernel"}; }
-  virtual TiledAlignment tiled(const Parameters&, const Scored& in) const;
+  /// What a kernel computes of this alignment, and its input. In tile(), in.scores and in.keep are undefined. An
+  /// alignment without a kernel runs on the composed path.
+  virtual TiledAlignment kernel(Dimensionality, bool /*sample*/) const { return {.missing = "it has no kernel"}; }
+  virtual AlignmentTensors tile(const Parameters&, const Scored&) const { return {}; }
 
   virtual Offers offers() const { return {}; }
   /// Whether prepare_keys returns a tensor.

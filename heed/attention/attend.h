@@ -4,8 +4,8 @@
 
 #include <c10/util/Optional.h>
 
-#include "heed/attention/call.h"
 #include "heed/attention/mechanism.h"
+#include "heed/call.h"
 
 namespace heed {
 
@@ -16,7 +16,8 @@ namespace heed {
 Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& = {},
                 const Parameters& = {}, const Call& = {});
 
-/// The plan of the same call, without running it: path, kernel, and reasons why other paths are rejected.
+/// The plan of the same call, without running it: path, kernel, and reasons why other paths are rejected. If attend()
+/// would refuse the requested path, Plan::refused says why; like attend(), it throws if an input does not fit.
 Plan why(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& = {}, const Parameters& = {},
          const Call& = {});
 

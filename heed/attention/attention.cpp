@@ -1,25 +1,49 @@
 #include "heed/attention/attention.h"
 
+#include <algorithm>
+
 #include "heed/attention/affine.h"
-#include "heed/attention/checked.h"
-#include "heed/attention/fused.h"
+#include "heed/attention/finish.h"
+#include "heed/attention/mechanism_parts.h"
+#include "heed/attention/noise.h"
+#include "heed/attention/normalize.h"
+#include "heed/attention/prepare.h"
+#include "heed/backend/plan.h"
+#include "heed/backend/run.h"
 #include "heed/torch_support/autocast.h"
 
 namespace heed {
-namespace {
+
+using namespace backend;
 
 /// The parameters of one part. Cloneable, because clone() silently skips a child that is a plain Module.
-struct PartTensorsImpl : torch::nn::Cloneable<PartTensorsImpl> {
-  PartTensorsImpl(std::vector<ParameterSpec> given, int64_t heads_given)
-      : torch::nn::Cloneable<PartTensorsImpl>("heed::PartTensors"), specs(std::move(given)), heads(heads_given) {
+struct PartTensors : torch::nn::Cloneable<PartTensors> {
+  PartTensors(std::vector<ParameterSpec> given, int64_t heads_given)
+      : torch::nn::Cloneable<PartTensors>("heed::PartTensors"), specs(std::move(given)), heads(heads_given) {
+    for (const auto& spec : specs)
+      rank.push_back(static_cast<size_t>(
+          std::count_if(specs.begin(), specs.end(), [&](const auto& other) { return other.name < spec.name; })));
     reset();
   }
   void reset() override {
-    for (const auto& spec : specs) register_parameter(spec.name, initialized(spec, heads));
+    tensors.assign(specs.size(), {});
+    for (size_t i = 0; i < specs.size(); ++i)
+      tensors[rank[i]] = register_parameter(specs[i].name, initialized(specs[i], heads));
   }
+  /// The parameter of that name, or an undefined tensor.
+  Tensor find(std::string_view name) const {
+    for (size_t i = 0; i < specs.size(); ++i)
+      if (specs[i].name == name) return tensors[rank[i]];
+    return {};
+  }
+
   std::vector<ParameterSpec> specs;
-  int64_t heads;  // 0: without a head axis
+  int64_t heads;             // 0: without a head axis
+  std::vector<size_t> rank;  // of specs[i] in the order of the names
+  Tensors tensors;           // the registered parameters by rank: named_parameters() would copy them at each call
 };
+
+namespace {
 
 Tensor with_head_axis(const Tensor& keep) {
   return keep.defined() && keep.dim() == 3 ? keep.unsqueeze(1) : keep;
@@ -80,8 +104,13 @@ AttentionImpl::AttentionImpl(AttentionOptions options) : options_(std::move(opti
 void AttentionImpl::reset() {
   const auto& o = options_;
   const int64_t heads = o.num_heads == 1 ? 0 : o.num_heads;
-  register_module("score", std::make_shared<PartTensorsImpl>(o.mechanism.score().parameters(head_), heads));
-  register_module("align", std::make_shared<PartTensorsImpl>(o.mechanism.align().parameters(head_), heads));
+  score_ = register_module("score", std::make_shared<PartTensors>(o.mechanism.score().parameters(head_), heads));
+  align_ = register_module("align", std::make_shared<PartTensors>(o.mechanism.align().parameters(head_), heads));
+  std::map<std::string, Tensor> names;
+  for (const auto& spec : score_->specs) names["score." + spec.name];
+  for (const auto& spec : align_->specs) names["align." + spec.name];
+  names_ = Parameters(names);
+  names_.set_sizes(head_);
   if (!o.projects()) return;
   const int64_t shared = o.hidden_dim / o.num_heads * o.num_kv_heads;
   std::vector<ParameterSpec> specs{
@@ -89,7 +118,7 @@ void AttentionImpl::reset() {
   if (o.query_dim > 0) specs.push_back({"query", {o.hidden_dim, o.query_dim}});
   for (size_t i = specs.size(); o.bias && i-- > 0;)
     specs.push_back({specs[i].name + "_bias", {specs[i].shape[0]}, kZeros});
-  heads_ = register_module("heads", std::make_shared<PartTensorsImpl>(specs, 0));
+  heads_ = register_module("heads", std::make_shared<PartTensors>(specs, 0));
 }
 
 void AttentionImpl::pretty_print(std::ostream& stream) const {
@@ -107,12 +136,10 @@ Parameters AttentionImpl::named() const {
 }
 
 /// Parameters of score and alignment, without heads.*.
-Parameters AttentionImpl::own(const Sizes& sizes) const {
-  Parameters some;
-  for (const auto& [name, tensor] : named())
-    if (name.rfind("heads.", 0) != 0) some.set(name, tensor);
-  some.set_sizes(sizes);
-  return some;
+Parameters AttentionImpl::own() const {
+  Tensors all = align_->tensors;  // in the order of their names
+  all.insert(all.end(), score_->tensors.begin(), score_->tensors.end());
+  return names_.with_values(all, 0);
 }
 
 void AttentionImpl::set_soft(bool soft) {
@@ -136,9 +163,7 @@ Call AttentionImpl::with_noise(const Call& call) {
 }
 
 Tensor AttentionImpl::projected(const Tensor& x, const std::string& weight) const {
-  const auto tensors = heads_->named_parameters(/*recurse=*/false);
-  const auto* bias = tensors.find(weight + "_bias");
-  return full(affine(x, tensors[weight], bias == nullptr ? Tensor() : *bias));
+  return full(affine(x, heads_->find(weight), options_.bias ? heads_->find(weight + "_bias") : Tensor()));
 }
 
 /// Projects x [B, L, D] -> [B, heads, L, head_dim].
@@ -172,7 +197,7 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   const auto first_query = [&](int64_t Lq) { return first_position(call.mask, {0, 0, Lq, keys.size(1)}); };
   if (!o.projects())
     return attend(with_rotary(query, query.defined() ? first_query(query.size(1)) : 0), with_rotary(keys, 0), values,
-                  mechanism(), own(head_), call);
+                  mechanism(), own(), call);
 
   // Padding is set to 0 before the projections, so that a NaN in it cannot reach their gradients.
   call.mask.keep = with_head_axis(call.mask.keep);
@@ -185,9 +210,10 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   check_like("attention: values", v, k);
   if (q.defined()) check_like("attention: keys", k, q);
   if (call.mask.any() || mechanism().score().max_keys() < k.size(1)) {
-    const CallSizes sizes{keys.size(0), o.num_heads, Lq, keys.size(1), head_.width()};
-    call = check_extras(call, mechanism(), sizes, keys);
-    const Reach found = reach(call.mask, {0, 0, Lq, keys.size(1), mechanism().score().max_keys()}, keys.device());
+    const CallRecord checked =
+        normalize_options(mechanism(), call, keys.size(0), o.num_heads, Lq, keys.size(1), head_, keys);
+    call.noise.seed = checked.call.noise.seed;  // drawn once
+    const Reach found = reach(checked.mask(), checked.whole(), keys.device());
     if (q.defined()) q = without_unreached(q.unsqueeze(1), found.rows).squeeze(1);
     k = without_unreached(k.unsqueeze(1), found.keys).squeeze(1);
     v = without_unreached(v.unsqueeze(1), found.values).squeeze(1);
@@ -195,7 +221,7 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
   const Tensor heads =
       q.defined() ? split(q, "query", o.num_heads) : at::empty({keys.size(0), o.num_heads, Lq, 0}, keys.options());
   return finish(attend(with_rotary(heads, first_query(Lq)), with_rotary(split(k, "keys", o.num_kv_heads), 0),
-                       split(v, "values", o.num_kv_heads), mechanism(), own(head_), call));
+                       split(v, "values", o.num_kv_heads), mechanism(), own(), call));
 }
 
 AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor& values, const Mask& given,
@@ -213,12 +239,13 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
         keys.scalar_type(), ", expected float or double");
   Call call;
   call.mask = given;
-  call = check_extras(call, o.mechanism, {keys.size(0), o.num_heads, 1, keys.size(1), head_.width()}, keys);
+  const CallRecord checked =
+      normalize_options(o.mechanism, call, keys.size(0), o.num_heads, 1, keys.size(1), head_, keys);
   KeySide side{keys.unsqueeze(1), values.unsqueeze(1), {}};
   check(given.first_query == 0, "attention: got first_query in prepare(), expected it in forward()");
   const int64_t max = o.mechanism.score().max_keys();
   if (given.any() || max < keys.size(1)) {
-    const Reach found = reach(call.mask, {0, 0, 1, keys.size(1), max}, keys.device());
+    const Reach found = reach(checked.mask(), checked.whole(), keys.device());
     if (given.any()) side.keep = found.keys;
     side.keys = without_unreached(side.keys, found.keys);
     side.values = without_unreached(side.values, found.values);
@@ -241,7 +268,7 @@ Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, 
   const Tensor keys = full(given_keys), values = full(given_values);
   const FullPrecision precision;
   const KeySide side = key_side(keys, values, mask, first_key);
-  const auto parameters = own(head_);
+  const auto parameters = own();
   const auto& mechanism = options_.mechanism;
   // A memory is a copy: later in-place changes of the caller's tensors must not affect it.
   const auto copied = [](const Tensor& x, const Tensor& given) { return x.is_alias_of(given) ? x.clone() : x; };
@@ -251,11 +278,8 @@ Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, 
       Growing(copied(mechanism.score().prepare_keys(parameters.of("score"),
                                                     per_head ? repeat_heads(side.keys, options_.num_heads) : side.keys),
                      keys));
-  if (keys.scalar_type() == at::kFloat && no_kernel(mechanism, {}, keys).empty()) {
-    const at::NoGradGuard no_grad;
-    memory.kernel_keys = Growing(mechanism.score().kept_for_kernel(parameters.of("score"), memory.keys.rows()));
-  }
   memory.values = Growing(copied(side.values, values));
+  pack(memory);
   if (side.keep.defined()) memory.keep = Growing(side.keep);
   if (mask.key_count.defined()) memory.key_count = mask.key_count.clone();
   if (mechanism.align().looks_at_keys()) {
@@ -263,6 +287,18 @@ Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, 
     memory.align_keys = Growing(mechanism.align().prepare_keys(parameters.of("align"), all, reachable(memory)));
   }
   return memory;
+}
+
+/// Adds what the backend of later calls computes from the keys.
+void AttentionImpl::pack(Memory& memory) const {
+  if (memory.length() == 0) return;
+  const at::NoGradGuard no_grad;
+  CallRecord r = normalize_options(options_.mechanism, {}, memory.batch(), options_.num_heads, 1, memory.length(),
+                                   head_, memory.values.rows());
+  r.in[kKeys] = memory.keys.rows();
+  r.in[kValues] = memory.values.rows();
+  memory.packed_by = plan(r).backend;
+  memory.packed_keys = Growing(memory.packed_by->pack(r));
 }
 
 Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Tensor& values, const Mask& mask) {
@@ -275,7 +311,7 @@ Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Ten
   const Memory more = prepare_from(memory.length(), keys, values, mask);
   Memory grown = memory;
   grown.keys = memory.keys.with(more.keys.rows());
-  if (memory.kernel_keys.defined()) grown.kernel_keys = memory.kernel_keys.with(more.kernel_keys.rows());
+  if (memory.packed_keys.defined()) grown.packed_keys = memory.packed_keys.with(more.packed_keys.rows());
   grown.values = memory.values.with(more.values.rows());
   if (memory.align_keys.defined()) grown.align_keys = memory.align_keys.with(more.align_keys.rows());
   if (memory.keep.defined() || more.keep.defined()) {
@@ -309,39 +345,47 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   check(q.dim() == 3 && q.size(0) == B && (!query.defined() || q.size(2) == o.query_dim), "attention: query is ",
         shape_of(q), ", expected [", B, ", Lq, ", o.query_dim, "]");
   check_like("attention: the memory", values, q);
-  call = check_extras(call, mechanism(), {B, o.num_heads, Lq, Lk, head_.width()}, q);
-  const Tensor own_count = memory.key_count, call_count = call.mask.key_count;
-  if (memory.keep.defined()) call.mask.keep = both(call.mask.keep, memory.keep.rows().transpose(-1, -2));
+  CallRecord r = normalize_options(mechanism(), call, B, o.num_heads, Lq, Lk, head_, q);
+  r.head_axis = o.projects();
+  const Tensor call_count = r.in[kKeyCount];
+  if (memory.keep.defined()) r.in[kKeep] = both(r.in[kKeep], memory.keep.rows().transpose(-1, -2));
+  r.in[kKeys] = memory.keys.rows();
+  r.in[kValues] = values;
+  Choice choice = plan(r);
+  check(choice.backend != nullptr, "attend: ", choice.plan.refused);
 
-  Prepared prepared;
-  const BlockRange whole{0, 0, Lq, Lk, mechanism().score().max_keys()};
-  prepared.reach = reach(call.mask, whole, q.device());
-  if (own_count.defined())  // the same key count as in a call with unprepared keys
-    prepared.reach.key_count =
-        (call_count.defined() ? at::minimum(own_count, call_count) : own_count).view({-1, 1, 1, 1, 1});
+  const MechanismParts& parts = *r.parts;
+  const Mask mask = r.mask();
+  const bool masked = given.mask.any() || r.max_keys < Lk;  // by this call
+  if (mask.any() || masked || parts.align->positional() || choice.backend->reads() == Reads::prepared)
+    r.reach = reach(mask, r.whole(), q.device());
+  r.in[kReachCount] = r.reach.key_count;
+  if (memory.key_count.defined())  // the same key count as in a call with unprepared keys
+    r.in[kReachCount] =
+        (call_count.defined() ? at::minimum(memory.key_count, call_count) : memory.key_count).view({-1, 1, 1, 1, 1});
   auto heads = q.unsqueeze(1);
-  if (call.mask.any()) heads = without_unreached(heads, prepared.reach.rows);
+  if (mask.any()) heads = without_unreached(heads, r.reach.rows);
   if (o.projects())
     heads = query.defined() && o.query_dim > 0 ? split(heads.squeeze(1), "query", o.num_heads)
                                                : heads.expand({B, o.num_heads, Lq, 0});
-  heads = with_rotary(heads, first_position(call.mask, whole));
-  const auto parameters = own(head_);
-  prepared.query = mechanism().score().prepare_query(parameters.of("score"), heads);
-  prepared.align_query = mechanism().align().prepare_query(parameters.of("align"), heads);
+  heads = with_rotary(heads, first_position(call.mask, r.whole()));
+  const Parameters parameters = own();
+  set_parameters(r, parameters);
+  r.in[kQuery] = parts.score->prepare_query(parameters.of("score"), heads);
+  r.in[kAlignQuery] = parts.align->prepare_query(parameters.of("align"), heads);
+  r.in[kAlignKeys] = memory.align_keys.rows();
   // Keys that only this call masks are set to 0 here, after the projections, and cannot affect the result. Keys that
   // the memory masks were set to 0 before the projections.
-  const bool masked = given.mask.any() || whole.max_keys < Lk;
-  prepared.keys = masked ? without_unreached(memory.keys.rows(), prepared.reach.keys) : memory.keys.rows();
-  prepared.align_keys = memory.align_keys.rows();
-  if (!masked) prepared.kernel_keys = memory.kernel_keys.rows();
-  prepared.values = masked ? without_unreached(values, prepared.reach.values) : values;
-  prepared.reach.keys = reachable(memory);  // a policy selects among the keys of the memory, once for all calls
-  const bool empty = B == 0 || Lq == 0 || Lk == 0;
-  const Checked c{heads, prepared.keys, values, parameters, call, head_, o.projects()};
-  const Plan plan = plan_of(c, mechanism(), prepared.keys);
-  Attended result = empty ? empty_answer(c, mechanism()) : run_plan(plan, prepared, mechanism(), parameters, call);
-  result.plan = plan;
-  return finish(without_axes(result, mechanism(), o.projects()));
+  if (masked) {
+    r.in[kKeys] = without_unreached(r.in[kKeys], r.reach.keys);
+    r.in[kValues] = without_unreached(values, r.reach.values);
+  } else if (memory.packed_by == choice.backend) {
+    r.in[kPackedKeys] = memory.packed_keys.rows();
+  }
+  if (r.offers.policy) r.reach.keys = reachable(memory);  // selects among the keys of the memory, once for all calls
+  add_tiles(r, *choice.backend);
+  Attended result = run(*choice.backend, r);
+  return finish(heed::finish(r, std::move(result), std::move(choice.plan)));
 }
 
 }  // namespace heed

@@ -37,6 +37,8 @@ struct AttentionOptions {
   bool projects() const { return num_heads > 1 || head_dim > 0; }
 };
 
+struct PartTensors;  // parameters of one part
+
 /// Without projections it owns only the parameters of score and alignment, score.* and align.*. With projections it
 /// also owns heads.query, heads.keys, heads.values and heads.out. With several heads score.* and align.* have a leading
 /// axis H.
@@ -71,7 +73,8 @@ class AttentionImpl : public torch::nn::Cloneable<AttentionImpl> {
   KeySide key_side(const Tensor& keys, const Tensor& values, const Mask& mask, int64_t first_key) const;
   Memory prepare_from(int64_t first_key, const Tensor& keys, const Tensor& values, const Mask& mask);
   Tensor with_rotary(const Tensor& heads, int64_t first) const;
-  Parameters own(const Sizes& sizes) const;
+  Parameters own() const;
+  void pack(Memory& memory) const;
   Call with_noise(const Call& call);
   Tensor projected(const Tensor& x, const std::string& weight) const;
   Tensor split(const Tensor& x, const std::string& weight, int64_t heads) const;
@@ -80,9 +83,10 @@ class AttentionImpl : public torch::nn::Cloneable<AttentionImpl> {
   const Mechanism& mechanism() const { return soft_ ? *soft_ : options_.mechanism; }
 
   AttentionOptions options_;
-  std::optional<Mechanism> soft_;             // set_soft()
-  Sizes head_;                                // sizes of one head
-  std::shared_ptr<torch::nn::Module> heads_;  // heads.*, by their bare names; filled after reset() in a clone
+  std::optional<Mechanism> soft_;                       // set_soft()
+  Sizes head_;                                          // sizes of one head
+  std::shared_ptr<PartTensors> score_, align_, heads_;  // score.*, align.*, heads.*; filled after reset() in a clone
+  Parameters names_;                                    // names of score.* and align.*, tensors undefined
   /// Counts calls, thread-safe; a clone of the module continues from the same number.
   struct Counter {
     Counter() = default;

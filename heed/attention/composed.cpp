@@ -1,160 +1,39 @@
-// The composed path: score -> scale -> soft cap -> bias -> mask -> align -> dropout -> weighted sum, block by block.
-// See decision 9 in ARCHITECTURE.md.
-
-#include "heed/attention/composed.h"
+// The composed and the stored backend: score -> scale -> soft cap -> bias -> mask -> align -> dropout -> weighted sum,
+// with torch operations, on any device.
+//
+// Composed cuts a call into blocks of batch elements x queries, each with all keys, and keeps only the inputs: backward
+// runs every block again. Live memory is O(N) at every order of derivative. Stored is one block whose intermediates
+// autograd keeps.
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
-#include "heed/attention/slots.h"
+#include <ATen/ATen.h>
+
+#include "heed/attention/composed_block.h"
+#include "heed/backend/backend.h"
 #include "heed/torch_support/recompute.h"
 
 namespace heed {
+
+using namespace backend;
+
 namespace {
 
-/// Batch and query axes of each slot; -1: it has no such axis and is not split.
-struct Axes {
-  int batch, query;
-};
-constexpr std::array<Axes, kSlots> kAxes{{{0, 2},
-                                          {0, -1},
-                                          {0, 2},
-                                          {0, -1},
-                                          {0, -1},
-                                          {0, 2},
-                                          {0, -1},
-                                          {0, -1},
-                                          {0, 2},
-                                          {0, -1},
-                                          {-1, -1},
-                                          {-1, -1},
-                                          {0, 2},
-                                          {0, -1}}};
-
-/// Arguments of one block.
-struct Block {
-  BlockRange range;
-  std::vector<int64_t> rows;  // queries whose weights are requested, counted within the block
-  Tensor links;               // [n, 4], counted within the block
+struct BlockSizes {
+  int64_t rows = 1, queries = 1;  // batch elements and queries of one block
+  int64_t bytes = 0;              // that it holds at once
 };
 
-Tensor biased(const Tensor& scores, const Call& call, const BlockRange& range, const Tensors& in) {
-  auto e = call.scale == 1 ? scores : scores * call.scale;
-  if (call.soft_cap > 0) e = call.soft_cap * at::tanh(e / call.soft_cap);
-  if (in[kFull].defined()) e = e + in[kFull].unsqueeze(-1);
-  if (in[kPerKey].defined()) e = e + in[kPerKey].unsqueeze(2).unsqueeze(-1);
-  if (!in[kRelative].defined() && !in[kAlibi].defined()) return e;
-
-  const int64_t first = first_position(call.mask, range), count = scores.size(2);
-  const auto whole = at::TensorOptions().dtype(at::kLong).device(scores.device());
-  const auto query = at::arange(first, first + count, whole).unsqueeze(-1);
-  const auto ahead = at::arange(range.keys, whole) - query;  // j - i, [lq, Lk]
-  if (in[kRelative].defined()) {
-    const int64_t max = in[kRelative].size(1) / 2;
-    const auto index = ahead.clamp(-max, max) + max;
-    const auto found = in[kRelative].index_select(1, index.flatten());
-    e = e + found.view({1, -1, count, range.keys, 1});
-  }
-  if (in[kAlibi].defined()) e = e - in[kAlibi].view({1, -1, 1, 1, 1}) * ahead.abs().to(e.scalar_type()).unsqueeze(-1);
-  return e;
-}
-
-/// sum_j a_j v_j; weights [B, H, Lq, Lk, W], values [B, H, Lk, Dv].
-Tensor read_out(const Tensor& weights, const Tensor& values, bool single) {
-  if (single) return at::matmul(weights.squeeze(-1), values);
-  return at::einsum("bhijw,bhjw->bhiw", {weights, values});
-}
-
-Tensor dropped(const Tensor& weights, double rate, const Draws& draws) {
-  const auto u = draws.uniform(kDropout, weights.sizes(), weights.options());
-  return weights * (u >= rate).to(weights.scalar_type()) / (1 - rate);
-}
-
-/// log a; `nothing` where the weight is 0.
-Tensor log_weights(const Aligned& a, double nothing) {
-  const auto none = (a.weights.detach() > 0).logical_not();
-  if (a.log_weights.defined()) return a.log_weights.masked_fill(none, nothing);
-  return at::log(a.weights.masked_fill(none, 1.0)).masked_fill(none, nothing);
-}
-
-/// The log-weights at links; -inf for masked keys. A weight may underflow to 0 and still have a finite logarithm.
-Tensor at_links(const Aligned& a, const Tensor& keep, const Tensor& links) {
-  const auto logs =
-      a.log_weights.defined() ? a.log_weights.masked_fill(keep.logical_not(), -INFINITY) : log_weights(a, -INFINITY);
-  const auto column = [&](int64_t i) { return links.select(1, i); };
-  return logs.index({column(0), column(1), column(2), column(3)});  // [n, W]
-}
-
-/// Checks the result of a part: a wrong shape could broadcast silently.
-void check_shape(const std::string& part, const char* what, const Tensor& found, const std::vector<int64_t>& expected) {
-  check(found.sizes() == at::IntArrayRef(expected), part, what, shape_of(found),
-        ", expected [B, H, Lq, Lk, W] = ", at::IntArrayRef(expected));
-}
-
-Tensors run_block(const Work& work, const Block& block, const Tensors& in) {
-  const auto& [mechanism, names, call] = work;
-  const Parameters p = names.with_values(in, kSlots);
-  const auto& range = block.range;
-  const int64_t H = in[kQuery].size(1), count = in[kQuery].size(2);
-  const auto keys = repeat_heads(in[kKeys], H), values = repeat_heads(in[kValues], H);
-  const auto raw = mechanism.score().score(p.of("score"), in[kQuery], keys);
-  const std::vector<int64_t> expected{in[kQuery].size(0), H, count, range.keys, names.sizes().width()};
-  check_shape(mechanism.score_name(), ": scores are ", raw, expected);
-  const auto scores = biased(raw, call, range, in);
-
-  const Mask mask = mask_from(call.mask, in);
-  // A kept score of -inf counts as masked.
-  const auto keep = kept(mask, range, count, scores.device()).logical_and(scores.detach() != -INFINITY);
-  const auto gone = keep.logical_not();
-  // If weights depend on each other, a score of +inf has no defined result: it becomes NaN, which the alignment
-  // propagates to all keys of the query.
-  const auto finite =
-      mechanism.align().offers().compares ? scores.masked_fill(scores.detach() == INFINITY, NAN) : scores;
-  const auto index = at::TensorOptions().dtype(scores.scalar_type()).device(scores.device());
-  const int64_t first = first_position(mask, range);
-  const Draws draws{call.noise.seed, call.noise.stream, call.noise.first_row + range.first_row,
-                    mask.first_query + range.first_query};
-  Aligned a =
-      mechanism.align().align(p.of("align"), {.scores = finite.masked_fill(gone, 0.0),
-                                              .keep = keep,
-                                              .query = in[kAlignQuery],
-                                              .keys = in[kAlignKeys],
-                                              .key_count = in[kReachCount].to(scores.scalar_type()),
-                                              .query_index = at::arange(first, first + count, index).view({-1, 1, 1}),
-                                              .key_index = at::arange(range.keys, index).view({-1, 1}),
-                                              .draw = {call.noise.sample, draws, in[kUniforms]}});
-  check_shape(mechanism.align_name(), ": weights are ", a.weights, expected);
-  a.weights = a.weights.masked_fill(gone, 0.0);
-
-  const auto dead = keep.any(kKeyAxis).logical_not();
-  const bool single = mechanism.dimensionality() == Dimensionality::single;
-  const auto& outputs = call.outputs;
-  Tensors out(kOuts);
-  out[kContext] =
-      read_out(call.noise.dropout > 0 ? dropped(a.weights, call.noise.dropout, draws) : a.weights, values, single);
-  if (outputs.weights) {
-    auto shown = a.weights;
-    if (!outputs.rows.empty()) shown = shown.index_select(2, at::tensor(block.rows, at::kLong).to(shown.device()));
-    if (!outputs.heads.empty()) shown = shown.index_select(1, at::tensor(outputs.heads, at::kLong).to(shown.device()));
-    out[kWeights] = shown;
-  }
-  if (outputs.lse) out[kLse] = a.lse.masked_fill(dead, -INFINITY);
-  if (outputs.entropy)
-    out[kEntropy] =
-        a.entropy.defined() ? a.entropy.masked_fill(dead, 0.0) : -(a.weights * log_weights(a, 0.0)).sum(kKeyAxis);
-  if (outputs.column_mass) out[kColumnMass] = a.weights.sum(2);
-  if (outputs.top > 0) std::tie(out[kTopWeights], out[kTopKeys]) = top_of(a.weights, outputs.top);
-  if (block.links.defined()) out[kLinks] = at_links(a, keep, block.links);
-  if (a.log_probability.defined()) out[kLogProbability] = a.log_probability.masked_fill(dead, 0.0);
-  return out;
-}
-
-/// x split along an axis; copies of x if it has no such axis, or one of size 1. split() makes one autograd node, whose
-/// backward is one concatenation; narrow() would make one node per part, each filling a tensor with zeros.
-std::vector<Tensor> cut(const Tensor& x, int axis, int64_t size, int64_t parts) {
-  if (!x.defined() || axis < 0 || x.size(axis) == 1) return std::vector<Tensor>(static_cast<size_t>(parts), x);
-  return x.split(size, axis);
+BlockSizes block_sizes(const CallRecord& r, int64_t max_bytes) {
+  constexpr int64_t kAlignFloats = 8;  // scores, weights, their gradients and a few masks, per channel
+  const int64_t per_pair = r.floats_per_pair + kAlignFloats * r.width();
+  const int64_t per_query = std::max<int64_t>(1, r.heads * r.keys * per_pair * r.in[kValues].element_size());
+  BlockSizes sizes;
+  sizes.queries = std::clamp<int64_t>(max_bytes / per_query, 1, std::max<int64_t>(r.queries, 1));
+  sizes.rows = std::clamp<int64_t>(max_bytes / per_query / sizes.queries, 1, std::max<int64_t>(r.batch, 1));
+  sizes.bytes = sizes.rows * sizes.queries * per_query;
+  return sizes;
 }
 
 /// The links of each block, with indices counted within it, and their order in the call.
@@ -162,20 +41,18 @@ struct SortedLinks {
   std::vector<Tensor> of_block;  // undefined if a block has none
   std::vector<int64_t> order;    // order[i]: index in the call of the i-th sorted link
 };
-SortedLinks sort_links(const Tensor& links, const Plan& plan, int64_t row_parts, int64_t query_parts) {
+SortedLinks sort_links(const Tensor& links, const BlockSizes& sizes, int64_t row_parts, int64_t query_parts) {
   SortedLinks sorted;
   sorted.of_block.resize(static_cast<size_t>(row_parts * query_parts));
   if (!links.defined() || links.size(0) == 0) return sorted;
   const auto here = links.to(at::kCPU).contiguous();
   const auto at = here.accessor<int64_t, 2>();
-  const auto block_of = [&](int64_t i) {
-    return at[i][0] / plan.block_rows * query_parts + at[i][2] / plan.block_queries;
-  };
+  const auto block_of = [&](int64_t i) { return at[i][0] / sizes.rows * query_parts + at[i][2] / sizes.queries; };
   sorted.order.resize(static_cast<size_t>(here.size(0)));
   std::iota(sorted.order.begin(), sorted.order.end(), 0);
   std::stable_sort(sorted.order.begin(), sorted.order.end(),
                    [&](int64_t a, int64_t b) { return block_of(a) < block_of(b); });
-  const auto first = at::tensor({plan.block_rows, int64_t{0}, plan.block_queries, int64_t{0}}, at::kLong);
+  const auto first = at::tensor({sizes.rows, int64_t{0}, sizes.queries, int64_t{0}}, at::kLong);
   for (size_t from = 0; from < sorted.order.size();) {
     size_t to = from;
     const int64_t block = block_of(sorted.order[from]);
@@ -183,8 +60,8 @@ SortedLinks sort_links(const Tensor& links, const Plan& plan, int64_t row_parts,
     const std::vector<int64_t> some(sorted.order.begin() + static_cast<std::ptrdiff_t>(from),
                                     sorted.order.begin() + static_cast<std::ptrdiff_t>(to));
     auto own = here.index_select(0, at::tensor(some, at::kLong)).clone();
-    own.select(1, 0).remainder_(plan.block_rows);
-    own.select(1, 2).remainder_(plan.block_queries);
+    own.select(1, 0).remainder_(sizes.rows);
+    own.select(1, 2).remainder_(sizes.queries);
     sorted.of_block[static_cast<size_t>(block)] = own.to(links.device());
     from = to;
   }
@@ -198,116 +75,308 @@ Tensor in_callers_order(const Tensor& x, int64_t axis, const std::vector<int64_t
   return x.index_select(axis, at::tensor(back, at::kLong).to(x.device()));
 }
 
+/// How a call is cut into blocks.
+class Blocks {
+ public:
+  explicit Blocks(const CallRecord& r)
+      : sizes_(block_sizes(r, r.call.block_bytes)),
+        row_parts((r.batch + sizes_.rows - 1) / sizes_.rows),
+        query_parts((r.queries + sizes_.queries - 1) / sizes_.queries),
+        links(sort_links(r.call.outputs.links, sizes_, row_parts, query_parts)),
+        rows_in_order(r.call.outputs.rows.size()),
+        r_(r) {
+    const auto& rows = r.call.outputs.rows;
+    std::iota(rows_in_order.begin(), rows_in_order.end(), 0);
+    std::stable_sort(rows_in_order.begin(), rows_in_order.end(),
+                     [&](int64_t a, int64_t b) { return rows[static_cast<size_t>(a)] < rows[static_cast<size_t>(b)]; });
+  }
+
+  Block at(int64_t row_part, int64_t query_part) const {
+    Block block;
+    block.range = {row_part * sizes_.rows, query_part * sizes_.queries, r_.queries, r_.keys, r_.max_keys};
+    for (const int64_t which : rows_in_order) {
+      const int64_t row = r_.call.outputs.rows[static_cast<size_t>(which)] - block.range.first_query;
+      if (row >= 0 && row < sizes_.queries) block.rows.push_back(row);
+    }
+    block.links = links.of_block[static_cast<size_t>(row_part * query_parts + query_part)];
+    return block;
+  }
+
+  /// x cut along an axis; x itself if it has no such axis, or one of size 1. split() makes one autograd node, whose
+  /// backward is one concatenation; narrow() would make one for each part, each filling a tensor with zeros.
+  static std::vector<Tensor> cut(const Tensor& x, int axis, int64_t size, int64_t parts) {
+    if (!is_cut(x, axis)) return std::vector<Tensor>(static_cast<size_t>(parts), x);
+    return x.split(size, axis);
+  }
+  static bool is_cut(const Tensor& x, int axis) { return x.defined() && axis >= 0 && x.size(axis) != 1; }
+
+  /// Calls body(row part, query part, inputs of the block) for each block.
+  template <class Body>
+  void each(const Body& body) const {
+    std::vector<std::vector<Tensor>> by_row(kSlots);
+    for (size_t s = 0; s < kSlots; ++s) by_row[s] = cut(r_.in[s], kSlotSpecs[s].batch_axis, sizes_.rows, row_parts);
+    for (int64_t row = 0; row < row_parts; ++row) {
+      std::vector<std::vector<Tensor>> parts(kSlots);
+      for (size_t s = 0; s < kSlots; ++s)
+        parts[s] = cut(by_row[s][static_cast<size_t>(row)], kSlotSpecs[s].query_axis, sizes_.queries, query_parts);
+      for (int64_t query = 0; query < query_parts; ++query) {
+        Tensors in;
+        for (size_t s = 0; s < kSlots; ++s) in.push_back(parts[s][static_cast<size_t>(query)]);
+        in.insert(in.end(), r_.in.begin() + kSlots, r_.in.end());
+        body(row, query, in);
+      }
+    }
+  }
+
+  const BlockSizes sizes_;
+  const int64_t row_parts, query_parts;
+  const SortedLinks links;
+  std::vector<int64_t> rows_in_order;  // of the requested weights, sorted by query
+
+ private:
+  const CallRecord& r_;
+};
+
 Tensor joined_along(const std::vector<Tensor>& pieces, int64_t axis) {
   return pieces.empty() ? Tensor() : pieces.size() == 1 ? pieces[0] : at::cat(pieces, axis);
 }
 
-}  // namespace
-
-Tensor repeat_heads(const Tensor& x, int64_t heads) {
-  if (!x.defined() || x.size(1) == heads) return x;
-  const int64_t times = heads / x.size(1);
-  return x.unsqueeze(2).expand({-1, -1, times, -1, -1}).flatten(1, 2);
+/// Adds `more` to `sum`, in place unless autograd records it.
+void add_to(Tensor& sum, const Tensor& more) {
+  if (!more.defined()) return;
+  if (!sum.defined())
+    sum = more;
+  else if (at::GradMode::is_enabled())
+    sum = sum + more;
+  else
+    sum = sum.add_(more);
 }
 
-std::pair<Tensor, Tensor> top_of(const Tensor& weights, int64_t count) {
-  const int64_t some = std::min(count, weights.size(kKeyAxis));
-  const auto found_first =
-      weights.detach().masked_fill(weights.detach() == 0, -INFINITY);  // zeros sort after negative weights
-  const auto order = std::get<1>(found_first.sort(/*stable=*/true, kKeyAxis, /*descending=*/true));
-  auto keys = order.narrow(kKeyAxis, 0, some);
-  const auto found = weights.gather(kKeyAxis, keys);
-  keys = keys.masked_fill(found.detach() == 0, -1);
-  return {at::constant_pad_nd(found, {0, 0, 0, count - some}), at::constant_pad_nd(keys, {0, 0, 0, count - some}, -1)};
+/// A record without tensors, for the steps of blocks, which outlive the call.
+CallRecord without_tensors(const CallRecord& r) {
+  CallRecord bare = r;
+  bare.in.clear();
+  bare.call.outputs.links.reset();  // passed to each block in Block::links
+  bare.reach = {};
+  return bare;
 }
 
-Plan plan_blocks(const Mechanism& mechanism, const Call& call, at::IntArrayRef query_shape, const Tensor& prepared_keys,
-                 const Sizes& sizes, int64_t keys, int64_t element_size) {
-  constexpr int64_t kAlignFloats = 8;  // scores, weights, their gradients and a few masks, per channel
-  const int64_t B = query_shape[0], H = query_shape[1], Lq = query_shape[2];
-  const int64_t per_pair = mechanism.score().floats_per_pair(prepared_keys) + kAlignFloats * sizes.width();
-  const int64_t per_query = std::max<int64_t>(1, H * keys * per_pair * element_size);  // of one batch element
-  Plan plan;
-  plan.path = call.path == Path::stored ? Path::stored : Path::composed;
-  const int64_t max = plan.path == Path::stored ? std::numeric_limits<int64_t>::max() : call.block_bytes;
-  plan.block_queries = std::clamp<int64_t>(max / per_query, 1, std::max<int64_t>(Lq, 1));
-  plan.block_rows = std::clamp<int64_t>(max / per_query / plan.block_queries, 1, std::max<int64_t>(B, 1));
-  plan.bytes = plan.block_rows * plan.block_queries * per_query;
-  return plan;
+/// Brings outputs that blocks give in their own order into that of the caller.
+void restore_order(const CallRecord& r, const Blocks& blocks, Tensors& out) {
+  if (!r.call.outputs.rows.empty() && out[kWeights].defined())
+    out[kWeights] = in_callers_order(out[kWeights], 2, blocks.rows_in_order);
+  if (!blocks.links.order.empty())
+    out[kLinks] = in_callers_order(out[kLinks], 0, blocks.links.order);
+  else if (r.call.outputs.links.defined())
+    out[kLinks] = at::zeros({0, r.width()}, r.in[kValues].options());
 }
 
-Attended run_blocks(const Prepared& prepared, const Mechanism& mechanism, const Parameters& parameters,
-                    const Call& call, const Plan& plan) {
-  const int64_t B = prepared.query.size(0), Lq = prepared.query.size(2), Lk = prepared.keys.size(2);
-  const int64_t row_parts = (B + plan.block_rows - 1) / plan.block_rows;
-  const int64_t query_parts = (Lq + plan.block_queries - 1) / plan.block_queries;
-
-  const Tensors in = slots_of(prepared, parameters, call);
-  const Tensors tensors(in.begin() + kSlots, in.end());
-  Work work = without_tensors(mechanism, parameters, call);
-  work.call.outputs.links.reset();  // passed to each block in Block::links
-
-  const SortedLinks links = sort_links(call.outputs.links, plan, row_parts, query_parts);
-  std::vector<int64_t> rows_in_order(call.outputs.rows.size());
-  std::iota(rows_in_order.begin(), rows_in_order.end(), 0);
-  std::stable_sort(rows_in_order.begin(), rows_in_order.end(), [&](int64_t a, int64_t b) {
-    return call.outputs.rows[static_cast<size_t>(a)] < call.outputs.rows[static_cast<size_t>(b)];
-  });
-
-  std::vector<std::vector<Tensor>> by_row(kSlots);
-  for (size_t s = 0; s < kSlots; ++s) by_row[s] = cut(in[s], kAxes[s].batch, plan.block_rows, row_parts);
-  std::array<Tensors, kOuts> whole;
-  for (int64_t r = 0; r < row_parts; ++r) {
-    std::vector<std::vector<Tensor>> parts(kSlots);
-    for (size_t s = 0; s < kSlots; ++s)
-      parts[s] = cut(by_row[s][static_cast<size_t>(r)], kAxes[s].query, plan.block_queries, query_parts);
-    std::array<Tensors, kOuts> pieces;
-    for (int64_t i = 0; i < query_parts; ++i) {
-      Block block;
-      block.range = {r * plan.block_rows, i * plan.block_queries, Lq, Lk, mechanism.score().max_keys()};
-      for (const int64_t which : rows_in_order) {
-        const int64_t row = call.outputs.rows[static_cast<size_t>(which)] - block.range.first_query;
-        if (row >= 0 && row < plan.block_queries) block.rows.push_back(row);
-      }
-      block.links = links.of_block[static_cast<size_t>(r * query_parts + i)];
-      Tensors arguments;
-      for (size_t s = 0; s < kSlots; ++s) arguments.push_back(parts[s][static_cast<size_t>(i)]);
-      arguments.insert(arguments.end(), tensors.begin(), tensors.end());
-      const Step step = [work, block](const Tensors& given) { return run_block(work, block, given); };
-      const Tensors out = plan.path == Path::stored ? step(arguments) : recompute(step, arguments);
-      for (size_t o = 0; o < kOuts; ++o)
-        if (out[o].defined()) pieces[o].push_back(out[o]);
+Tensors run_blocks(const CallRecord& r) {
+  const Blocks blocks(r);
+  const CallRecord bare = without_tensors(r);
+  std::vector<Tensors> whole(kOutputs), pieces(kOutputs);
+  blocks.each([&](int64_t row, int64_t query, const Tensors& in) {
+    Tensors out = run_block(bare, blocks.at(row, query), in);
+    for (size_t o = 0; o < kOutputs; ++o) {
+      if (!out[o].defined()) continue;
+      if (o == kColumnMass && !pieces[o].empty())
+        pieces[o][0].add_(out[o]);
+      else
+        pieces[o].push_back(out[o]);
     }
-    for (size_t o = 0; o < kOuts; ++o) {
+    if (query + 1 < blocks.query_parts) return;
+    for (size_t o = 0; o < kOutputs; ++o) {
       if (pieces[o].empty()) continue;
-      if (o == kColumnMass)
-        whole[o].push_back(std::accumulate(pieces[o].begin() + 1, pieces[o].end(), pieces[o][0]));
-      else if (o == kLinks)
+      if (o == kLinks)
         whole[o].insert(whole[o].end(), pieces[o].begin(), pieces[o].end());
       else
         whole[o].push_back(joined_along(pieces[o], 2));
+      pieces[o].clear();
+    }
+  });
+  Tensors outs;
+  for (const auto& all : whole) outs.push_back(joined_along(all, 0));
+  restore_order(r, blocks, outs);
+  return outs;
+}
+
+// ---- backward
+
+/// Gradients of the outputs, cut like the outputs themselves.
+class GradientPieces {
+ public:
+  GradientPieces(const CallRecord& r, const Blocks& blocks, const Tensors& grads) : blocks_(blocks), grads_(grads) {
+    const auto sorted = [](const Tensor& x, int64_t axis, const std::vector<int64_t>& order) {
+      return x.defined() && !order.empty() ? x.index_select(axis, at::tensor(order, at::kLong).to(x.device())) : x;
+    };
+    if (!r.call.outputs.rows.empty()) grads_[kWeights] = sorted(grads[kWeights], 2, blocks.rows_in_order);
+    grads_[kLinks] = sorted(grads[kLinks], 0, blocks.links.order);
+    some_rows_ = !r.call.outputs.rows.empty();
+  }
+
+  Tensors of(const Block& block, const Tensors& in) {
+    const int64_t first_row = block.range.first_row, rows = in[kQuery].size(0);
+    const int64_t first = block.range.first_query, count = in[kQuery].size(2);
+    if (first == 0) next_weight_ = 0;
+    Tensors some(kOutputs);
+    for (size_t o = 0; o < kOutputs; ++o) {
+      const Tensor& x = grads_[o];
+      if (!x.defined()) continue;
+      if (o == kLinks) {
+        const int64_t links = block.links.defined() ? block.links.size(0) : 0;
+        if (links > 0) some[o] = x.narrow(0, next_link_, links);
+        next_link_ += links;
+        continue;
+      }
+      some[o] = x.narrow(0, first_row, rows);
+      if (o == kColumnMass) continue;
+      if (o == kWeights && some_rows_) {
+        const auto chosen = static_cast<int64_t>(block.rows.size());
+        some[o] = some[o].narrow(2, next_weight_, chosen);
+        next_weight_ += chosen;
+      } else {
+        some[o] = some[o].narrow(2, first, count);
+      }
+    }
+    return some;
+  }
+
+ private:
+  const Blocks& blocks_;
+  Tensors grads_;
+  bool some_rows_ = false;
+  int64_t next_link_ = 0, next_weight_ = 0;
+};
+
+/// Gradients of blocks, joined along the axes that the inputs were cut along and summed otherwise. Sums are formed at
+/// once, so that they do not take memory for each block.
+class JoinedGradients {
+ public:
+  JoinedGradients(const CallRecord& r, const Blocks& blocks)
+      : r_(r), blocks_(blocks), of_row_(r.in.size()), sum_(r.in.size()), pieces_(r.in.size()), rows_(r.in.size()) {}
+
+  void add(int64_t query, const Tensors& grads) {
+    for (size_t s = 0; s < grads.size(); ++s)
+      if (is_cut(s, kQueryAxis))
+        pieces_[s].push_back(grads[s]);
+      else
+        add_to(of_row_[s], grads[s]);
+    if (query + 1 == blocks_.query_parts) end_row();
+  }
+
+  Tensors all() {
+    Tensors result(r_.in.size());
+    for (size_t s = 0; s < result.size(); ++s)
+      result[s] = is_cut(s, kBatchAxis) ? joined(rows_[s], kSlotSpecs[s].batch_axis) : sum_[s];
+    return result;
+  }
+
+ private:
+  enum Axis { kBatchAxis, kQueryAxis };
+  bool is_cut(size_t s, Axis axis) const {
+    if (s >= kSlots) return false;
+    return Blocks::is_cut(r_.in[s], axis == kBatchAxis ? kSlotSpecs[s].batch_axis : kSlotSpecs[s].query_axis);
+  }
+  static Tensor joined(const Tensors& pieces, int axis) {
+    const bool none = std::none_of(pieces.begin(), pieces.end(), [](const Tensor& x) { return x.defined(); });
+    return none ? Tensor() : joined_along(pieces, axis);
+  }
+  void end_row() {
+    for (size_t s = 0; s < of_row_.size(); ++s) {
+      Tensor row = is_cut(s, kQueryAxis) ? joined(pieces_[s], kSlotSpecs[s].query_axis) : of_row_[s];
+      if (is_cut(s, kBatchAxis))
+        rows_[s].push_back(row);
+      else
+        add_to(sum_[s], row);
+      pieces_[s].clear();
+      of_row_[s].reset();
     }
   }
 
-  Tensors outs;
-  for (const auto& pieces : whole) outs.push_back(joined_along(pieces, 0));
-  Attended result = attended_from(outs);
-  if (!call.outputs.rows.empty() && result.weights.defined())
-    result.weights = in_callers_order(result.weights, 2, rows_in_order);
-  if (!links.order.empty())
-    result.link_log_weights = in_callers_order(result.link_log_weights, 0, links.order);
-  else if (call.outputs.links.defined())
-    result.link_log_weights = at::zeros({0, parameters.sizes().width()}, prepared.values.options());
-  const Draw draw{call.noise.sample, {call.noise.seed, call.noise.stream, call.noise.first_row, 0}, {}};
-  const Policy policy =
-      mechanism.align().policy(parameters.of("align"), prepared.align_keys, prepared.reach.keys, draw);
-  if (policy.selected.defined()) {
-    result.selected = policy.selected;
-    result.selected_share = policy.share;
-    result.log_probability = policy.log_probability;
-  }
-  result.plan = plan;
-  return result;
+  const CallRecord& r_;
+  const Blocks& blocks_;
+  Tensors of_row_, sum_;
+  std::vector<Tensors> pieces_, rows_;
+};
+
+/// Which inputs a block reads: those that kernels compute from are made of them, and get their gradients through them.
+bool read_by_blocks(size_t slot) {
+  return slot < kPackedKeys || slot >= kSlots;
 }
 
+Tensors backward_of_blocks(const CallRecord& r, const Tensors& grads, const std::vector<bool>& wanted) {
+  std::vector<bool> needed = wanted;
+  for (size_t s = 0; s < needed.size(); ++s) needed[s] = needed[s] && read_by_blocks(s);
+  const Blocks blocks(r);
+  const CallRecord bare = without_tensors(r);
+  GradientPieces pieces(r, blocks, grads);
+  JoinedGradients joined(r, blocks);
+  blocks.each([&](int64_t row, int64_t query, const Tensors& in) {
+    const Block block = blocks.at(row, query);
+    const Step step = [bare, block](const Tensors& given) { return run_block(bare, block, given); };
+    Tensors all = in;
+    const Tensors some = pieces.of(block, in);
+    all.insert(all.end(), some.begin(), some.end());
+    const Step back = gradients_of(step, needed);
+    joined.add(query, at::GradMode::is_enabled() ? recompute(back, all) : back(all));
+  });
+  return joined.all();
+}
+
+// ---- the backends
+
+class Composed final : public Backend {
+ public:
+  explicit Composed(const Options&) {}
+
+  Path path() const override { return Path::composed; }
+  Reads reads() const override { return Reads::prepared; }
+  std::string why_not(const CallRecord&) const override { return ""; }
+  int priority(const CallRecord&) const override { return 0; }
+  void describe(const CallRecord& r, Plan& plan) const override {
+    const BlockSizes sizes = block_sizes(r, r.call.block_bytes);
+    plan.block_rows = sizes.rows;
+    plan.block_queries = sizes.queries;
+    plan.bytes = sizes.bytes;
+  }
+  ForwardResult forward(const CallRecord& r, bool) const override { return {run_blocks(r), {}}; }
+  Tensors backward(const CallRecord& r, const SavedTensors&, const Tensors& grads,
+                   const std::vector<bool>& wanted) const override {
+    return backward_of_blocks(r, grads, wanted);
+  }
+  bool differentiates_twice() const override { return true; }
+};
+
+class Stored final : public Backend {
+ public:
+  explicit Stored(const Options&) {}
+
+  Path path() const override { return Path::stored; }
+  Reads reads() const override { return Reads::prepared; }
+  std::string why_not(const CallRecord&) const override { return ""; }
+  int priority(const CallRecord&) const override { return -1; }
+  std::string on_request(const CallRecord&) const override { return "keeps every pair for backward; only on request"; }
+  void describe(const CallRecord& r, Plan& plan) const override {
+    plan.block_rows = r.batch;
+    plan.block_queries = r.queries;
+    plan.bytes = block_sizes(r, std::numeric_limits<int64_t>::max()).bytes;
+  }
+  ForwardResult forward(const CallRecord& r, bool) const override {
+    Tensors out = run_block(r, {r.whole(), r.call.outputs.rows, r.call.outputs.links}, r.in);
+    if (r.call.outputs.links.defined() && r.call.outputs.links.size(0) == 0)
+      out[kLinks] = at::zeros({0, r.width()}, r.in[kValues].options());
+    return {std::move(out), {}};
+  }
+  Tensors backward(const CallRecord&, const SavedTensors&, const Tensors&, const std::vector<bool>&) const override {
+    fail("backend/stored: autograd records the operations of forward()");
+  }
+  bool recorded() const override { return true; }
+};
+
+const Catalogue<Backend>::Entry composed_entry{
+    "composed", make_part<Backend, Composed>, {.choose = "any device and any combination of parts, in O(N) memory"}};
+const Catalogue<Backend>::Entry stored_entry{
+    "stored", make_part<Backend, Stored>, {.choose = "short calls whose intermediates fit into memory"}};
+
+}  // namespace
 }  // namespace heed

@@ -1,7 +1,5 @@
 // The fused path against the composed one: gradients, instruction sets, sizes beyond one tile, and uses of autograd.
 
-#include "heed/attention/fused.h"
-
 #include "heed/attention/attention.h"
 #include "heed/attention/testing.h"
 #include "heed/kernels/cpu/attend.h"
@@ -372,13 +370,14 @@ TEST_P(EveryMemory, KeepsTheExponentialsOfAdditiveKeys) {
   auto attention = make();
   const auto memory = attention->append(attention->prepare(keys_, values_), keys_, values_);
   const auto& m = attention->options().mechanism;
-  const bool additive = m.score().kernel(m.dimensionality()).name == "additive";
-  ASSERT_EQ(memory.kernel_keys.defined(), additive);
+  const bool single = m.dimensionality() == Dimensionality::single;
+  const bool additive = single && m.score().kernel(m.dimensionality()).kind == ScoreKind::additive;
+  ASSERT_EQ(memory.packed_keys.defined(), additive);
   if (!additive) return;
-  EXPECT_TRUE(close(memory.kernel_keys.rows(), at::exp(2 * memory.keys.rows()), 0.0));
-  EXPECT_FALSE(memory.kernel_keys.rows().requires_grad());
+  EXPECT_TRUE(close(memory.packed_keys.rows(), at::exp(2 * memory.keys.rows()), 0.0));
+  EXPECT_FALSE(memory.packed_keys.rows().requires_grad());
   attention->to(at::kDouble);
-  EXPECT_FALSE(attention->prepare(keys_.to(at::kDouble), values_.to(at::kDouble)).kernel_keys.defined());
+  EXPECT_FALSE(attention->prepare(keys_.to(at::kDouble), values_.to(at::kDouble)).packed_keys.defined());
 }
 
 }  // namespace

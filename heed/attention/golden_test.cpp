@@ -19,7 +19,7 @@ std::vector<std::string> golden_names() {
 
 Case case_of(const reference::Problem<double>& p, const at::TensorOptions& options) {
   const auto leaf = [&](const reference::Array<double>& array) {
-    const auto tensor = to_tensor(array, options);
+    const auto tensor = backend::to_tensor(array, options);
     return tensor.defined() ? tensor.requires_grad_() : tensor;
   };
   Case c;
@@ -47,7 +47,7 @@ Case case_of(const reference::Problem<double>& p, const at::TensorOptions& optio
                   .seed = p.seed,
                   .stream = p.stream,
                   .first_row = p.first_row,
-                  .uniforms = to_tensor(p.uniforms, options)};
+                  .uniforms = backend::to_tensor(p.uniforms, options)};
   return c;
 }
 
@@ -59,7 +59,7 @@ TEST_P(EveryGolden, IsReproduced) {
     auto c = case_of(golden.problem, at::TensorOptions().dtype(type));
     c.call.path = path;
     c.call.outputs = everything(c.mechanism, path);
-    const std::string missing = path == Path::fused ? no_kernel(c.mechanism, c.call, c.keys) : "";
+    const std::string missing = path == Path::fused ? no_kernel(c.mechanism, c.call) : "";
     if (!missing.empty()) GTEST_SKIP() << missing;
     const auto a = c.run();
     const auto expect = [&](const std::string& what, const Tensor& found, const std::vector<double>& numbers) {

@@ -4,14 +4,16 @@
 #include <mutex>
 
 #include "heed/attention/graph_steps.h"
-#include "heed/kernels/cpu/graph/edges.h"
+#include "heed/base/edges.h"
 #include "heed/torch_support/autocast.h"
 
 namespace heed {
 
+using namespace backend;
+
 struct Graph::EdgeOrder {
   Tensor edges, connected;
-  kernels::cpu::graph::Edges sorted;
+  std::shared_ptr<const Edges> sorted;
   mutable std::once_flag blocked, looped;
   mutable DegreeBlocks blocks;
   mutable std::shared_ptr<const EdgeOrder> loops;  // null if every node has a self loop
@@ -25,7 +27,7 @@ Graph::Graph(const Tensor& edges, int64_t nodes) {
   held->edges = edges.detach().to(at::kCPU).contiguous().clone();
   const auto* from = held->edges.data_ptr<int64_t>();
   const int64_t E = edges.size(1);
-  held->sorted = kernels::cpu::graph::sort_edges(from, from + E, E, nodes);
+  held->sorted = std::make_shared<const Edges>(sort_edges(from, from + E, E, nodes));
   held->connected = at::zeros({nodes}, at::kBool).index_fill_(0, held->edges.flatten(), true);
   held_ = std::move(held);
 }
@@ -43,10 +45,10 @@ Graph Graph::with_self_loops() const {
 }
 
 int64_t Graph::nodes() const {
-  return held_->sorted.nodes;
+  return held_->sorted->nodes;
 }
 int64_t Graph::size() const {
-  return held_->sorted.size();
+  return held_->sorted->size();
 }
 const Tensor& Graph::edges() const {
   return held_->edges;
@@ -54,21 +56,21 @@ const Tensor& Graph::edges() const {
 const Tensor& Graph::connected() const {
   return held_->connected;
 }
-const kernels::cpu::graph::Edges& Graph::sorted() const {
+const std::shared_ptr<const Edges>& Graph::sorted() const {
   return held_->sorted;
 }
 Tensor Graph::order() const {
   const auto order = at::empty({size()}, at::kLong);
-  std::copy(sorted().given.begin(), sorted().given.end(), order.data_ptr<int64_t>());
+  std::copy(sorted()->given.begin(), sorted()->given.end(), order.data_ptr<int64_t>());
   return order;
 }
 Tensor Graph::position() const {
   const auto position = at::empty({size()}, at::kLong);
-  for (int64_t e = 0; e < size(); ++e) position.data_ptr<int64_t>()[sorted().given[static_cast<size_t>(e)]] = e;
+  for (int64_t e = 0; e < size(); ++e) position.data_ptr<int64_t>()[sorted()->given[static_cast<size_t>(e)]] = e;
   return position;
 }
 const DegreeBlocks& Graph::blocks() const {
-  std::call_once(held_->blocked, [&] { held_->blocks = degree_blocks(held_->sorted); });
+  std::call_once(held_->blocked, [&] { held_->blocks = degree_blocks(*held_->sorted); });
   return held_->blocks;
 }
 
@@ -111,13 +113,21 @@ void check_inputs(const Graph& graph, const EdgeScore& s, const Tensor& values) 
           values.scalar_type(), "; expected one type on one device");
 }
 
-Path path_of(Path asked, const Tensor& values) {
-  const bool here = values.device().is_cpu();
+/// The backend of the fused path, or null for the composed one.
+const Backend* backend_of(Path asked, const Tensor& values) {
   check(asked == Path::fastest || asked == Path::fused || asked == Path::composed, "graph: path is ", to_string(asked),
         ", expected fastest, fused or composed");
-  check(asked != Path::fused || here, "graph: got path fused with tensors on ", values.device(),
-        ", expected the CPU; use Path::fastest or Path::composed");
-  return asked == Path::composed || !here ? Path::composed : Path::fused;
+  if (asked == Path::composed) return nullptr;
+  GraphRecord record;
+  record.in = {values};
+  std::string missing;
+  for (const auto& backend : backends()) {
+    if (backend->path() != Path::fused) continue;
+    missing = backend->why_not_graph(record);
+    if (missing.empty()) return backend.get();
+  }
+  check(asked != Path::fused, "graph: got path fused, but ", missing, "; use Path::fastest or Path::composed");
+  return nullptr;
 }
 
 uint64_t fresh_seed() {
@@ -184,23 +194,24 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, con
   if (noise.dropout > 0)
     factor = (uniforms(graph, call, kDropout, values) >= noise.dropout).to(values.scalar_type()) / (1 - noise.dropout);
   GraphAttended result;
-  result.path = path_of(call.path, values);
+  const Backend* backend = backend_of(call.path, values);
+  const bool fused = backend != nullptr;
+  result.path = fused ? Path::fused : Path::composed;
   result.sampled = drawn;
   result.seed = drawn || noise.dropout > 0 ? noise.seed : 0;
-  const bool fused = result.path == Path::fused;
   Tensor weights;  // of the sorted edges
   if (name == "softmax" && fused) {
-    const auto found = kernel_attend(graph, score, values, factor, call.weights);
+    const auto found = kernel_attend(*backend, graph, score, values, factor, call.weights);
     result.context = found[0];
     weights = found[1];
   } else {
-    const auto scores = fused ? kernel_scores(graph, score) : composed_scores(graph, score);
+    const auto scores = fused ? kernel_scores(*backend, graph, score) : composed_scores(graph, score);
     const auto found = aligned(graph, *alignment, call.parameters, scores,
                                drawn ? uniforms(graph, call, kAlignment, values) : Tensor());
     weights = found.weights;
     result.log_probability = found.log_probability;
     const auto passed = factor.defined() ? weights * factor : weights;
-    result.context = fused ? kernel_sum(graph, passed, values) : composed_sum(graph, passed, values);
+    result.context = fused ? kernel_sum(*backend, graph, passed, values) : composed_sum(graph, passed, values);
   }
   if (call.weights) result.weights = selected(weights, graph.position(), graph.order());
   return result;

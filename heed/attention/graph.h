@@ -15,13 +15,12 @@
 #include <memory>
 #include <string>
 
-#include "heed/attention/call.h"
+#include "heed/call.h"
+#include "heed/parameters.h"
 
 namespace heed {
 
-namespace kernels::cpu::graph {
 struct Edges;
-}
 struct DegreeBlocks;
 
 /// A directed graph, sorted once for any number of calls; copies share the data. An edge given twice counts twice.
@@ -39,7 +38,7 @@ class Graph {
   /// bool [N]: whether any edge enters or leaves the node.
   const Tensor& connected() const;
 
-  const kernels::cpu::graph::Edges& sorted() const;
+  const std::shared_ptr<const Edges>& sorted() const;
   /// int64 [E]: sorted edge e is edge order()[e] of edges(). position() is the inverse permutation.
   Tensor order() const;
   Tensor position() const;

@@ -4,15 +4,14 @@
 #include <bit>
 #include <numeric>
 
-#include "heed/kernels/cpu/graph/attend.h"
-#include "heed/torch_support/parallel.h"
-#include "heed/torch_support/recompute.h"
+#include "heed/backend/run.h"
+#include "heed/base/edges.h"
 
 namespace heed {
 
-namespace kernel = kernels::cpu::graph;
+using namespace backend;
 
-DegreeBlocks degree_blocks(const kernel::Edges& edges) {
+DegreeBlocks degree_blocks(const Edges& edges) {
   const auto at = [](int64_t i) { return static_cast<size_t>(i); };
   const auto count = [&](int64_t i) { return edges.first[at(i + 1)] - edges.first[at(i)]; };
   std::vector<std::vector<int64_t>> nodes(32);  // by log2 of the slots
@@ -58,7 +57,7 @@ Tensor long_tensor(const std::vector<int32_t>& x, const at::Device& device) {
 
 /// int64 [E]: senders and receivers of the sorted edges.
 Tensor senders(const Graph& graph, const Tensor& like) {
-  return long_tensor(graph.sorted().from, like.device());
+  return long_tensor(graph.sorted()->from, like.device());
 }
 Tensor receivers(const Graph& graph, const Tensor& like) {
   return graph.edges()[1].index_select(0, graph.order()).to(like.device());
@@ -70,186 +69,6 @@ Tensor summed(const Tensor& x, const Tensor& receiver, int64_t nodes) {
   shape[0] = nodes;
   return at::zeros(shape, x.options()).index_add(0, receiver, x);
 }
-
-// ---- pointers ------------------------------------------------------------------------------------------------------
-
-Tensor dense(const Tensor& x) {
-  return x.defined() ? x.detach().contiguous() : x;
-}
-template <typename Real>
-Real* pointer(const Tensor& x) {
-  return x.defined() ? static_cast<Real*>(x.data_ptr()) : nullptr;
-}
-Tensor buffer(bool wanted, const Tensor& like) {
-  return wanted && like.defined() ? at::empty_like(like, at::MemoryFormat::Contiguous) : Tensor();
-}
-
-/// Calls f(float{}) or f(double{}) by the type of x.
-template <class F>
-void by_type(const Tensor& x, const F& f) {
-  if (x.scalar_type() == at::kDouble) return f(double{});
-  f(float{});
-}
-
-/// Contiguous inputs of a score.
-struct ReadScore {
-  Tensor receiver, sender, to_scores;
-  double negative_slope;
-
-  ReadScore(const Tensors& in, double below)
-      : receiver(dense(in[0])), sender(dense(in[1])), to_scores(dense(in[2])), negative_slope(below) {}
-  template <typename Real>
-  kernel::Score<Real> as() const {
-    return {pointer<const Real>(receiver),
-            pointer<const Real>(sender),
-            pointer<const Real>(to_scores),
-            receiver.size(1),
-            to_scores.defined() ? receiver.size(2) : 1,
-            static_cast<Real>(negative_slope)};
-  }
-};
-template <typename Real>
-kernel::Values<Real> values_of(const Tensor& x) {
-  return {pointer<const Real>(x), x.size(1), x.size(2)};
-}
-template <typename Real>
-kernel::ScoreGradients<Real> gradients_to(const Tensors& result) {
-  return {pointer<Real>(result[0]), pointer<Real>(result[1]), pointer<Real>(result[2])};
-}
-
-/// A step by a kernel. Its backward is a kernel too, except for second derivatives.
-class ByKernel : public OwnBackward {
- public:
-  explicit ByKernel(Graph graph) : graph_(std::move(graph)) {}
-
-  Tensors backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) final {
-    if (!at::GradMode::is_enabled()) return kernel_backward(in, grads, wanted);
-    Tensors all = in;
-    all.insert(all.end(), grads.begin(), grads.end());
-    return gradients_of(composed(), wanted)(all);
-  }
-
- protected:
-  virtual Tensors kernel_backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) = 0;
-  /// The same step with torch operations; must not capture this object.
-  virtual Step composed() const = 0;
-  const kernel::Edges& edges() const { return graph_.sorted(); }
-
-  Graph graph_;
-};
-
-/// receiver, sender, to_scores -> scores.
-class Scores final : public ByKernel {
- public:
-  Scores(Graph graph, double negative_slope) : ByKernel(std::move(graph)), negative_slope_(negative_slope) {}
-
-  Tensors forward(const Tensors& in) override {
-    const ReadScore read(in, negative_slope_);
-    const auto scores = at::empty({edges().size(), in[0].size(1)}, in[0].options());
-    by_type(scores, [&]<typename Real>(Real) {
-      kernel::score(edges(), read.as<Real>(), pointer<Real>(scores), on_torch_threads);
-    });
-    return {scores};
-  }
-
- private:
-  Tensors kernel_backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) override {
-    const ReadScore read(in, negative_slope_);
-    const Tensors result{buffer(wanted[0], in[0]), buffer(wanted[1], in[1]), buffer(wanted[2], in[2])};
-    const auto grad = dense(grads[0]);
-    by_type(grad, [&]<typename Real>(Real) {
-      kernel::score_backward(edges(), read.as<Real>(), pointer<const Real>(grad), gradients_to<Real>(result),
-                             on_torch_threads);
-    });
-    return result;
-  }
-  Step composed() const override {
-    return [graph = graph_, negative_slope = negative_slope_](const Tensors& in) {
-      return Tensors{composed_scores(graph, {in[0], in[1], in[2], negative_slope})};
-    };
-  }
-
-  double negative_slope_;
-};
-
-/// weights, values -> context.
-class SumOverEdges final : public ByKernel {
- public:
-  using ByKernel::ByKernel;
-
-  Tensors forward(const Tensors& in) override {
-    const auto weights = dense(in[0]), values = dense(in[1]);
-    const auto context = at::empty_like(values);
-    by_type(context, [&]<typename Real>(Real) {
-      kernel::sum(edges(), pointer<const Real>(weights), values_of<Real>(values), pointer<Real>(context),
-                  on_torch_threads);
-    });
-    return {context};
-  }
-
- private:
-  Tensors kernel_backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) override {
-    const auto weights = dense(in[0]), values = dense(in[1]), grad = dense(grads[0]);
-    const Tensors result{buffer(wanted[0], weights), buffer(wanted[1], values)};
-    by_type(grad, [&]<typename Real>(Real) {
-      kernel::sum_backward(edges(), pointer<const Real>(weights), values_of<Real>(values), pointer<const Real>(grad),
-                           pointer<Real>(result[0]), pointer<Real>(result[1]), on_torch_threads);
-    });
-    return result;
-  }
-  Step composed() const override {
-    return [graph = graph_](const Tensors& in) { return Tensors{composed_sum(graph, in[0], in[1])}; };
-  }
-};
-
-/// receiver, sender, to_scores, values, factor -> context, weights.
-class Softly final : public ByKernel {
- public:
-  Softly(Graph graph, double negative_slope, bool needs_weights, bool learns)
-      : ByKernel(std::move(graph)), negative_slope_(negative_slope), needs_weights_(needs_weights), learns_(learns) {}
-
-  Tensors forward(const Tensors& in) override {
-    const ReadScore read(in, negative_slope_);
-    const auto values = dense(in[3]), factor = dense(in[4]);
-    const auto context = at::empty_like(values);
-    Tensor weights;
-    if (needs_weights_ || learns_) weights = at::empty({edges().size(), values.size(1)}, values.options());
-    by_type(context, [&]<typename Real>(Real) {
-      kernel::attend(edges(), read.as<Real>(), values_of<Real>(values), pointer<const Real>(factor),
-                     pointer<Real>(weights), pointer<Real>(context), on_torch_threads);
-    });
-    if (learns_)
-      weights_ = weights.detach();  // an alias: the output itself would make a reference cycle with this node
-    return {context, needs_weights_ ? weights : Tensor()};
-  }
-
- private:
-  Tensors kernel_backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) override {
-    const ReadScore read(in, negative_slope_);
-    const auto values = dense(in[3]), factor = dense(in[4]), by_weights = dense(grads[1]);
-    const auto by_context = grads[0].defined() ? dense(grads[0]) : at::zeros_like(values);
-    const Tensors result{buffer(wanted[0], in[0]), buffer(wanted[1], in[1]), buffer(wanted[2], in[2]),
-                         buffer(wanted[3], in[3]), Tensor()};
-    by_type(values, [&]<typename Real>(Real) {
-      kernel::attend_backward(edges(), read.as<Real>(), values_of<Real>(values), pointer<const Real>(factor),
-                              pointer<const Real>(weights_), pointer<const Real>(by_context),
-                              pointer<const Real>(by_weights), gradients_to<Real>(result), pointer<Real>(result[3]),
-                              on_torch_threads);
-    });
-    return result;
-  }
-  Step composed() const override {
-    return [graph = graph_, negative_slope = negative_slope_](const Tensors& in) {
-      const auto scores = composed_scores(graph, {in[0], in[1], in[2], negative_slope});
-      const auto weights = aligned(graph, *Catalogue<Alignment>::make("softmax"), {}, scores, {}).weights;
-      return Tensors{composed_sum(graph, in[4].defined() ? weights * in[4] : weights, in[3]), weights};
-    };
-  }
-
-  double negative_slope_;
-  bool needs_weights_, learns_;
-  Tensor weights_;
-};
 
 class Selection final : public OwnBackward {
  public:
@@ -279,19 +98,44 @@ Tensor composed_sum(const Graph& graph, const Tensor& weights, const Tensor& val
   return summed(weights.unsqueeze(-1) * sent, receivers(graph, values), graph.nodes());
 }
 
-Tensor kernel_scores(const Graph& graph, const EdgeScore& score) {
-  return run(c10::make_intrusive<Scores>(graph, score.negative_slope),
-             {score.receiver, score.sender, score.to_scores})[0];
+namespace {
+
+GraphRecord record_of(const Graph& graph, GraphStep step, Tensors in) {
+  GraphRecord record;
+  record.step = step;
+  record.edges = graph.sorted();
+  record.in = std::move(in);
+  return record;
 }
 
-Tensor kernel_sum(const Graph& graph, const Tensor& weights, const Tensor& values) {
-  return run(c10::make_intrusive<SumOverEdges>(graph), {weights, values})[0];
+}  // namespace
+
+Tensor kernel_scores(const Backend& backend, const Graph& graph, const EdgeScore& score) {
+  auto record = record_of(graph, GraphStep::scores, {score.receiver, score.sender, score.to_scores});
+  record.negative_slope = score.negative_slope;
+  record.composed = [graph, slope = score.negative_slope](const Tensors& in) {
+    return Tensors{composed_scores(graph, {in[0], in[1], in[2], slope})};
+  };
+  return run_graph(backend, std::move(record))[0];
 }
 
-Tensors kernel_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const Tensor& factor,
-                      bool needs_weights) {
-  const Tensors in{score.receiver, score.sender, score.to_scores, values, factor};
-  return run(c10::make_intrusive<Softly>(graph, score.negative_slope, needs_weights, learns(in)), in);
+Tensor kernel_sum(const Backend& backend, const Graph& graph, const Tensor& weights, const Tensor& values) {
+  auto record = record_of(graph, GraphStep::sum, {weights, values});
+  record.composed = [graph](const Tensors& in) { return Tensors{composed_sum(graph, in[0], in[1])}; };
+  return run_graph(backend, std::move(record))[0];
+}
+
+Tensors kernel_attend(const Backend& backend, const Graph& graph, const EdgeScore& score, const Tensor& values,
+                      const Tensor& factor, bool needs_weights) {
+  auto record = record_of(graph, GraphStep::attend, {score.receiver, score.sender, score.to_scores, values, factor});
+  record.negative_slope = score.negative_slope;
+  record.weights = needs_weights;
+  record.composed = [graph, slope = score.negative_slope](const Tensors& in) {
+    const auto scores = composed_scores(graph, {in[0], in[1], in[2], slope});
+    const auto weights = aligned(graph, *Catalogue<Alignment>::make("softmax"), {}, scores, {}).weights;
+    return Tensors{composed_sum(graph, in[4].defined() ? weights * in[4] : weights, in[3]), weights};
+  };
+  return run_graph(backend, std::move(record));
 }
 
 Tensor selected(const Tensor& x, const Tensor& rows, const Tensor& back, const Tensor& empty) {

@@ -5,7 +5,7 @@
 
 #include "heed/attention/align.h"
 #include "heed/attention/graph.h"
-#include "heed/torch_support/own_backward.h"
+#include "heed/backend/backend.h"
 
 namespace heed {
 
@@ -22,13 +22,13 @@ struct DegreeBlocks {
   Tensor empty;  // bool [S, 1]: whether the slot is empty
   Tensor slot;   // int64 [E]: the slot of each edge
 };
-DegreeBlocks degree_blocks(const kernels::cpu::graph::Edges& edges);
+DegreeBlocks degree_blocks(const Edges& edges);
 
 namespace graph_steps {
 
 /// Scores [E, H].
 Tensor composed_scores(const Graph& graph, const EdgeScore& score);
-Tensor kernel_scores(const Graph& graph, const EdgeScore& score);
+Tensor kernel_scores(const backend::Backend& backend, const Graph& graph, const EdgeScore& score);
 
 /// Weights [E, H] from scores; log_probability [N, H], if the alignment samples. uniforms: [E, H], or undefined.
 struct EdgeWeights {
@@ -39,12 +39,12 @@ EdgeWeights aligned(const Graph& graph, const Alignment& alignment, const Parame
 
 /// Weighted sum over incoming edges, [N, H, D].
 Tensor composed_sum(const Graph& graph, const Tensor& weights, const Tensor& values);
-Tensor kernel_sum(const Graph& graph, const Tensor& weights, const Tensor& values);
+Tensor kernel_sum(const backend::Backend& backend, const Graph& graph, const Tensor& weights, const Tensor& values);
 
 /// Softmax attention in one pass, returns context and weights. factor: [E, H], multiplies the weights that enter the
 /// context (dropout), or undefined.
-Tensors kernel_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const Tensor& factor,
-                      bool needs_weights);
+Tensors kernel_attend(const backend::Backend& backend, const Graph& graph, const EdgeScore& score, const Tensor& values,
+                      const Tensor& factor, bool needs_weights);
 
 /// x.index_select(0, rows) where rows has no duplicates, so that backward is an index_select too instead of an
 /// index_add. back: for each index of x its index in the result; empty: bool, broadcasts to x, indices of x that are

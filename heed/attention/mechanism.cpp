@@ -7,8 +7,7 @@
 
 #include <ATen/ATen.h>
 
-#include "heed/attention/align.h"
-#include "heed/attention/score.h"
+#include "heed/attention/mechanism_parts.h"
 
 namespace heed {
 namespace {
@@ -30,61 +29,63 @@ Dimensionality dimensionality_of(const PartSpec& spec) {
 
 }  // namespace
 
-struct Mechanism::Made {
-  explicit Made(MechanismSpec spec);
-  MechanismSpec parts;
-  std::shared_ptr<const Score> score;
-  std::shared_ptr<const Alignment> align;
-  Dimensionality dimensionality;
-  std::string score_name, align_name;
-};
-
 Mechanism::Mechanism() : Mechanism(parse("scaled_dot + softmax")) {}
 
-Mechanism::Made::Made(MechanismSpec spec)
-    : parts(std::move(spec)),
-      score(Catalogue<Score>::make(parts.score)),
-      align(Catalogue<Alignment>::make(parts.align)),
-      dimensionality(dimensionality_of(parts.dimensionality)),
-      score_name("score/" + parts.score.name),
-      align_name("alignment/" + parts.align.name) {
+MechanismParts::MechanismParts(MechanismSpec given)
+    : spec(std::move(given)),
+      score(Catalogue<Score>::make(spec.score)),
+      align(Catalogue<Alignment>::make(spec.align)),
+      dimensionality(dimensionality_of(spec.dimensionality)),
+      score_name("score/" + spec.score.name),
+      align_name("alignment/" + spec.align.name),
+      offers(align->offers()),
+      score_kernel(score->kernel(dimensionality)),
+      align_kernel{align->kernel(dimensionality, false), align->kernel(dimensionality, true)} {
   const std::string reason = score->refuse(dimensionality);
-  check(reason.empty(), "mechanism: ", parts.score.to_string(), " has no form for ", heed::to_string(dimensionality),
-        ": ", reason);
+  check(reason.empty(), "mechanism: ", spec.score.to_string(), " has no form for ", to_string(dimensionality), ": ",
+        reason);
+}
+
+std::shared_ptr<const MechanismParts::Declared> MechanismParts::declared(const Sizes& sizes) const {
+  auto known = last_.load();
+  if (known && known->sizes == sizes) return known;
+  known = std::make_shared<const Declared>(Declared{sizes, score->parameters(sizes), align->parameters(sizes)});
+  last_.store(known);
+  return known;
 }
 
 Mechanism Mechanism::parse(std::string_view spec) {
   constexpr size_t kMaxKnown = 8192;  // more than a program has; the specs after them are parsed each time
   static std::mutex one_at_a_time;
   // Never destroyed: a part may come from a library that is unloaded before this one.
-  static auto& known = *new std::map<std::string, std::shared_ptr<const Made>, std::less<>>;
+  static auto& known = *new std::map<std::string, std::shared_ptr<const MechanismParts>, std::less<>>;
   {
     const std::lock_guard lock(one_at_a_time);
     if (const auto found = known.find(spec); found != known.end()) return Mechanism(found->second);
   }
-  auto made = std::make_shared<const Made>(parse_mechanism(spec));
+  auto made = std::make_shared<const MechanismParts>(parse_mechanism(spec));
   const std::lock_guard lock(one_at_a_time);
   if (known.size() < kMaxKnown) known.emplace(spec, made);
   return Mechanism(std::move(made));
 }
 
 const MechanismSpec& Mechanism::parts() const {
-  return made_->parts;
+  return parts_->spec;
 }
 const Score& Mechanism::score() const {
-  return *made_->score;
+  return *parts_->score;
 }
 const Alignment& Mechanism::align() const {
-  return *made_->align;
+  return *parts_->align;
 }
 Dimensionality Mechanism::dimensionality() const {
-  return made_->dimensionality;
+  return parts_->dimensionality;
 }
 const std::string& Mechanism::score_name() const {
-  return made_->score_name;
+  return parts_->score_name;
 }
 const std::string& Mechanism::align_name() const {
-  return made_->align_name;
+  return parts_->align_name;
 }
 
 std::string Mechanism::to_string() const {

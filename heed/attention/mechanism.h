@@ -9,13 +9,14 @@
 #include <string_view>
 #include <vector>
 
-#include "heed/attention/parameters.h"
 #include "heed/base/spec.h"
+#include "heed/parameters.h"
 
 namespace heed {
 
 class Score;
 class Alignment;
+struct MechanismParts;
 
 class Mechanism {
  public:
@@ -36,14 +37,16 @@ class Mechanism {
   const std::string& score_name() const;
   const std::string& align_name() const;
 
+  /// The parts themselves, for the library.
+  const std::shared_ptr<const MechanismParts>& shared_parts() const { return parts_; }
+
   /// Parameters of both parts for these sizes, named "score.*" and "align.*". sizes.dimensionality is ignored.
   std::vector<ParameterSpec> parameters(Sizes sizes) const;
 
  private:
-  struct Made;  // the parts and their names
-  explicit Mechanism(std::shared_ptr<const Made> made) : made_(std::move(made)) {}
+  explicit Mechanism(std::shared_ptr<const MechanismParts> parts) : parts_(std::move(parts)) {}
 
-  std::shared_ptr<const Made> made_;  // shared by all copies: parts have no state
+  std::shared_ptr<const MechanismParts> parts_;  // shared by all copies: parts have no state
 };
 
 /// One initialized float tensor for each spec, drawn from torch's generator.

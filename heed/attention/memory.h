@@ -8,6 +8,10 @@
 
 #include <torch/types.h>
 
+namespace heed::backend {
+class Backend;
+}
+
 namespace heed {
 
 using at::Tensor;
@@ -40,10 +44,11 @@ class Growing {
 struct Memory {
   Growing keys;         // result of Score::prepare_keys
   Growing align_keys;   // result of Alignment::prepare_keys, or undefined
-  Growing kernel_keys;  // result of Score::kept_for_kernel, without a gradient, or undefined
-  Growing values;       // [B, Hk, Lk, Dv]
-  Growing keep;         // bool [B|1, H|1, Lk, 1]: may be attended; undefined: all may
-  Tensor key_count{};   // int64 [B]: keys up to the last one that is not padding, if a key_count was given
+  Growing packed_keys;  // what a backend keeps next to the keys, without a gradient, or undefined
+  const backend::Backend* packed_by = nullptr;
+  Growing values;      // [B, Hk, Lk, Dv]
+  Growing keep;        // bool [B|1, H|1, Lk, 1]: may be attended; undefined: all may
+  Tensor key_count{};  // int64 [B]: keys up to the last one that is not padding, if a key_count was given
 
   /// Number of keys.
   int64_t length() const { return values.defined() ? values.rows().size(2) : 0; }

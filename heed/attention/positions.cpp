@@ -5,8 +5,8 @@
 
 #include <torch/nn/init.h>
 
-#include "heed/attention/parameters.h"
 #include "heed/base/check.h"
+#include "heed/parameters.h"
 
 namespace heed {
 namespace {

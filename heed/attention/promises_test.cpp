@@ -3,9 +3,9 @@
 
 #include <thread>
 
-#include "heed/attention/checked.h"
-#include "heed/attention/definition.h"
+#include "heed/attention/normalize.h"
 #include "heed/attention/testing.h"
+#include "heed/backend/reference.h"
 #include "heed/kernels/reference/testing.h"
 
 namespace heed::testing {
@@ -129,8 +129,8 @@ TEST_P(EveryComposition, AgreesWithTheDefinitionInFloat) {
 /// The directional derivative of loss_of along `way` with respect to the input `name`, by the complex step method on
 /// the definition.
 double gradient_by_definition(const Case& c, const std::string& name, const Tensor& way) {
-  const Checked checked = check_call(c.query, c.keys, c.values, c.mechanism, c.parameters, c.call);
-  auto moved = reference::to_complex(problem_of(checked, c.mechanism));
+  auto moved =
+      reference::to_complex(problem_of(normalize(c.query, c.keys, c.values, c.mechanism, c.parameters, c.call)));
   const auto steps = way.contiguous();
   auto& data = reference::inputs(moved).at(name)->data;
   for (size_t i = 0; i < data.size(); ++i)

@@ -1,6 +1,6 @@
 #include "heed/attention/reinforce.h"
 
-#include "heed/attention/checked.h"
+#include "heed/parameters.h"
 
 namespace heed {
 namespace {

@@ -12,7 +12,7 @@
 
 #pragma once
 
-#include "heed/attention/call.h"
+#include "heed/call.h"
 
 namespace heed {
 

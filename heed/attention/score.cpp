@@ -2,10 +2,6 @@
 
 namespace heed {
 
-TiledScore Score::tiled(const Parameters&, const Tensor&, const Tensor&) const {
-  fail("score: got a kernel name without arguments, expected a score that overrides tiled()");
-}
-
 Tensor products(const Tensor& query, const Tensor& keys, int64_t width) {
   if (width == 1) return at::matmul(query, keys.transpose(-1, -2)).unsqueeze(-1);
   const auto groups = [&](const Tensor& x) {  // [B, H, width, L, D / width]

@@ -16,9 +16,9 @@
 
 #include <ATen/ATen.h>
 
-#include "heed/attention/parameters.h"
-#include "heed/attention/tiled.h"
+#include "heed/backend/tiled.h"
 #include "heed/base/catalogue.h"
+#include "heed/parameters.h"
 
 namespace heed {
 
@@ -42,15 +42,15 @@ class Score {
   /// Scores of prepared queries (any block) and all prepared keys.
   virtual Tensor score(const Parameters&, const Tensor& query, const Tensor& keys) const = 0;
 
-  /// The kernel that computes this score, and its arguments for prepared queries and keys. A score without a kernel
-  /// runs on the composed path.
-  virtual Kernel kernel(Dimensionality) const { return {.missing = "it has no kernel"}; }
-  virtual TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const;
-  /// A tensor that a memory caches next to the prepared keys to save the kernel work, without a gradient; or undefined.
-  virtual Tensor kept_for_kernel(const Parameters&, const Tensor& /*prepared_keys*/) const { return {}; }
+  /// What a kernel computes of this score, and its input for prepared queries and keys. A score without a kernel runs
+  /// on the composed path.
+  virtual TiledScore kernel(Dimensionality) const { return {.missing = "it has no kernel"}; }
+  virtual ScoreTensors tile(const Parameters&, const Tensor& query, const Tensor& keys) const {
+    return {.query = query, .keys = keys};
+  }
 
   /// Numbers held at once for each pair in forward and backward; determines the block size.
-  virtual int64_t floats_per_pair(const Tensor& /*prepared_keys*/) const { return 2; }
+  virtual int64_t floats_per_pair(const Sizes&) const { return 2; }
 
   /// Whether the score depends on the position of a key, not only on its content.
   virtual bool positional() const { return false; }

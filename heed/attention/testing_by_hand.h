@@ -43,7 +43,7 @@ inline std::vector<OnPath> on_every_path(const Tensor& query, const Tensor& keys
   std::vector<OnPath> all;
   for (const Path path : {Path::composed, Path::fused}) {
     call.path = path;
-    if (path == Path::fused && !no_kernel(mechanism, call, keys).empty()) continue;
+    if (path == Path::fused && !no_kernel(mechanism, call).empty()) continue;
     all.push_back({to_string(path), attend(query, keys, values, mechanism, parameters, call)});
   }
   return all;
@@ -85,7 +85,7 @@ inline void expect_gradient(const std::string& alignment, const std::vector<doub
   for (const Path path : {Path::composed, Path::fused}) {
     call.path = path;
     const auto keys = numbers(scores).view({1, -1, 1}).requires_grad_();
-    if (path == Path::fused && !no_kernel(mechanism, call, keys).empty()) continue;
+    if (path == Path::fused && !no_kernel(mechanism, call).empty()) continue;
     const auto context =
         attend(sequence({{1}}), keys, numbers(values).view({1, -1, 1}), mechanism, parameters, call).context;
     auto gradient = gradients(context.sum(), {keys})[0];

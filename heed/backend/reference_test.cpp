@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace heed {
+namespace heed::backend {
 namespace {
 
 // 1 2 3   transposed   1 4
@@ -23,4 +23,4 @@ TEST(Definition, ReadsTransposedTensorsRowByRow) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::backend

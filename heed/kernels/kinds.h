@@ -1,4 +1,4 @@
-// The kinds of scores, activations and alignments that kernels compute, for every device.
+// The kinds of scores, activations and alignments that kernels compute, for every device, and their names in plans.
 
 #pragma once
 
@@ -14,6 +14,11 @@ enum class ScoreKind {
   table,             // q_j: the query holds one score per key position; keys are not read
 };
 
+constexpr const char* name(ScoreKind kind) {
+  constexpr const char* names[] = {"dot", "additive", "hidden", "squared_distance", "distance", "table"};
+  return names[static_cast<int>(kind)];
+}
+
 enum class Activation { identity, tanh, relu, sigmoid, elu, gelu, silu };
 
 enum class AlignKind {
@@ -28,6 +33,12 @@ enum class AlignKind {
   identity,
   uniform,  // 1 / n over the n kept keys; scores are not computed
 };
+
+constexpr const char* name(AlignKind kind) {
+  constexpr const char* names[] = {"softmax",   "threshold", "top_k",   "hard",     "straight_through",
+                                   "sparsemax", "entmax",    "sigmoid", "identity", "uniform"};
+  return names[static_cast<int>(kind)];
+}
 
 /// Where the Gaussian of local_p applies, g = exp(-(j - p)^2 / (2 sigma^2)).
 enum class Gauss { none, weights, add, multiply };  // a g;  e + log g;  e g

@@ -11,7 +11,7 @@
 
 #include <torch/types.h>
 
-#include "heed/attention/call.h"
+#include "heed/call.h"
 
 namespace heed {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "heed/attention/call.h"
+#include "heed/call.h"
 
 namespace heed {
 

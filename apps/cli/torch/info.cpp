@@ -11,8 +11,8 @@
 
 #include "heed/attention/align.h"
 #include "heed/attention/score.h"
+#include "heed/backend/cpu.h"
 #include "heed/base/version.h"
-#include "heed/kernels/cpu/attend.h"
 #include "heed/torch_support/machine.h"
 #include "heed/torch_support/threads.h"
 
@@ -30,7 +30,7 @@ nlohmann::ordered_json facts() {
           {"processors", threads_from_affinity()},
           {"blas", {{"name", blas.name}, {"threads", blas.threads}, {"warning", blas.warning()}}},
           {"cpu", {{"model", cpu_model()}, {"instruction_sets", instruction_sets()}}},
-          {"kernels", {{"in_use", kernels::cpu::instruction_set()}, {"available", kernels::cpu::instruction_sets()}}},
+          {"kernels", {{"in_use", backend::cpu_instruction_set()}, {"available", backend::cpu_instruction_sets()}}},
           {"cuda_devices", torch::cuda::device_count()},
           {"scores", Catalogue<Score>::names().size()},
           {"alignments", Catalogue<Alignment>::names().size()}};

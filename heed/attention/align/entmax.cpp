@@ -50,12 +50,9 @@ class Entmax final : public Alignment {
     return {.weights = passing_on(weights, best)};
   }
 
-  Kernel kernel(Dimensionality d) const override {
+  TiledAlignment kernel(Dimensionality d, bool) const override {
     if (learned_) return {.missing = "alpha is learned, and no kernel has its gradient"};
-    return single_kernel(d, "entmax");
-  }
-  TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::cpu::AlignKind::entmax, .alpha = alpha_};
+    return single_only(d, TiledAlignment{.kind = AlignKind::entmax, .alpha = alpha_});
   }
 
  private:

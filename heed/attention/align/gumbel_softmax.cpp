@@ -22,11 +22,9 @@ class GumbelSoftmax final : public Alignment {
     soft.lse.reset();  // it would be the lse of noisy scores
     return soft;
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "softmax"); }
-  TiledAlignment tiled(const Parameters&, const Scored& in) const override {
-    using kernels::cpu::AlignKind;
-    if (!in.draw.sample) return {.kind = AlignKind::straight_through, .constant = true};
-    return {.kind = AlignKind::softmax, .perturb = true, .temperature = temperature_};
+  TiledAlignment kernel(Dimensionality d, bool sample) const override {
+    if (!sample) return single_only(d, TiledAlignment{.kind = AlignKind::straight_through, .constant = true});
+    return single_only(d, TiledAlignment{.kind = AlignKind::softmax, .perturb = true, .temperature = temperature_});
   }
 
   Offers offers() const override { return {.draws = true}; }

@@ -25,9 +25,8 @@ class Hard final : public Alignment {
             .entropy = -(soft.weights * log_weights).sum(kKeyAxis),
             .log_probability = (chosen * log_weights).sum(kKeyAxis)};
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "hard"); }
-  TiledAlignment tiled(const Parameters&, const Scored& in) const override {
-    return {.kind = kernels::cpu::AlignKind::hard, .perturb = in.draw.sample};
+  TiledAlignment kernel(Dimensionality d, bool sample) const override {
+    return single_only(d, TiledAlignment{.kind = AlignKind::hard, .perturb = sample});
   }
 
   Offers offers() const override { return {.log_probability = true, .draws = true}; }

@@ -12,9 +12,8 @@ class Identity final : public Alignment {
  public:
   explicit Identity(const Options&) {}
   Aligned align(const Parameters&, const Scored& in) const override { return {.weights = in.scores}; }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "identity"); }
-  TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::cpu::AlignKind::identity};
+  TiledAlignment kernel(Dimensionality d, bool) const override {
+    return single_only(d, TiledAlignment{.kind = AlignKind::identity});
   }
   Offers offers() const override { return {.entropy = false, .log_weights = false, .compares = false}; }
 };

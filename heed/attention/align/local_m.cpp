@@ -20,9 +20,9 @@ class LocalM final : public Alignment {
     const auto inside = (in.key_index - center(in)).abs() <= window_;  // [B|1, 1, Lq, Lk, 1]
     return normalized(in.scores, in.keep.logical_and(inside));
   }
-  Kernel kernel(Dimensionality) const override { return {.name = "softmax"}; }
-  TiledAlignment tiled(const Parameters&, const Scored& in) const override {
-    return {.center = center(in).squeeze(-1).squeeze(-1).to(at::kLong), .reach = window_};
+  TiledAlignment kernel(Dimensionality, bool) const override { return {.reach = window_}; }
+  AlignmentTensors tile(const Parameters&, const Scored& in) const override {
+    return {.center = center(in).squeeze(-1).squeeze(-1).to(at::kLong)};
   }
   Offers offers() const override { return {.lse = true}; }
   bool positional() const override { return true; }

@@ -43,18 +43,19 @@ class LocalP final : public Alignment {
     return soft;
   }
 
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "softmax"); }
-  TiledAlignment tiled(const Parameters&, const Scored& in) const override {
-    using kernels::cpu::Gauss;
-    const auto row = [](const Tensor& x) { return x.squeeze(-1).squeeze(-1); };  // [B, H, Lq]
-    const auto position = this->position(in);
-    // For a position of NaN the window contains no key.
-    const auto middle = center(position, in).nan_to_num(-1.0 - static_cast<double>(window_)).to(at::kLong);
+  TiledAlignment kernel(Dimensionality d, bool) const override {
     const Gauss gauss = window_ == 0             ? Gauss::none
                         : form_ == "renorm"      ? Gauss::add
                         : form_ == "score_gauss" ? Gauss::multiply
                                                  : Gauss::weights;
-    return {.center = row(middle), .reach = window_, .gauss = gauss, .sigma = sigma(), .position = row(position)};
+    return single_only(d, TiledAlignment{.reach = window_, .gauss = gauss, .sigma = sigma()});
+  }
+  AlignmentTensors tile(const Parameters&, const Scored& in) const override {
+    const auto row = [](const Tensor& x) { return x.squeeze(-1).squeeze(-1); };  // [B, H, Lq]
+    const auto position = this->position(in);
+    // For a position of NaN the window contains no key.
+    const auto middle = center(position, in).nan_to_num(-1.0 - static_cast<double>(window_)).to(at::kLong);
+    return {.center = row(middle), .position = row(position)};
   }
 
   Offers offers() const override { return {.lse = true}; }

@@ -13,9 +13,8 @@ class Sigmoid final : public Alignment {
   Aligned align(const Parameters&, const Scored& in) const override {
     return {.weights = at::sigmoid(in.scores), .log_weights = at::log_sigmoid(in.scores)};
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "sigmoid"); }
-  TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::cpu::AlignKind::sigmoid};
+  TiledAlignment kernel(Dimensionality d, bool) const override {
+    return single_only(d, TiledAlignment{.kind = AlignKind::sigmoid});
   }
   Offers offers() const override { return {.entropy = false, .compares = false}; }
 };

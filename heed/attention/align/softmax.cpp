@@ -9,10 +9,7 @@ class Softmax final : public Alignment {
  public:
   explicit Softmax(const Options&) {}
   Aligned align(const Parameters&, const Scored& in) const override { return normalized(in.scores, in.keep); }
-  Kernel kernel(Dimensionality) const override { return {.name = "softmax"}; }
-  TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::cpu::AlignKind::softmax};
-  }
+  TiledAlignment kernel(Dimensionality, bool) const override { return {.kind = AlignKind::softmax}; }
   Offers offers() const override { return {.lse = true}; }
 };
 

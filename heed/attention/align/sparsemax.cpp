@@ -31,9 +31,8 @@ class Sparsemax final : public Alignment {
     const auto weights = (e - tau).masked_fill(support.logical_not(), 0.0);
     return {.weights = passing_on(weights, best)};
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "sparsemax"); }
-  TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::cpu::AlignKind::sparsemax};
+  TiledAlignment kernel(Dimensionality d, bool) const override {
+    return single_only(d, TiledAlignment{.kind = AlignKind::sparsemax});
   }
 };
 

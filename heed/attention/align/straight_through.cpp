@@ -24,9 +24,9 @@ class StraightThrough final : public Alignment {
     // The weights are one-hot: the entropy is constant 0.
     return {.weights = weights, .entropy = at::zeros_like(weights.detach().select(kKeyAxis, 0))};
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "straight_through"); }
-  TiledAlignment tiled(const Parameters&, const Scored& in) const override {
-    return {.kind = kernels::cpu::AlignKind::straight_through, .perturb = in.draw.sample, .temperature = temperature_};
+  TiledAlignment kernel(Dimensionality d, bool sample) const override {
+    return single_only(
+        d, TiledAlignment{.kind = AlignKind::straight_through, .perturb = sample, .temperature = temperature_});
   }
 
   Offers offers() const override { return {.draws = true}; }

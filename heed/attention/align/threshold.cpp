@@ -29,9 +29,9 @@ class Threshold final : public Alignment {
     const auto filtered = weights.masked_fill(stays.logical_not(), 0.0);
     return {.weights = passing_on(filtered, soft.lse.unsqueeze(kKeyAxis)), .lse = soft.lse};
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "threshold"); }
-  TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::cpu::AlignKind::threshold, .theta = theta_, .renorm = renorm_, .keep_best = keep_best_};
+  TiledAlignment kernel(Dimensionality d, bool) const override {
+    return single_only(
+        d, TiledAlignment{.kind = AlignKind::threshold, .theta = theta_, .renorm = renorm_, .keep_best = keep_best_});
   }
   Offers offers() const override { return {.lse = true}; }
 

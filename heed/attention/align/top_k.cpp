@@ -24,9 +24,8 @@ class TopK final : public Alignment {
     const auto filtered = weights.masked_fill(stays.logical_not(), 0.0);
     return {.weights = passing_on(filtered, soft.lse.unsqueeze(kKeyAxis)), .lse = soft.lse};
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "top_k"); }
-  TiledAlignment tiled(const Parameters&, const Scored&) const override {
-    return {.kind = kernels::cpu::AlignKind::top_k, .k = k_, .renorm = renorm_};
+  TiledAlignment kernel(Dimensionality d, bool) const override {
+    return single_only(d, TiledAlignment{.kind = AlignKind::top_k, .k = k_, .renorm = renorm_});
   }
   Offers offers() const override { return {.lse = true}; }
 

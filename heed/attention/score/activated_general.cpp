@@ -29,14 +29,14 @@ class ActivatedGeneral final : public Score {
   Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
     return act_(channel_products(query, keys, p.sizes().width()) + p.spread("bias", /*between=*/2));
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "dot"); }
-  TiledScore tiled(const Parameters& p, const Tensor& query, const Tensor& keys) const override {  // [W q; b] . [k; 1]
-    const auto bias = p.spread("bias", /*between=*/1).expand({query.size(0), query.size(1), query.size(2), 1});
-    return {.activation = act_.in_kernels(),
-            .query = at::cat({query, bias}, -1),
-            .keys = at::cat({keys, at::ones_like(keys.narrow(-1, 0, 1))}, -1)};
+  TiledScore kernel(Dimensionality d) const override {
+    return single_only(d, TiledScore{.activation = act_.in_kernels()});
   }
-  int64_t floats_per_pair(const Tensor&) const override { return 4; }
+  ScoreTensors tile(const Parameters& p, const Tensor& query, const Tensor& keys) const override {  // [W q; b] . [k; 1]
+    const auto bias = p.spread("bias", /*between=*/1).expand({query.size(0), query.size(1), query.size(2), 1});
+    return {.query = at::cat({query, bias}, -1), .keys = at::cat({keys, at::ones_like(keys.narrow(-1, 0, 1))}, -1)};
+  }
+  int64_t floats_per_pair(const Sizes&) const override { return 4; }
 
  private:
   Activation act_;

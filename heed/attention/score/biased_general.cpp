@@ -27,10 +27,7 @@ class BiasedGeneral final : public Score {
   Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
     return channel_products(query, keys, p.sizes().width());
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "dot"); }
-  TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
-    return {.query = query, .keys = keys};
-  }
+  TiledScore kernel(Dimensionality d) const override { return single_only(d, TiledScore{}); }
 };
 
 const Catalogue<Score>::Entry biased_general_entry{"biased_general",

@@ -37,9 +37,9 @@ class Cosine final : public Score {
     if (!learned_) return sharpness_ * cosines;
     return at::exp(p.spread("log_sharpness", /*between=*/2)) * cosines;
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "dot"); }
-  TiledScore tiled(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
-    if (!learned_) return {.scale = sharpness_, .query = query, .keys = keys};
+  TiledScore kernel(Dimensionality d) const override { return single_only(d, TiledScore{}); }
+  ScoreTensors tile(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
+    if (!learned_) return {.query = query, .keys = keys, .scale = sharpness_};
     return {.query = query * at::exp(p.spread("log_sharpness", /*between=*/1)), .keys = keys};
   }
 

@@ -22,10 +22,7 @@ class Dot final : public Score {
   Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
     return products(query, keys, p.sizes().width());
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "dot"); }
-  TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
-    return {.query = query, .keys = keys};
-  }
+  TiledScore kernel(Dimensionality d) const override { return single_only(d, TiledScore{}); }
 };
 
 const Catalogue<Score>::Entry dot_entry{

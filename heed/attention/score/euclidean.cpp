@@ -30,12 +30,10 @@ class Euclidean final : public Score {
     const auto square = apart.view(shape).square().sum(-1);  // [B, H, Lq, Lk, W]
     return root_ ? -root(square) : -square;
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, root_ ? "distance" : "squared_distance"); }
-  TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
-    using kernels::cpu::ScoreKind;
-    return {.kind = root_ ? ScoreKind::distance : ScoreKind::squared_distance, .query = query, .keys = keys};
+  TiledScore kernel(Dimensionality d) const override {
+    return single_only(d, TiledScore{.kind = root_ ? ScoreKind::distance : ScoreKind::squared_distance});
   }
-  int64_t floats_per_pair(const Tensor& keys) const override { return 4 * keys.size(-1); }
+  int64_t floats_per_pair(const Sizes& s) const override { return 4 * s.key_dim; }
 
  private:
   static Tensor root(const Tensor& square) {

@@ -24,26 +24,16 @@ class HiddenLayer : public Score {
     return project(act_(sum), p["to_scores"]);  // [B, H, Lq, Lk, W]
   }
 
-  Kernel kernel(Dimensionality d) const final {
-    if (d == Dimensionality::single) return {.name = factors() ? "additive" : "hidden"};
-    return {.name = heed::to_string(d)};
+  TiledScore kernel(Dimensionality) const final {
+    return {.kind = factors() ? ScoreKind::additive : ScoreKind::hidden, .activation = act_.in_kernels()};
   }
-  TiledScore tiled(const Parameters& p, const Tensor& query, const Tensor& keys) const final {
-    using kernels::cpu::ScoreKind;
-    TiledScore all{.kind = factors() ? ScoreKind::additive : ScoreKind::hidden,
-                   .activation = act_.in_kernels(),
-                   .query = query,
-                   .keys = keys,
-                   .to_scores = p.get("to_scores")};
+  ScoreTensors tile(const Parameters& p, const Tensor& query, const Tensor& keys) const final {
+    ScoreTensors all{.query = query, .keys = keys, .to_scores = p.get("to_scores")};
     if (p.sizes().dimensionality == Dimensionality::single) all.to_scores = all.to_scores.squeeze(-2);
     return all;
   }
-  Tensor kept_for_kernel(const Parameters& p, const Tensor& prepared_keys) const final {
-    const bool single = p.sizes().dimensionality == Dimensionality::single;
-    return single && factors() ? at::exp(2 * prepared_keys.detach()) : Tensor();
-  }
 
-  int64_t floats_per_pair(const Tensor& keys) const override { return 4 * keys.size(-1); }
+  int64_t floats_per_pair(const Sizes& s) const override { return 4 * hidden(s); }
 
  protected:
   static int64_t hidden(const Sizes& s) { return elementwise(s) ? s.value_dim : s.hidden_dim; }
@@ -53,7 +43,7 @@ class HiddenLayer : public Score {
 
  private:
   /// tanh(q + k) = 1 - 2 / (1 + exp(2 q) exp(2 k)): one exponential per query and per key instead of one per pair.
-  bool factors() const { return act_.in_kernels() == kernels::cpu::Activation::tanh; }
+  bool factors() const { return act_.in_kernels() == KernelActivation::tanh; }
 
   static constexpr double kBound = 5;  // as in the paper
   static bool elementwise(const Sizes& s) { return s.dimensionality == Dimensionality::elementwise; }

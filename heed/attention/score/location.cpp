@@ -32,9 +32,9 @@ class Location final : public Score {
     const auto some = all.narrow(-1, 0, known);
     return at::constant_pad_nd(some, {0, Lk - known}).transpose(-1, -2);  // [B, H, Lq, Lk, W]
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "table"); }
-  TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
-    return {.kind = kernels::cpu::ScoreKind::table, .query = query.narrow(-1, 0, std::min(keys.size(-2), max_))};
+  TiledScore kernel(Dimensionality d) const override { return single_only(d, TiledScore{.kind = ScoreKind::table}); }
+  ScoreTensors tile(const Parameters&, const Tensor& query, const Tensor& keys) const override {
+    return {.query = query.narrow(-1, 0, std::min(keys.size(-2), max_))};
   }
 
   bool positional() const override { return true; }

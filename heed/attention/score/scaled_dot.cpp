@@ -25,9 +25,9 @@ class ScaledDot final : public Score {
     const int64_t width = p.sizes().width();
     return products(query, keys, width) * scale(keys.size(-1) / std::max<int64_t>(width, 1));
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "dot"); }
-  TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
-    return {.scale = scale(keys.size(-1)), .query = query, .keys = keys};
+  TiledScore kernel(Dimensionality d) const override { return single_only(d, TiledScore{}); }
+  ScoreTensors tile(const Parameters&, const Tensor& query, const Tensor& keys) const override {
+    return {.query = query, .keys = keys, .scale = scale(keys.size(-1))};
   }
 
  private:

@@ -56,10 +56,7 @@ class SelfAttentive final : public Score {
     const int64_t width = p.sizes().width();
     return dot_ ? products(query, keys, width) : channel_products(query, keys, width);
   }
-  Kernel kernel(Dimensionality d) const override { return single_kernel(d, "dot"); }
-  TiledScore tiled(const Parameters&, const Tensor& query, const Tensor& keys) const override {
-    return {.query = query, .keys = keys};
-  }
+  TiledScore kernel(Dimensionality d) const override { return single_only(d, TiledScore{}); }
 
   int64_t own_queries() const override { return queries_; }
 

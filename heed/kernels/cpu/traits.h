@@ -9,6 +9,7 @@ namespace heed::kernels::cpu {
 struct ScoreTraits {
   bool reads_keys = true;        // Problem::key_rows is required; without it the gradients of the keys are 0
   bool reads_to_scores = false;  // Problem::to_scores is required
+  bool reads_exp_keys = false;   // Problem::exp_keys saves it work
 };
 
 struct AlignTraits {

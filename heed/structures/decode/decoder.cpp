@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "heed/attention/noise.h"
 #include "heed/structures/checks.h"
 #include "heed/structures/decode/selected.h"
 #include "heed/structures/uses.h"

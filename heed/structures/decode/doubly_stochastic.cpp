@@ -1,6 +1,6 @@
 #include "heed/structures/decode/doubly_stochastic.h"
 
-#include "heed/attention/parameters.h"
+#include "heed/parameters.h"
 
 namespace heed {
 

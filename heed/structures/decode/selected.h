@@ -3,8 +3,8 @@
 #pragma once
 
 #include "heed/attention/memory.h"
-#include "heed/attention/parameters.h"
 #include "heed/base/check.h"
+#include "heed/parameters.h"
 
 namespace heed {
 
@@ -27,7 +27,8 @@ inline Memory selected(const Memory& memory, const Tensor& rows) {
   Memory chosen;
   chosen.keys = of(memory.keys);
   chosen.align_keys = of(memory.align_keys);
-  chosen.kernel_keys = of(memory.kernel_keys);
+  chosen.packed_keys = of(memory.packed_keys);
+  chosen.packed_by = memory.packed_by;
   chosen.values = of(memory.values);
   chosen.keep = of(memory.keep);
   if (memory.key_count.defined()) chosen.key_count = memory.key_count.index_select(0, rows);

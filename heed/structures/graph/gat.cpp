@@ -4,6 +4,7 @@
 
 #include "heed/attention/align.h"
 #include "heed/attention/mechanism.h"
+#include "heed/attention/noise.h"
 
 namespace heed {
 namespace {

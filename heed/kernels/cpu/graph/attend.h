@@ -13,8 +13,8 @@
 
 #pragma once
 
+#include "heed/base/edges.h"
 #include "heed/base/parallel.h"
-#include "heed/kernels/cpu/graph/edges.h"
 
 namespace heed::kernels::cpu::graph {
 

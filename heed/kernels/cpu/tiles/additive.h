@@ -33,7 +33,7 @@ class AdditiveTile final : public ScoreTile<V> {
   using Tile::Tile;
   using typename Tile::PanelKeys;
 
-  static constexpr ScoreTraits kTraits{.reads_to_scores = true};
+  static constexpr ScoreTraits kTraits{.reads_to_scores = true, .reads_exp_keys = true};
   static constexpr bool kFormulaOfGroup = true;  // the range of the group decides
   static LaterSteps<Real> later(const Problem<Real>& p) { return {Activation::identity, 1, p.keys}; }
 

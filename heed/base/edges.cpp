@@ -1,4 +1,4 @@
-#include "heed/kernels/cpu/graph/edges.h"
+#include "heed/base/edges.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include "heed/base/check.h"
 
-namespace heed::kernels::cpu::graph {
+namespace heed {
 namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
@@ -73,4 +73,4 @@ Edges sort_edges(const int64_t* from, const int64_t* to, int64_t edges, int64_t 
   return sorted;
 }
 
-}  // namespace heed::kernels::cpu::graph
+}  // namespace heed

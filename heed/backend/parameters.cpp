@@ -1,4 +1,4 @@
-#include "heed/attention/parameters.h"
+#include "heed/parameters.h"
 
 #include <algorithm>
 
@@ -54,27 +54,65 @@ std::string to_string(Dimensionality dimensionality) {
   fail("dimensionality: not one of the four");
 }
 
-const Tensor& Parameters::operator[](const std::string& name) const {
-  const auto found = by_name_.find(name);
-  check(found != by_name_.end(), "parameters: '", name, "' is missing");
-  return found->second;
+Parameters::Parameters(std::initializer_list<std::pair<const std::string, Tensor>> given)
+    : Parameters(std::map<std::string, Tensor>(given)) {}
+
+Parameters::Parameters(const std::map<std::string, Tensor>& given) {
+  auto names = std::make_shared<std::vector<std::string>>();
+  auto tensors = std::make_shared<std::vector<Tensor>>();
+  for (const auto& [name, tensor] : given) {
+    names->push_back(name);
+    tensors->push_back(tensor);
+  }
+  names_ = std::move(names);
+  tensors_ = std::move(tensors);
+  count_ = given.size();
 }
 
-Tensor Parameters::get(const std::string& name) const {
-  const auto found = by_name_.find(name);
-  return found == by_name_.end() ? Tensor() : found->second;
+size_t Parameters::find(std::string_view wanted) const {
+  for (size_t i = 0; i < count_; ++i)
+    if (name(i) == wanted) return i;
+  return count_;
 }
 
-Parameters Parameters::of(const std::string& part) const {
-  Parameters own;
-  own.sizes_ = sizes_;
-  for (const auto& [name, tensor] : by_name_)
-    if (name.rfind(part + ".", 0) == 0) own.by_name_[name.substr(part.size() + 1)] = tensor;
+const Tensor& Parameters::operator[](std::string_view wanted) const {
+  const size_t found = find(wanted);
+  check(found < count_, "parameters: '", wanted, "' is missing");
+  return at(found);
+}
+
+Tensor Parameters::get(std::string_view wanted) const {
+  const size_t found = find(wanted);
+  return found < count_ ? at(found) : Tensor();
+}
+
+void Parameters::set(std::string_view wanted, const Tensor& tensor) {
+  std::map<std::string, Tensor> all;
+  for (size_t i = 0; i < count_; ++i) all.emplace(name(i), at(i));
+  all[std::string(wanted)] = tensor;
+  Parameters changed(all);
+  changed.sizes_ = sizes_;
+  *this = std::move(changed);
+}
+
+Parameters Parameters::of(std::string_view part) const {
+  const auto has_prefix = [&](size_t i) {
+    const std::string_view whole = name(i);
+    return whole.size() > part.size() && whole[part.size()] == '.' && whole.substr(0, part.size()) == part;
+  };
+  Parameters own = *this;
+  size_t from = 0;
+  while (from < count_ && !has_prefix(from)) ++from;
+  size_t to = from;
+  while (to < count_ && has_prefix(to)) ++to;
+  own.first_ = first_ + from;
+  own.count_ = to - from;
+  own.skip_ = skip_ + part.size() + 1;
   return own;
 }
 
-Tensor Parameters::spread(const std::string& name, int64_t between) const {
-  const Tensor& x = (*this)[name];
+Tensor Parameters::spread(std::string_view wanted, int64_t between) const {
+  const Tensor& x = (*this)[wanted];
   if (x.dim() == 1) return x;
   std::vector<int64_t> shape(static_cast<size_t>(between) + 2, 1);
   shape.front() = x.size(0);
@@ -84,13 +122,16 @@ Tensor Parameters::spread(const std::string& name, int64_t between) const {
 
 std::vector<Tensor> Parameters::values() const {
   std::vector<Tensor> all;
-  for (const auto& [name, tensor] : by_name_) all.push_back(tensor);
+  for (size_t i = 0; i < count_; ++i) all.push_back(at(i));
   return all;
 }
 
 Parameters Parameters::with_values(const std::vector<Tensor>& tensors, size_t first) const {
   Parameters other = *this;
-  for (auto& [name, tensor] : other.by_name_) tensor = tensors[first++];
+  if (count_ == 0) return other;
+  auto list = std::make_shared<std::vector<Tensor>>(names_->size());
+  for (size_t i = 0; i < count_; ++i) (*list)[first_ + i] = tensors[first + i];
+  other.tensors_ = std::move(list);
   return other;
 }
 
@@ -109,11 +150,20 @@ std::ostream& operator<<(std::ostream& out, const ShapeText& shape) {
   return out << (shape.tensor.defined() ? shown(shape.tensor.sizes().vec()) : "undefined");
 }
 
+void check_like(std::string_view what, const Tensor& tensor, const Tensor& query) {
+  if (!tensor.defined()) return;
+  check(tensor.scalar_type() == query.scalar_type(), what, " is ", tensor.scalar_type(), ", the query is ",
+        query.scalar_type(), "; convert one of them");
+  check(tensor.device() == query.device(), what, " is on ", tensor.device(), ", the query on ", query.device(),
+        "; move one of them");
+}
+
 int64_t check_parameters(const std::string& part, const std::vector<ParameterSpec>& declared, const Parameters& given,
                          int64_t heads, const Tensor& like) {
-  for (const auto& item : given) {
-    const auto has_its_name = [&](const ParameterSpec& spec) { return spec.name == item.first; };
-    if (std::none_of(declared.begin(), declared.end(), has_its_name)) refuse_parameter(part, item.first, declared);
+  for (size_t i = 0; i < given.size(); ++i) {
+    const auto has_its_name = [&](const ParameterSpec& spec) { return spec.name == given.name(i); };
+    if (std::none_of(declared.begin(), declared.end(), has_its_name))
+      refuse_parameter(part, std::string(given.name(i)), declared);
   }
   int64_t any = Sizes::kAny;
   for (const auto& spec : declared) {

@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,7 @@ struct Sizes {
 
   /// W: scores for each pair.
   int64_t width() const { return dimensionality == Dimensionality::single ? 1 : value_dim; }
+  bool operator==(const Sizes&) const = default;
 };
 
 /// Initialization of a parameter.
@@ -56,21 +59,21 @@ struct ParameterSpec {
 class Parameters {
  public:
   Parameters() = default;
-  Parameters(std::initializer_list<std::pair<const std::string, Tensor>> given) : by_name_(given) {}
-  explicit Parameters(std::map<std::string, Tensor> given) : by_name_(std::move(given)) {}
+  Parameters(std::initializer_list<std::pair<const std::string, Tensor>> given);
+  explicit Parameters(const std::map<std::string, Tensor>& given);
 
   /// The tensor of that name; throws Error if there is none.
-  const Tensor& operator[](const std::string& name) const;
+  const Tensor& operator[](std::string_view name) const;
   /// The tensor of that name, or an undefined one.
-  Tensor get(const std::string& name) const;
-  void set(const std::string& name, const Tensor& tensor) { by_name_[name] = tensor; }
+  Tensor get(std::string_view name) const;
+  void set(std::string_view name, const Tensor& tensor);
 
-  /// Those whose names begin with "part.", by their bare names.
-  Parameters of(const std::string& part) const;
+  /// Those whose names begin with "part.", by their bare names. Shares the storage: no name or tensor is copied.
+  Parameters of(std::string_view part) const;
 
   /// A scalar or vector parameter, shaped to broadcast over a tensor whose second axis is the heads:
   /// [n] -> [n], [H, n] -> [H, 1, ..., 1, n] with `between` axes of size 1.
-  Tensor spread(const std::string& name, int64_t between) const;
+  Tensor spread(std::string_view name, int64_t between) const;
 
   /// The sizes of the call these are used in.
   const Sizes& sizes() const { return sizes_; }
@@ -81,12 +84,38 @@ class Parameters {
   std::vector<Tensor> values() const;
   Parameters with_values(const std::vector<Tensor>& tensors, size_t first) const;
 
-  size_t size() const { return by_name_.size(); }
-  auto begin() const { return by_name_.begin(); }
-  auto end() const { return by_name_.end(); }
+  size_t size() const { return count_; }
+
+  /// Iterates over pairs of name and tensor, in the order of the names.
+  class Iterator {
+   public:
+    Iterator(const Parameters& all, size_t index) : all_(&all), index_(index) {}
+    std::pair<std::string, Tensor> operator*() const { return {std::string(all_->name(index_)), all_->at(index_)}; }
+    Iterator& operator++() {
+      ++index_;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return index_ != other.index_; }
+
+   private:
+    const Parameters* all_;
+    size_t index_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, count_}; }
+
+  std::string_view name(size_t index) const { return std::string_view((*names_)[first_ + index]).substr(skip_); }
+  const Tensor& at(size_t index) const { return (*tensors_)[first_ + index]; }
 
  private:
-  std::map<std::string, Tensor> by_name_;
+  size_t find(std::string_view name) const;  // count_ if there is none
+
+  // Names are sorted, so the parameters of a part are a range [first_, first_ + count_) of all. Copies share both
+  // lists; set() replaces them.
+  std::shared_ptr<const std::vector<std::string>> names_;
+  std::shared_ptr<const std::vector<Tensor>> tensors_;
+  size_t first_ = 0, count_ = 0;
+  size_t skip_ = 0;  // length of the prefix that name() leaves out
   Sizes sizes_;
 };
 
@@ -102,6 +131,9 @@ std::ostream& operator<<(std::ostream& out, const ShapeText& shape);
 inline ShapeText shape_of(const Tensor& tensor) {
   return {tensor};
 }
+
+/// Checks that a tensor, if defined, has the type and device of the query.
+void check_like(std::string_view what, const Tensor& tensor, const Tensor& query);
 
 /// Checks that `given` has exactly the declared parameters, with the declared shapes (or those with a leading axis
 /// `heads`), and the type and device of `like`. A declared size kAny is read from the tensors and returned; kAny is

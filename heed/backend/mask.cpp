@@ -1,4 +1,4 @@
-#include "heed/attention/mask.h"
+#include "heed/backend/mask.h"
 
 #include <algorithm>
 #include <vector>

@@ -2,15 +2,36 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "heed/attention/mask.h"
-#include "heed/attention/noise.h"
-#include "heed/attention/parameters.h"
+#include <ATen/core/Tensor.h>
 
 namespace heed {
+
+using at::Tensor;
+
+/// top_left: query i attends keys j <= i. bottom_right: j <= i + Lk - Lq, so the last query attends the last key.
+enum class Causal { none, top_left, bottom_right };
+
+/// Which keys each query may attend. keep, key_count, causal and window combine by logical and.
+struct Mask {
+  Tensor keep{};       // bool, true = may be attended: [B|1, Lq|1, Lk|1] or [B|1, H|1, Lq|1, Lk|1]
+  Tensor key_count{};  // int64 [B]: number of keys; the keys after them are padding
+  Causal causal = Causal::none;
+  int64_t left = -1, right = -1;  // keys at most this far before and after the query's position; -1: no limit
+
+  /// Position of the first query, for a decoder that runs one step at a time. Positions matter for causal, window,
+  /// relative, alibi and local_m. With bottom_right they follow from the number of keys, and this must be 0.
+  int64_t first_query = 0;
+
+  /// Whether anything is masked.
+  bool any() const {
+    return keep.defined() || key_count.defined() || causal != Causal::none || left >= 0 || right >= 0;
+  }
+};
 
 /// Terms added to the scores, all differentiable; undefined: none. i is the position of the query, j of the key.
 struct Bias {
@@ -18,6 +39,17 @@ struct Bias {
   Tensor per_key{};   // [B|1, Lk] or [B|1, H|1, Lk]
   Tensor relative{};  // [H|1, 2R + 1]: adds relative[h, clip(j - i, -R, R) + R]
   Tensor alibi{};     // [H], the ALiBi slopes: subtracts alibi[h] |j - i|
+};
+
+/// Random numbers of a call. They are counter-based: the same for any tiling, thread count and device.
+struct Noise {
+  bool sample = false;    // alignments sample; false: they are deterministic. Set by a module in training mode
+  double dropout = 0;     // rate, 0 <= rate < 1, for the weights that enter the context; reported weights have none
+  uint64_t seed = 0;      // 0: a seed from torch's generator, reported in the plan
+  uint64_t stream = 0;    // separates the uses of a seed, such as layers and steps; below 2^30
+  int64_t first_row = 0;  // index of batch element 0 in the global batch
+  int64_t rows_each = 1;  // batch elements per element of the global batch, such as the beam size; counted in first_row
+  Tensor uniforms{};      // [B, Lq, Lk] or [B, H, Lq, Lk] (+ [W] if multi) in (0, 1), replaces the drawn numbers
 };
 
 /// Outputs requested in addition to the context. An output that the alignment does not have is refused.
@@ -32,7 +64,7 @@ struct Outputs {
 
 /// How a call is computed.
 ///   fastest    fused for float where there is a kernel, else composed
-///   fused      kernels, on the CPU
+///   fused      kernels
 ///   composed   torch operations on blocks, recomputed in backward; O(N) memory
 ///   stored     torch operations on the whole call; autograd keeps everything
 ///   reference  the definition, in double on the CPU, without gradients
@@ -59,6 +91,7 @@ struct Plan {
   int64_t bytes = 0;                                   // approximate workspace, without inputs and outputs
   bool sampled = false;                                // whether the alignment samples
   uint64_t seed = 0;                                   // seed in use; 0: no random numbers
+  std::string refused;                                 // why(): why attend() refuses the requested path; empty: it runs
   std::string to_string() const;
 };
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace heed::kernels::cpu::graph {
+namespace heed {
 
 /// E edges j -> i between N nodes. Indices have 32 bits to save memory bandwidth: they are half of what a pass reads.
 struct Edges {
@@ -32,4 +32,4 @@ struct Edges {
 /// 2^31 - 1 edges and for more than 2^31 - 2 nodes.
 Edges sort_edges(const int64_t* from, const int64_t* to, int64_t edges, int64_t nodes);
 
-}  // namespace heed::kernels::cpu::graph
+}  // namespace heed

@@ -1,34 +1,12 @@
-// Which keys each query may attend. keep, key_count, causal and window combine by logical and.
+// Internal: masks as tensors, and the keys and queries that a mask leaves in use.
 
 #pragma once
 
-#include <cstdint>
 #include <limits>
 
-#include <ATen/core/Tensor.h>
+#include "heed/call.h"
 
 namespace heed {
-
-using at::Tensor;
-
-/// top_left: query i attends keys j <= i. bottom_right: j <= i + Lk - Lq, so the last query attends the last key.
-enum class Causal { none, top_left, bottom_right };
-
-struct Mask {
-  Tensor keep{};       // bool, true = may be attended: [B|1, Lq|1, Lk|1] or [B|1, H|1, Lq|1, Lk|1]
-  Tensor key_count{};  // int64 [B]: number of keys; the keys after them are padding
-  Causal causal = Causal::none;
-  int64_t left = -1, right = -1;  // keys at most this far before and after the query's position; -1: no limit
-
-  /// Position of the first query, for a decoder that runs one step at a time. Positions matter for causal, window,
-  /// relative, alibi and local_m. With bottom_right they follow from the number of keys, and this must be 0.
-  int64_t first_query = 0;
-
-  /// Whether anything is masked.
-  bool any() const {
-    return keep.defined() || key_count.defined() || causal != Causal::none || left >= 0 || right >= 0;
-  }
-};
 
 /// Range of a block of queries within its call.
 struct BlockRange {
