@@ -634,25 +634,32 @@ TEST(Fused, AddsBeforeItSaturates) {
   });
 }
 
-TEST(Fused, UniformReadsNoScores) {
+TEST(Fused, UniformReadsNoScoresButBiasesOfMinusInfinity) {
   on_every_set([](auto real) {
     using Real = decltype(real);
     for (const int64_t queries : {1, 50}) {
       const Variant v{.mask = "causal", .biased = true};
       Case<Real> c("additive + uniform", {1, 2, 1, queries, 70, 12, 10}, v);
-      const auto answer = reference::attend(c.definition);
       constexpr Real kNan = std::numeric_limits<Real>::quiet_NaN(), kInfinity = std::numeric_limits<Real>::infinity();
+      const auto set = [](std::vector<Real>& x, std::vector<double>& defined, size_t every, Real to) {
+        for (size_t i = 0; i < defined.size(); i += every) x[i + 1] = to, defined[i] = static_cast<double>(to);
+      };
+      set(c.full, c.definition.bias.data, 3, -kInfinity);
+      set(c.full, c.definition.bias.data, 5, kNan);  // any other number does not matter
+      set(c.per_key, c.definition.per_key.data, 7, -kInfinity);
+      const auto answer = reference::attend(c.definition);
       for (auto* x : {&c.query, &c.keys, &c.to_scores}) std::fill(x->begin(), x->end(), kNan);
-      std::fill(c.full.begin(), c.full.end(), -kInfinity);
       forward(c.p);
       expect_close("context", c.context.data(), answer.context.data, allowed(c, v));
-      std::vector<Real> of_query(c.query.size() - 1, kNan), of_keys(c.keys.size() - 1, kNan);
+      std::vector<Real> of_query(c.query.size() - 1, kNan), of_keys(c.keys.size() - 1, kNan),
+          of_full(c.full.size() - 1, 0);
       Gradients<Real> g;
       g.context = c.context.data();
       g.query = of_query.data();
       g.keys = of_keys.data();
+      g.full = {of_full.data(), c.p.bias.full.batch, c.p.bias.full.head, c.p.bias.full.query, 1};
       backward(c.p, g);
-      for (const auto* grads : {&of_query, &of_keys})
+      for (const auto* grads : {&of_query, &of_keys, &of_full})
         EXPECT_TRUE(std::all_of(grads->begin(), grads->end(), [](Real x) { return x == 0; }));
     }
   });

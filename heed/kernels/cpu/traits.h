@@ -12,7 +12,8 @@ struct ScoreTraits {
 };
 
 struct AlignTraits {
-  // If not, weights depend on the mask alone: query, keys and w are not read, and get gradients of 0.
+  // If not, weights depend on the mask and on biases of -inf alone: query, keys and w are not read; they and the biases
+  // get gradients of 0.
   bool reads_scores = true;
   bool has_lse = true;               // weights have a normalizer; if not, lse is -inf and its gradient is ignored
   bool has_log_probability = false;  // chooses one key: its log-probability can be requested, and given a gradient

@@ -1,6 +1,7 @@
 // Uniform:   a_j = 1 / n over the n kept keys, whatever their scores
 //
-// The sum of a row counts its kept keys. Scores are not computed and get no gradient.
+// The sum of a row counts its kept keys. Scores are not computed: the tile holds the biases alone, of which only -inf
+// matters, since it masks its key. Nothing but the values gets a gradient.
 
 #pragma once
 
