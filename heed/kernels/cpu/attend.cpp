@@ -134,8 +134,10 @@ void check_problem(const Problem<Real>& p) {
   if (align.reads_scores && score.reads_keys) present(p.key_rows.data, "key_rows");
   if (align.reads_scores && score.reads_to_scores) present(p.to_scores, "to_scores");
   if (p.gauss != Gauss::none) present(p.position, "position");
-  check(!align.reads_alpha || (p.alpha > 1 && p.alpha <= 2), "kernels/cpu: got alpha ", p.alpha,
-        ", expected a number in (1, 2]");
+  for (int64_t h = 0; align.reads_alpha && h < (p.alphas == nullptr ? 1 : p.heads); ++h) {
+    const Real alpha = p.alphas == nullptr ? p.alpha : p.alphas[h * p.alphas_head];
+    check(alpha > 1 && alpha <= 2, "kernels/cpu: got alpha ", alpha, ", expected a number in (1, 2]");
+  }
   check(!align.reads_k || p.k >= 1, "kernels/cpu: got k ", p.k, ", expected at least 1");
   check(p.candidates >= 1, "kernels/cpu: got candidates ", p.candidates, ", expected at least 1");
   check(p.gauss == Gauss::none || p.sigma > 0, "kernels/cpu: got sigma ", p.sigma, ", expected a number above 0");

@@ -40,6 +40,7 @@ const std::vector<std::string> kAligns{"softmax",
                                        "sparsemax",
                                        "entmax(1.5)",
                                        "entmax(1.3)",
+                                       "entmax(learned)",
                                        "uniform"};
 const std::vector<std::string> kMasks{"none", "keep", "key_count", "causal", "bottom_right", "window", "all"};
 
@@ -367,6 +368,7 @@ void compare_gradients(const std::string& spec, const Shape& n, const Variant& v
   g.values = buffer("values", key_rows * n.value_width);
   if (!c.to_scores.empty()) g.to_scores = buffer("score.to_scores", n.heads * c.p.width);
   if (c.p.position != nullptr) g.position = buffer("place", all);
+  if (c.p.alphas != nullptr) g.alpha = buffer("align.to_alpha", n.heads);
   if (v.biased) {
     g.full = {buffer("bias", n.batch * n.queries * n.keys), c.p.bias.full.batch, c.p.bias.full.head,
               c.p.bias.full.query, 1};
@@ -397,7 +399,8 @@ void compare_gradients(const std::string& spec, const Shape& n, const Variant& v
     add(there.lse, of_lse, has_lse);
     add(there.log_probability, of_log, has_log);
     for (size_t i = 0; i < data.size(); ++i)
-      ours += static_cast<double>(found[name][static_cast<int64_t>(i)]) * way.data[i];
+      ours += static_cast<double>(found[name][static_cast<int64_t>(i)]) * way.data[i] *
+              (name == "align.to_alpha" ? c.alpha_derivative(i) : 1);
     if (name == "query" && g.position != nullptr) {  // the position depends on the query too
       auto up = c.definition, down = c.definition;
       constexpr double h = 1e-6;
@@ -661,6 +664,58 @@ TEST(Fused, UniformReadsNoScoresButBiasesOfMinusInfinity) {
       backward(c.p, g);
       for (const auto* grads : {&of_query, &of_keys, &of_full})
         EXPECT_TRUE(std::all_of(grads->begin(), grads->end(), [](Real x) { return x == 0; }));
+    }
+  });
+}
+
+/// alpha = 2 per head is sparsemax, and one alpha may be shared by all heads.
+TEST(Fused, TakesAlphaPerHead) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    const Shape n{1, 2, 1, 9, 70, 12, 10};
+    Case<Real> c("dot + entmax(1.5)", n, {}), sparse("dot + sparsemax", n, {}), shared("dot + entmax(1.5)", n, {});
+    const Real alphas[] = {2, Real(1.5)};
+    c.p.alphas = alphas, c.p.alphas_head = 1;
+    shared.p.alphas = alphas + 1, shared.p.alpha = 2;
+    for (auto* x : {&c, &sparse, &shared}) forward(x->p);
+    for (int64_t i = 0; i < c.context.size(); ++i)
+      EXPECT_EQ(c.context[i], i < c.context.size() / 2 ? sparse.context[i] : shared.context[i]);
+    const Real outside[] = {2, 3};
+    c.p.alphas = outside;
+    EXPECT_THROW(forward(c.p), Error);
+  });
+}
+
+/// The example of the specification: z = (1, .5, 1.5, -1), da = (1, -1, 2, 5).
+TEST(Fused, HasTheGradientOfAlpha) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    const Real scores[] = {1, Real(0.5), Real(1.5), -1}, values[] = {1, -1, 2, 5}, one = 1;
+    for (const double alpha : {1.5, 2.0, 1.25}) {
+      const auto run = [&](double at, Real* grad_alpha) {
+        Problem<Real> p;
+        Real context = 0, second = 0;
+        RowStats<Real> row;
+        p.queries = 1, p.keys = p.width = 4, p.value_width = 1;
+        p.score = ScoreKind::table, p.align = AlignKind::entmax, p.alpha = static_cast<Real>(at);
+        p.query = {scores, 4, 4, 4}, p.values = {values, 4, 4, 1};
+        p.context = &context, p.second = &second, p.rows = &row;
+        forward(p);
+        Gradients<Real> g;
+        g.context = &one, g.alpha = grad_alpha;
+        backward(p, g);
+        return static_cast<double>(context);
+      };
+      Real found = 0, unused = 0;
+      run(alpha, &found);
+      if (alpha == 1.5) {
+        EXPECT_NEAR(static_cast<double>(found), 0.83735528, 2e-6);
+      }
+      if (sizeof(Real) == 4) continue;
+      constexpr double h = 1e-5;  // at alpha = 2 from below only
+      const double above = alpha == 2 ? alpha : alpha + h;
+      const double expected = (run(above, &unused) - run(alpha - h, &unused)) / (above - alpha + h);
+      EXPECT_NEAR(static_cast<double>(found), expected, alpha == 2 ? 1e-4 : 1e-8);
     }
   });
 }

@@ -102,6 +102,8 @@ struct Problem {
   const Real* position = nullptr;  // gauss: p, [batch][heads][queries]
   Real sigma = 1;
   Real theta = 0, alpha = 2;               // threshold: smallest weight kept; entmax: alpha in (1, 2]
+  const Real* alphas = nullptr;            // entmax: one alpha per head, in place of `alpha`
+  int64_t alphas_head = 0;                 // stride from one head's alpha to the next; 0: all heads share one
   int64_t k = 0;                           // top_k: at least 1
   bool renorm = false, keep_best = false;  // threshold, top_k: kept weights sum to 1; threshold: always keep the best
   int64_t candidates = 4096;  // sparsemax, entmax: buffered keys per query; beyond it, more passes are made
@@ -149,6 +151,7 @@ struct Gradients {
   Real *query = nullptr, *keys = nullptr, *values = nullptr;
   Real* to_scores = nullptr;  // [heads][width], even if all heads share one w
   Real* position = nullptr;   // [batch][heads][queries]
+  Real* alpha = nullptr;      // [heads], even if all heads share one alpha
   Grid<Real> full, per_key;   // strides as in the problem; added to (the caller clears them), summed over stride 0
   Real* relative = nullptr;   // shape as in the problem
   Real* alibi = nullptr;

@@ -91,6 +91,8 @@ class RowState {
                          Real* s, Real* dp) const = 0;
   /// Gradient with respect to the position of local_p, from the last call of gradients().
   virtual Real grad_position() const { return 0; }
+  /// Gradient with respect to alpha, from the weights of some keys of a row and the gradients of their scores.
+  virtual Real grad_alpha(int /*columns*/, const Real* /*weights*/, const Real* /*ds*/) const { return 0; }
 
   RowStats<Real>* rows() { return rows_; }
 
