@@ -8,6 +8,7 @@
 #include "heed/base/check.h"
 #include "heed/base/nearest.h"
 #include "heed/kernels/cpu/engine/kernels.h"
+#include "heed/kernels/cpu/gradient_index.h"
 #include "heed/kernels/cpu/tiles/panels.h"
 
 namespace heed::kernels::cpu {
@@ -167,6 +168,10 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
   using Floats = std::vector<Real>;
   check(!traits(problem.align).needs_second || problem.second != nullptr,
         "kernels/cpu: got a null `second`, expected that of forward(); the gradients of this alignment need it");
+  check(problem.with_lse || !traits(problem.align).scores_need_log_probability || gradients.link_log_weights == nullptr,
+        "kernels/cpu: got gradients of log-weights without with_lse, expected forward() to have computed their "
+        "normalizer");
+  const GradientIndex<Real> index(problem, gradients);
   PaddedProblem<Real> wide(problem);
   wide.take();
   Gradients<Real> g = gradients;
@@ -188,7 +193,7 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
   g.keys = own(keys, key_rows * width, keyed && (wider || g.keys == nullptr), g.keys);
   g.values = own(values, key_rows * value_width, value_width != problem.value_width || g.values == nullptr, g.values);
   g.to_scores = own(to_scores, problem.heads * width, wider || g.to_scores == nullptr, g.to_scores);
-  kernels_for<Real>().backward(wide.p, g, parallel_for);
+  kernels_for<Real>().backward(wide.p, g, index.indexed(), parallel_for);
   const auto back = [](const Floats& from, int64_t wide_width, int64_t narrow_width, Real* to) {
     if (!from.empty() && to != nullptr) PaddedProblem<Real>::narrow(from, wide_width, narrow_width, to);
   };

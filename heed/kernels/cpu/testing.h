@@ -139,6 +139,23 @@ struct Case {
     const double part = (static_cast<double>(alphas[head]) - 1.01) / 0.99;
     return 0.99 * part * (1 - part);
   }
+  /// sum_i grad(i) times the derivative of position i along a direction of the query.
+  template <class Grad>
+  double along_positions(const std::vector<double>& way, Grad grad) const {
+    auto up = definition, down = definition;
+    constexpr double h = 1e-6;
+    for (size_t i = 0; i < way.size(); ++i) {
+      up.query.data[i] += h * way[i];
+      down.query.data[i] -= h * way[i];
+    }
+    double sum = 0;
+    for (int64_t i = 0; i < p.batch * p.heads * p.queries; ++i) {
+      const int64_t b = i / p.queries / p.heads, head = i / p.queries % p.heads, q = i % p.queries;
+      sum +=
+          grad(i) * (position_of(up, b, head, q, true_keys(b)) - position_of(down, b, head, q, true_keys(b))) / (2 * h);
+    }
+    return sum;
+  }
   double true_keys(int64_t b) const { return static_cast<double>(lengths_[static_cast<size_t>(b)]); }
 
   template <typename T>

@@ -5,24 +5,26 @@
 // A task is a chunk of keys of one key head. It owns the gradients of its keys and values, and has partial sums for
 // those of the queries, which are added in order. Partial sums take memory: at most 8 chunks, and at most 32 MiB. The
 // gradients of a bias are computed in a separate pass, in which one task owns all pairs that share an entry of the
-// bias, so the bits do not depend on the number of threads there either.
+// bias, so the bits do not depend on the number of threads there either. Gradients of requested outputs: those of
+// output_gradients.h.
 
 #pragma once
 
-#include "heed/kernels/cpu/engine/engine.h"
+#include "heed/kernels/cpu/engine/output_gradients.h"
 
 namespace heed::kernels::cpu {
 
 template <class V>
-class Backward : private Engine<V> {
+class Backward : private OutputGradients<V> {
  public:
   using Real = typename V::Real;
   using Reg = typename V::Reg;
-  using Base = Engine<V>;
+  using Base = OutputGradients<V>;
 
   /// g: gradients of query and keys have padded widths, those of to_scores are per head.
-  Backward(const Problem<Real>& p, const Gradients<Real>& g, const ParallelFor& parallel_for)
-      : Base(p, parallel_for), g_(g), width_(Panels<V>::padded(p.width)) {}
+  Backward(const Problem<Real>& p, const Gradients<Real>& g, const IndexedGradients<Real>& of_outputs,
+           const ParallelFor& parallel_for)
+      : Base(p, of_outputs, parallel_for), g_(g), with_outputs_(Base::given()), width_(Panels<V>::padded(p.width)) {}
 
   void run() {
     find_delta();
@@ -65,7 +67,7 @@ class Backward : private Engine<V> {
     for (int64_t i = 0; i < rows && position != nullptr; ++i) {
       Real sum = 0;
       for (int64_t c = 0; c < chunks; ++c) sum += position[c * rows + i];
-      g_.position[i] = sum;
+      g_.position[i] = with_outputs_ ? sum + Base::grad_position(i) : sum;
     }
     run_biases();
   }
@@ -91,19 +93,21 @@ class Backward : private Engine<V> {
     return Base::max_of(n, 1);
   }
 
-  /// delta_ = dL/dcontext . context per query (or . second).
+  /// delta_ = dL/dcontext . context per query (or . second), and the shares of requested outputs.
   void find_delta() {
     const int64_t rows = p_.batch * p_.heads * p_.queries, width = p_.value_width;
     delta_ = Base::buffer(delta_buffer_, rows);
+    const bool constant = Base::align_.traits.scores_need_log_probability;
     const Real* with = Base::align_.traits.needs_second ? p_.second : p_.context;
     Base::each((rows + 255) / 256, [&](int64_t task) {
       for (int64_t i = task * 256; i < Base::min_of(rows, task * 256 + 256); ++i) {
         Reg sum = V::zero();
-        for (int64_t c = 0; c < width; c += V::kLanes)
+        for (int64_t c = 0; c < width && !constant; c += V::kLanes)
           sum = V::fma(V::load(g_.context + i * width + c), V::load(with + i * width + c), sum);
         delta_[i] = V::sum(sum);
       }
     });
+    if (with_outputs_) Base::prepare(delta_);
   }
 
   struct Tiles {                   // scratch of one task
@@ -159,9 +163,12 @@ class Backward : private Engine<V> {
       for (int i = 0; i < at.rows; ++i, w += kKeys, ds += kKeys) {
         const int64_t index = Base::row(at) + i;
         if (steps.drops()) steps.drop(at, i, key, n, ds);
+        if (with_outputs_) Base::add_to_weights(work, r + i, index, key, n, w, ds);
         const auto given = [index](const Real* grads) { return grads == nullptr ? Real(0) : grads[index]; };
-        work.state().gradients(r + i, p_.rows[index], {delta_[index], given(g_.lse), given(g_.log_probability)}, key, n,
-                               w, ds);
+        const Real entropy = with_outputs_ ? Base::grad_entropy(index) : Real(0);
+        work.state().gradients(r + i, p_.rows[index],
+                               {delta_[index], given(g_.lse), given(g_.log_probability), entropy}, key, n, w, ds);
+        if (with_outputs_) Base::add_to_scores(index, key, n, ds);
         if (alpha != nullptr) *alpha += static_cast<double>(work.state().grad_alpha(n, w, ds));
         if (steps.drops()) steps.drop(at, i, key, n, w);
         if (position != nullptr) position[index] += work.state().grad_position();
@@ -314,7 +321,8 @@ class Backward : private Engine<V> {
   }
 
   const Gradients<Real>& g_;
-  int64_t width_;  // padded
+  bool with_outputs_;  // gradients of requested outputs
+  int64_t width_;      // padded
   Buffer delta_buffer_;
   Real* delta_ = nullptr;
 };

@@ -131,7 +131,10 @@ class SparseState : public RowState<V> {
     if (known.max == State::kNone) return;
     known.sum = 1;
     if (stage_ == Stage::normalize_row) {
-      if (second != nullptr && own.second > 0) State::scale_row(second, width, static_cast<Real>(1 / own.second));
+      if (second != nullptr && own.second > 0) {
+        State::scale_row(second, width, static_cast<Real>(1 / own.second));
+        known.kept_share = static_cast<Real>(own.second);
+      }
       return;
     }
     Real share = 0;
@@ -145,7 +148,9 @@ class SparseState : public RowState<V> {
       State::add_row(second, width, value, gradient_of(x) * State::steps_.keeps_one(State::at_, r, key));
       share += gradient_of(x);
     }
-    if (second != nullptr && share > 0) State::scale_row(second, width, 1 / share);
+    if (second == nullptr || !(share > 0)) return;
+    State::scale_row(second, width, 1 / share);
+    known.kept_share = share;
   }
 
   void normalize_row(int, const RowStats<Real>& known, int64_t, int columns, Real* s) const override {
@@ -173,6 +178,22 @@ class SparseState : public RowState<V> {
       const Reg ds = V::mul(share, V::sub(V::load(dp + c), V::set1(given.delta)));
       V::store(dp + c, V::select(V::equal(share, V::zero()), V::zero(), ds));
     }
+  }
+
+  /// s / sum s
+  void delta_weights(int, const RowStats<Real>& known, int64_t, int columns, Real* s) const override {
+    weights(known, columns, s);
+    const Reg share = V::set1(1 / known.kept_share);
+    for (int c = 0; c < columns; c += V::kLanes) V::store(s + c, V::mul(gradient_of_weight(V::load(s + c)), share));
+  }
+  typename State::PairShares pair_gradients(int row, const RowStats<Real>& known, int64_t key, Real score,
+                                            bool of_log) const override {
+    const Real weight = State::weight_of(row, known, key, score);
+    if (weight == 0) return {};
+    alignas(64) Real s[kPad];
+    V::store(s, gradient_of_weight(V::set1(weight)));
+    const Real by = of_log ? s[0] / weight : s[0];
+    return {by, by / known.kept_share, 0};
   }
 
   /// (g - delta) a = ds a^(alpha - 1)

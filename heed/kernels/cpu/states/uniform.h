@@ -53,6 +53,11 @@ class UniformState final : public RowState<V> {
     for (int c = 0; c < columns; c += V::kLanes) V::store(dp + c, V::zero());
   }
 
+  typename State::EntropyGradient entropy_gradient() const override { return State::EntropyGradient::none; }
+  typename State::PairShares pair_gradients(int, const RowStats<Real>&, int64_t, Real, bool) const override {
+    return {};
+  }
+
  private:
   static Reg kept(Reg e, Reg weight) { return V::select(V::equal(e, V::set1(State::kNone)), V::zero(), weight); }
 };
