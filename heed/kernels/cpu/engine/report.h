@@ -97,30 +97,15 @@ class Report : private Sweep<V> {
         }
       }
       work.begin(at, true);
-      alignas(64) Real copy[kTile];
       Base::sweep(work, 0, at.rows, [&](int r, int64_t key, int columns, Real* s) {
         const RowStats<Real>& known = p_.rows[index + r];
-        if (w_.entropy != nullptr) {
-          for (int c = 0; c < columns; c += V::kLanes) V::store(copy + c, V::load(s + c));
-          work.state().distribution(r, known, key, columns, copy);
-          w_.entropy[index + r] += entropy_of(columns, copy);
-        }
+        if (w_.entropy != nullptr) w_.entropy[index + r] += work.state().entropy(r, known, key, columns, s);
         if (top == 0) return;
         work.state().normalize_row(r, known, key, columns, s);
         for (int c = 0; c < columns && key + c < p_.keys; ++c)
           if (s[c] != 0) insert(s[c], key + c, w_.top_weights + (index + r) * top, w_.top_keys + (index + r) * top);
       });
     });
-  }
-  static Real entropy_of(int columns, const Real* a) {
-    Reg sum = V::zero();
-    const Reg one = V::set1(1), min = V::set1(std::numeric_limits<Real>::min());
-    for (int c = 0; c < columns; c += V::kLanes) {
-      const Reg x = V::load(a + c);
-      const Reg log = V::log2(V::select(V::greater(min, x), one, x));  // 0 log 0 = 0
-      sum = V::fma(x, V::select(V::equal(x, x), log, x), sum);
-    }
-    return -V::sum(sum) * Real(kLn2);
   }
   void insert(Real weight, int64_t key, Real* weights, int64_t* keys) const {
     int64_t i = w_.top;

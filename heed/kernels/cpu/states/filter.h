@@ -50,10 +50,6 @@ class FilterState : public SoftmaxState<V> {
     return State::log_weight(row, known, key, score);
   }
   typename State::EntropyGradient entropy_gradient() const override { return State::EntropyGradient::general; }
-  void add_entropy(int row, const RowStats<Real>& known, Real grad, int64_t key, int columns, const Real* s,
-                   Real* dp) const override {
-    State::add_entropy(row, known, grad, key, columns, s, dp);
-  }
   typename State::PairShares pair_gradients(int row, const RowStats<Real>& known, int64_t key, Real score,
                                             bool of_log) const override {
     const Real weight = State::weight_of(row, known, key, score);

@@ -70,6 +70,20 @@ class RowState {
   virtual void distribution(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const {
     normalize_row(row, known, key, columns, s);
   }
+  /// -sum a log a over some keys of that distribution.
+  virtual Real entropy(int row, const RowStats<Real>& known, int64_t key, int columns, const Real* s) const {
+    alignas(64) Real a[kTile];
+    for (int c = 0; c < columns; c += V::kLanes) V::store(a + c, V::load(s + c));
+    distribution(row, known, key, columns, a);
+    Reg sum = V::zero();
+    const Reg one = V::set1(1), min = V::set1(std::numeric_limits<Real>::min());
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg x = V::load(a + c);
+      const Reg log = V::log2(V::select(V::greater(min, x), one, x));  // 0 log 0 = 0
+      sum = V::fma(x, V::select(V::equal(x, x), log, x), sum);
+    }
+    return -V::sum(sum) * Real(kLn2);
+  }
   /// The log of one weight.
   virtual Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const {
     return std::log(weight_of(row, known, key, score));
@@ -94,7 +108,8 @@ class RowState {
 
   // ---- gradients of requested outputs
 
-  /// How the entropy H depends on the scores. closed: add_entropy() adds G with sum_j u_j G_j = dL/dH H.
+  /// How the entropy H depends on the scores. closed: it is that of a softmax, and add_entropy() adds G with
+  /// sum_j u_j G_j = dL/dH H.
   enum class EntropyGradient { none, closed, general };
   virtual EntropyGradient entropy_gradient() const { return EntropyGradient::general; }
   /// Adds the gradients G of the entropy with respect to the weights, times grad, to dp: -(log a + 1) where a > 0.
