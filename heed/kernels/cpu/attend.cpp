@@ -8,6 +8,7 @@
 #include "heed/base/check.h"
 #include "heed/base/nearest.h"
 #include "heed/kernels/cpu/engine/kernels.h"
+#include "heed/kernels/cpu/gradient_index.h"
 #include "heed/kernels/cpu/tiles/panels.h"
 
 namespace heed::kernels::cpu {
@@ -134,8 +135,10 @@ void check_problem(const Problem<Real>& p) {
   if (align.reads_scores && score.reads_keys) present(p.key_rows.data, "key_rows");
   if (align.reads_scores && score.reads_to_scores) present(p.to_scores, "to_scores");
   if (p.gauss != Gauss::none) present(p.position, "position");
-  check(!align.reads_alpha || (p.alpha > 1 && p.alpha <= 2), "kernels/cpu: got alpha ", p.alpha,
-        ", expected a number in (1, 2]");
+  for (int64_t h = 0; align.reads_alpha && h < (p.alphas == nullptr ? 1 : p.heads); ++h) {
+    const Real alpha = p.alphas == nullptr ? p.alpha : p.alphas[h * p.alphas_head];
+    check(alpha > 1 && alpha <= 2, "kernels/cpu: got alpha ", alpha, ", expected a number in (1, 2]");
+  }
   check(!align.reads_k || p.k >= 1, "kernels/cpu: got k ", p.k, ", expected at least 1");
   check(p.candidates >= 1, "kernels/cpu: got candidates ", p.candidates, ", expected at least 1");
   check(p.gauss == Gauss::none || p.sigma > 0, "kernels/cpu: got sigma ", p.sigma, ", expected a number above 0");
@@ -165,6 +168,10 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
   using Floats = std::vector<Real>;
   check(!traits(problem.align).needs_second || problem.second != nullptr,
         "kernels/cpu: got a null `second`, expected that of forward(); the gradients of this alignment need it");
+  check(problem.with_lse || !traits(problem.align).scores_need_log_probability || gradients.link_log_weights == nullptr,
+        "kernels/cpu: got gradients of log-weights without with_lse, expected forward() to have computed their "
+        "normalizer");
+  const GradientIndex<Real> index(problem, gradients);
   PaddedProblem<Real> wide(problem);
   wide.take();
   Gradients<Real> g = gradients;
@@ -186,7 +193,7 @@ void backward(const Problem<Real>& problem, const Gradients<Real>& gradients, co
   g.keys = own(keys, key_rows * width, keyed && (wider || g.keys == nullptr), g.keys);
   g.values = own(values, key_rows * value_width, value_width != problem.value_width || g.values == nullptr, g.values);
   g.to_scores = own(to_scores, problem.heads * width, wider || g.to_scores == nullptr, g.to_scores);
-  kernels_for<Real>().backward(wide.p, g, parallel_for);
+  kernels_for<Real>().backward(wide.p, g, index.indexed(), parallel_for);
   const auto back = [](const Floats& from, int64_t wide_width, int64_t narrow_width, Real* to) {
     if (!from.empty() && to != nullptr) PaddedProblem<Real>::narrow(from, wide_width, narrow_width, to);
   };

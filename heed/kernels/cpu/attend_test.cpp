@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/check.h"
-#include "heed/kernels/cpu/testing.h"
+#include "heed/kernels/cpu/testing_accuracy.h"
 #include "heed/kernels/reference/mask.h"
 
 namespace heed::kernels::cpu::testing {
@@ -40,6 +40,7 @@ const std::vector<std::string> kAligns{"softmax",
                                        "sparsemax",
                                        "entmax(1.5)",
                                        "entmax(1.3)",
+                                       "entmax(learned)",
                                        "uniform"};
 const std::vector<std::string> kMasks{"none", "keep", "key_count", "causal", "bottom_right", "window", "all"};
 
@@ -51,70 +52,6 @@ std::vector<std::string> mechanisms() {
           align == "local_p(4)" || align == "uniform")
         all.push_back(score + " + " + align);
   return all;
-}
-
-std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
-  std::string name;
-  for (const char c : info.param)
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      name += c;
-    else if (!name.empty() && name.back() != '_')
-      name += '_';
-  return name + std::to_string(info.index);
-}
-
-bool has(const std::string& spec, const std::string& part) {
-  return spec.find(part) != std::string::npos;
-}
-bool decides(const std::string& spec) {
-  return has(spec, "hard") || has(spec, "top_k") || has(spec, "threshold") || has(spec, "straight") ||
-         has(spec, "gumbel");
-}
-
-/// The largest sum of magnitudes that enters a score; its rounding error is proportional to it.
-template <typename Real>
-double reach_of(const Case<Real>& c, const Variant& v) {
-  const auto& p = c.p;
-  double max = 0;
-  if (p.score == ScoreKind::dot || p.score == ScoreKind::distance || p.score == ScoreKind::squared_distance) {
-    double q = 0, k = 0;
-    const auto longest = [](const reference::Array<double>& x, double& to) {
-      const auto width = static_cast<size_t>(x.shape[3]);
-      for (size_t i = 0; i + width <= x.data.size(); i += width) {
-        double sum = 0;
-        for (size_t f = 0; f < width; ++f) sum += x.data[i + f] * x.data[i + f];
-        if (sum == sum) to = std::max(to, std::sqrt(sum));
-      }
-    };
-    longest(c.definition.query, q);
-    longest(c.definition.keys, k);
-    max = p.score == ScoreKind::dot ? q * k : p.score == ScoreKind::distance ? q + k : (q + k) * (q + k);
-  } else if (p.score == ScoreKind::table) {
-    for (const double x : c.definition.query.data) max = std::max(max, std::abs(x));
-  } else {
-    const auto& w = c.definition.parameters.at("score.to_scores").data;
-    double inside = 1;
-    if (p.activation != Activation::tanh && p.activation != Activation::sigmoid)
-      for (const double x : c.definition.query.data) inside = std::max(inside, 2 * std::abs(x));
-    for (size_t h = 0; h < static_cast<size_t>(p.heads); ++h) {
-      double sum = 0;
-      for (size_t f = 0; f < static_cast<size_t>(p.width); ++f)
-        sum += std::abs(w[h * static_cast<size_t>(p.width) + f]);
-      max = std::max(max, sum * inside);
-    }
-  }
-  max *= std::abs(v.scale);
-  if (v.biased) max += 2 + 0.2 * static_cast<double>(p.keys);
-  return max;
-}
-
-/// Bound of the rounding error of a score.
-template <typename Real>
-double score_error(const Case<Real>& c, const Variant& v) {
-  const double eps = std::numeric_limits<Real>::epsilon();
-  double error = eps * (6 + std::sqrt(static_cast<double>(c.p.width))) * (1 + reach_of(c, v));
-  if (c.p.perturb || c.p.temperature != 1) error = (error + 20 * eps) / static_cast<double>(c.p.temperature);
-  return error;
 }
 
 /// Bound of the resulting error of an entry of the context, for values below 1.7.
@@ -133,46 +70,6 @@ double allowed(const Case<Real>& c, const Variant& v) {
     default:
       return buffer * (std::expm1(2 * e) + 16 * eps);
   }
-}
-
-/// Queries for which two choices are so close that rounding may change the decision.
-template <typename Real>
-std::vector<bool> undecided(const Case<Real>& c, const Variant& v, const reference::Answer<double>& answer) {
-  const auto& p = c.p;
-  const auto keys = static_cast<size_t>(p.keys);
-  std::vector<bool> close(static_cast<size_t>(p.batch * p.heads * p.queries), false);
-  const double e = 4 * score_error(c, v);
-  const reference::Mask mask(c.definition);
-  for (size_t row = 0; row < close.size(); ++row) {
-    std::vector<double> kept;
-    const auto r = static_cast<int64_t>(row);
-    std::vector<float> u(keys);
-    uniforms(p.seed, p.stream, kAlignment,
-             static_cast<uint32_t>((p.first_row + r / p.queries / p.heads) * p.heads + r / p.queries % p.heads),
-             static_cast<uint32_t>(r % p.queries + p.first_query), p.keys, u.data());
-    for (size_t j = 0; j < keys; ++j)
-      if (mask.keeps(r / p.queries / p.heads, r / p.queries % p.heads, r % p.queries, static_cast<int64_t>(j))) {
-        double s = answer.scores.data[row * keys + j];
-        if (p.perturb) s += -std::log(-std::log(static_cast<double>(u[j])));
-        kept.push_back(s);
-      }
-    std::sort(kept.rbegin(), kept.rend());
-    if (p.align == AlignKind::top_k) {
-      const auto k = static_cast<size_t>(p.k);
-      close[row] = kept.size() > k && kept[k - 1] - kept[k] < e;
-    } else if (p.align == AlignKind::threshold) {
-      double sum = 0;
-      for (const double x : kept) sum += std::exp(x - kept[0]);
-      for (const double x : kept) {
-        const double a = std::exp(x - kept[0]) / sum;
-        close[row] = close[row] || std::abs(a - static_cast<double>(p.theta)) < 4 * e * a + 1e-6;
-      }
-      close[row] = close[row] || (p.keep_best && kept.size() > 1 && kept[0] - kept[1] < e);
-    } else {
-      close[row] = kept.size() > 1 && kept[0] - kept[1] < e + 1e-6;
-    }
-  }
-  return close;
 }
 
 template <typename Real>
@@ -266,20 +163,6 @@ void compare_values(const std::string& spec, const Shape& n, const Variant& v) {
 class EveryKernel : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Fused, EveryKernel, ::testing::ValuesIn(mechanisms()), test_name);
 
-/// Runs the body for float on each instruction set, and for double.
-template <typename Body>
-void on_every_set(Body body) {
-  const std::string before = instruction_set();
-  for (const auto& set : instruction_sets()) {
-    SCOPED_TRACE(set);
-    use_instruction_set(set);
-    body(float());
-  }
-  use_instruction_set(before);
-  SCOPED_TRACE("double");
-  body(double());
-}
-
 TEST_P(EveryKernel, AgreesWithTheDefinition) {
   on_every_set([&](auto real) {
     using Real = decltype(real);
@@ -367,6 +250,7 @@ void compare_gradients(const std::string& spec, const Shape& n, const Variant& v
   g.values = buffer("values", key_rows * n.value_width);
   if (!c.to_scores.empty()) g.to_scores = buffer("score.to_scores", n.heads * c.p.width);
   if (c.p.position != nullptr) g.position = buffer("place", all);
+  if (c.p.alphas != nullptr) g.alpha = buffer("align.to_alpha", n.heads);
   if (v.biased) {
     g.full = {buffer("bias", n.batch * n.queries * n.keys), c.p.bias.full.batch, c.p.bias.full.head,
               c.p.bias.full.query, 1};
@@ -397,22 +281,10 @@ void compare_gradients(const std::string& spec, const Shape& n, const Variant& v
     add(there.lse, of_lse, has_lse);
     add(there.log_probability, of_log, has_log);
     for (size_t i = 0; i < data.size(); ++i)
-      ours += static_cast<double>(found[name][static_cast<int64_t>(i)]) * way.data[i];
-    if (name == "query" && g.position != nullptr) {  // the position depends on the query too
-      auto up = c.definition, down = c.definition;
-      constexpr double h = 1e-6;
-      for (size_t i = 0; i < way.data.size(); ++i) {
-        up.query.data[i] += h * way.data[i];
-        down.query.data[i] -= h * way.data[i];
-      }
-      for (int64_t i = 0; i < all; ++i) {
-        const int64_t b = i / n.queries / n.heads, head = i / n.queries % n.heads, q = i % n.queries;
-        ours += static_cast<double>(found["place"][i]) *
-                (Case<Real>::position_of(up, b, head, q, c.true_keys(b)) -
-                 Case<Real>::position_of(down, b, head, q, c.true_keys(b))) /
-                (2 * h);
-      }
-    }
+      ours += static_cast<double>(found[name][static_cast<int64_t>(i)]) * way.data[i] *
+              (name == "align.to_alpha" ? c.alpha_derivative(i) : 1);
+    if (name == "query" && g.position != nullptr)  // the position depends on the query too
+      ours += c.along_positions(way.data, [&](int64_t i) { return static_cast<double>(found["place"][i]); });
     const double eps = std::numeric_limits<Real>::epsilon();
     const double tolerance = size * (20 * score_error(c, v) + 50 * eps) + (g.position != nullptr ? 1e-8 * size : 0);
     EXPECT_NEAR(ours, expected, tolerance) << "gradient with respect to " << name;
@@ -634,26 +506,85 @@ TEST(Fused, AddsBeforeItSaturates) {
   });
 }
 
-TEST(Fused, UniformReadsNoScores) {
+TEST(Fused, UniformReadsNoScoresButBiasesOfMinusInfinity) {
   on_every_set([](auto real) {
     using Real = decltype(real);
     for (const int64_t queries : {1, 50}) {
       const Variant v{.mask = "causal", .biased = true};
       Case<Real> c("additive + uniform", {1, 2, 1, queries, 70, 12, 10}, v);
-      const auto answer = reference::attend(c.definition);
       constexpr Real kNan = std::numeric_limits<Real>::quiet_NaN(), kInfinity = std::numeric_limits<Real>::infinity();
+      const auto set = [](std::vector<Real>& x, std::vector<double>& defined, size_t every, Real to) {
+        for (size_t i = 0; i < defined.size(); i += every) x[i + 1] = to, defined[i] = static_cast<double>(to);
+      };
+      set(c.full, c.definition.bias.data, 3, -kInfinity);
+      set(c.full, c.definition.bias.data, 5, kNan);  // any other number does not matter
+      set(c.per_key, c.definition.per_key.data, 7, -kInfinity);
+      const auto answer = reference::attend(c.definition);
       for (auto* x : {&c.query, &c.keys, &c.to_scores}) std::fill(x->begin(), x->end(), kNan);
-      std::fill(c.full.begin(), c.full.end(), -kInfinity);
       forward(c.p);
       expect_close("context", c.context.data(), answer.context.data, allowed(c, v));
-      std::vector<Real> of_query(c.query.size() - 1, kNan), of_keys(c.keys.size() - 1, kNan);
+      std::vector<Real> of_query(c.query.size() - 1, kNan), of_keys(c.keys.size() - 1, kNan),
+          of_full(c.full.size() - 1, 0);
       Gradients<Real> g;
       g.context = c.context.data();
       g.query = of_query.data();
       g.keys = of_keys.data();
+      g.full = {of_full.data(), c.p.bias.full.batch, c.p.bias.full.head, c.p.bias.full.query, 1};
       backward(c.p, g);
-      for (const auto* grads : {&of_query, &of_keys})
+      for (const auto* grads : {&of_query, &of_keys, &of_full})
         EXPECT_TRUE(std::all_of(grads->begin(), grads->end(), [](Real x) { return x == 0; }));
+    }
+  });
+}
+
+/// alpha = 2 per head is sparsemax, and one alpha may be shared by all heads.
+TEST(Fused, TakesAlphaPerHead) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    const Shape n{1, 2, 1, 9, 70, 12, 10};
+    Case<Real> c("dot + entmax(1.5)", n, {}), sparse("dot + sparsemax", n, {}), shared("dot + entmax(1.5)", n, {});
+    const Real alphas[] = {2, Real(1.5)};
+    c.p.alphas = alphas, c.p.alphas_head = 1;
+    shared.p.alphas = alphas + 1, shared.p.alpha = 2;
+    for (auto* x : {&c, &sparse, &shared}) forward(x->p);
+    for (int64_t i = 0; i < c.context.size(); ++i)
+      EXPECT_EQ(c.context[i], i < c.context.size() / 2 ? sparse.context[i] : shared.context[i]);
+    const Real outside[] = {2, 3};
+    c.p.alphas = outside;
+    EXPECT_THROW(forward(c.p), Error);
+  });
+}
+
+/// The example of the specification: z = (1, .5, 1.5, -1), da = (1, -1, 2, 5).
+TEST(Fused, HasTheGradientOfAlpha) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    const Real scores[] = {1, Real(0.5), Real(1.5), -1}, values[] = {1, -1, 2, 5}, one = 1;
+    for (const double alpha : {1.5, 2.0, 1.25}) {
+      const auto run = [&](double at, Real* grad_alpha) {
+        Problem<Real> p;
+        Real context = 0, second = 0;
+        RowStats<Real> row;
+        p.queries = 1, p.keys = p.width = 4, p.value_width = 1;
+        p.score = ScoreKind::table, p.align = AlignKind::entmax, p.alpha = static_cast<Real>(at);
+        p.query = {scores, 4, 4, 4}, p.values = {values, 4, 4, 1};
+        p.context = &context, p.second = &second, p.rows = &row;
+        forward(p);
+        Gradients<Real> g;
+        g.context = &one, g.alpha = grad_alpha;
+        backward(p, g);
+        return static_cast<double>(context);
+      };
+      Real found = 0, unused = 0;
+      run(alpha, &found);
+      if (alpha == 1.5) {
+        EXPECT_NEAR(static_cast<double>(found), 0.83735528, 2e-6);
+      }
+      if (sizeof(Real) == 4) continue;
+      constexpr double h = 1e-5;  // at alpha = 2 from below only
+      const double above = alpha == 2 ? alpha : alpha + h;
+      const double expected = (run(above, &unused) - run(alpha - h, &unused)) / (above - alpha + h);
+      EXPECT_NEAR(static_cast<double>(found), expected, alpha == 2 ? 1e-4 : 1e-8);
     }
   });
 }

@@ -49,7 +49,8 @@ template <typename Real>
 struct RowStats {
   Real max = 0, sum = 0;  // sum 0: the query attends nothing
   Real threshold = 0;     // sparsemax, entmax: tau, relative to (alpha - 1) max; top_k: the smallest score kept
-  Real kept_share = 1;    // threshold, top_k with renorm: the share of the sum that is kept
+  Real kept_share = 1;    // threshold, top_k with renorm: the share of the sum that is kept; sparsemax, entmax: the
+                          // sum of a^(2 - alpha), if `second` is computed
   int32_t key = -1;       // hard, straight_through: the chosen key; threshold with keep_best: the best key; top_k: the
                           // last kept key whose score equals the threshold
 };
@@ -102,6 +103,8 @@ struct Problem {
   const Real* position = nullptr;  // gauss: p, [batch][heads][queries]
   Real sigma = 1;
   Real theta = 0, alpha = 2;               // threshold: smallest weight kept; entmax: alpha in (1, 2]
+  const Real* alphas = nullptr;            // entmax: one alpha per head, in place of `alpha`
+  int64_t alphas_head = 0;                 // stride from one head's alpha to the next; 0: all heads share one
   int64_t k = 0;                           // top_k: at least 1
   bool renorm = false, keep_best = false;  // threshold, top_k: kept weights sum to 1; threshold: always keep the best
   int64_t candidates = 4096;  // sparsemax, entmax: buffered keys per query; beyond it, more passes are made
@@ -139,16 +142,32 @@ struct RequestedOutputs {
   Real* link_log_weights = nullptr;  // [link_count]
 };
 
-/// Gradients of a scalar loss L. The first three are inputs (null: no gradient); the others are outputs (null: not
-/// requested). All are contiguous, with the sizes of the problem; those of keys and values are per key head.
+/// Gradients of a scalar loss L: with respect to what forward() and report() return as inputs (null: no gradient), with
+/// respect to the inputs of the call as outputs (null: not requested). All are contiguous, with the sizes of the
+/// problem; those of keys and values are per key head.
 template <typename Real>
 struct Gradients {
   const Real* context = nullptr;
   const Real *lse = nullptr, *log_probability = nullptr;
+  // As in RequestedOutputs; a query, a head or a link may be there twice. Where the weight is 0 (masked, not kept),
+  // that of a log-weight is not read. hard: needs Problem::with_lse; its weights are constant.
+  const Real* weights = nullptr;
+  const int64_t *some_queries = nullptr, *some_heads = nullptr;
+  int64_t query_count = 0, head_count = 0;
+  const Real* entropy = nullptr;
+  const Real* reported_entropy = nullptr;  // the value of report(); null: with `entropy`, one more pass computes it
+  const Real* column_mass = nullptr;
+  int64_t top = 0;
+  const Real* top_weights = nullptr;
+  const int64_t* top_keys = nullptr;  // those of report()
+  const int64_t* links = nullptr;
+  int64_t link_count = 0;
+  const Real* link_log_weights = nullptr;
 
   Real *query = nullptr, *keys = nullptr, *values = nullptr;
   Real* to_scores = nullptr;  // [heads][width], even if all heads share one w
   Real* position = nullptr;   // [batch][heads][queries]
+  Real* alpha = nullptr;      // [heads], even if all heads share one alpha
   Grid<Real> full, per_key;   // strides as in the problem; added to (the caller clears them), summed over stride 0
   Real* relative = nullptr;   // shape as in the problem
   Real* alibi = nullptr;

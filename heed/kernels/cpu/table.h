@@ -50,8 +50,7 @@ struct Table {
   /// A score that is not computed still says which keys it has.
   static LaterSteps<typename V::Real> later_of(const Problem<typename V::Real>& p) {
     const auto later = line(kScores, p.score).later(p);
-    return align_of(p).traits.reads_scores ? later
-                                           : LaterSteps<typename V::Real>{Activation::identity, 1, later.keys, false};
+    return align_of(p).traits.reads_scores ? later : LaterSteps<typename V::Real>{Activation::identity, 1, later.keys};
   }
   static const Align& align_of(const Problem<typename V::Real>& p) { return line(kAligns, p.align); }
 

@@ -56,7 +56,7 @@ template <typename Real>
 struct Case {
   reference::Problem<double> definition;
   Problem<Real> p;
-  std::vector<Real> query, keys, values, to_scores, full, per_key, relative, alibi, position;
+  std::vector<Real> query, keys, values, to_scores, full, per_key, relative, alibi, position, alphas;
   std::vector<uint8_t> keep;
   std::vector<int64_t> key_count, center;
   Fenced<Real> context, second;
@@ -100,6 +100,8 @@ struct Case {
       definition.parameters["align.from_query"] = filled({4, width}, 5, 1);
       definition.parameters["align.to_position"] = filled({1, 4}, 6, 1);
     }
+    if (parts.align.name == "entmax" && parts.align.options.unread().flag("learned"))
+      definition.parameters["align.to_alpha"] = filled({n.heads, 1}, 11, 1);
     set_mask(n, v, seed);
     if (v.biased) {
       definition.bias = filled({n.batch, 1, n.queries, n.keys}, 7, 0.5);
@@ -131,6 +133,28 @@ struct Case {
       sum += last.data[static_cast<size_t>(r)] * std::tanh(x);
     }
     return keys / (1 + std::exp(-sum));
+  }
+  /// The derivative of a learned alpha = 1.01 + .99 sigmoid(to_alpha) with respect to to_alpha.
+  double alpha_derivative(size_t head) const {
+    const double part = (static_cast<double>(alphas[head]) - 1.01) / 0.99;
+    return 0.99 * part * (1 - part);
+  }
+  /// sum_i grad(i) times the derivative of position i along a direction of the query.
+  template <class Grad>
+  double along_positions(const std::vector<double>& way, Grad grad) const {
+    auto up = definition, down = definition;
+    constexpr double h = 1e-6;
+    for (size_t i = 0; i < way.size(); ++i) {
+      up.query.data[i] += h * way[i];
+      down.query.data[i] -= h * way[i];
+    }
+    double sum = 0;
+    for (int64_t i = 0; i < p.batch * p.heads * p.queries; ++i) {
+      const int64_t b = i / p.queries / p.heads, head = i / p.queries % p.heads, q = i % p.queries;
+      sum +=
+          grad(i) * (position_of(up, b, head, q, true_keys(b)) - position_of(down, b, head, q, true_keys(b))) / (2 * h);
+    }
+    return sum;
   }
   double true_keys(int64_t b) const { return static_cast<double>(lengths_[static_cast<size_t>(b)]); }
 
@@ -291,6 +315,11 @@ struct Case {
       p.renorm = options.flag("renorm");
     } else if (name == "entmax") {
       p.alpha = static_cast<Real>(options.number("alpha", 1.5));
+      if (definition.parameters.contains("align.to_alpha")) {
+        for (const double x : definition.parameters["align.to_alpha"].data)
+          alphas.push_back(static_cast<Real>(1.01 + 0.99 / (1 + std::exp(-x))));
+        p.alphas = alphas.data(), p.alphas_head = 1;
+      }
     } else if (name == "hard") {
       p.perturb = v.sample;
     } else if (name == "straight_through" || name == "gumbel_softmax") {

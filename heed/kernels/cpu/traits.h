@@ -13,12 +13,14 @@ struct ScoreTraits {
 };
 
 struct AlignTraits {
-  // If not, weights depend on the mask alone: query, keys and w are not read, and get gradients of 0.
+  // If not, weights depend on the mask and on biases of -inf alone: query, keys and w are not read; they and the biases
+  // get gradients of 0.
   bool reads_scores = true;
   bool has_lse = true;               // weights have a normalizer; if not, lse is -inf and its gradient is ignored
   bool has_log_probability = false;  // chooses one key: its log-probability can be requested, and given a gradient
   bool needs_second = false;         // backward() reads Problem::second
-  // The context gives the scores no gradient: without one with respect to the log-probability, theirs are 0.
+  // Weights and context give the scores no gradient: without one with respect to the log-probability, the entropy or
+  // log-weights at links, theirs are 0.
   bool scores_need_log_probability = false;
   bool reads_alpha = false, reads_k = false;  // Problem::alpha, Problem::k
 };

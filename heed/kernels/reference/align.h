@@ -18,7 +18,7 @@ namespace heed::kernels::reference {
 template <typename Real>
 struct ScoreRow {
   std::vector<int64_t> keys;          // [n], ascending
-  std::vector<Real> scores;           // [n], none is -inf
+  std::vector<Real> scores;           // [n], none is -inf unless they are not read
   std::vector<double> draws;          // [n] random numbers in (0, 1); empty: do not sample
   std::span<const Real> query;        // [Dq]
   int64_t position = 0;               // of the query
@@ -52,6 +52,7 @@ class Alignment {
     bool policy = false;                                         // selects keys first, by choose()
     bool positional = false;                                     // positions decide about weights, too
     bool compares = true;                                        // a NaN or infinite score makes every weight NaN
+    bool reads_scores = true;  // if not, weights depend on the mask and on biases of -inf alone
   };
 
   virtual ~Alignment() = default;

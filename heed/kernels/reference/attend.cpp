@@ -231,7 +231,9 @@ void Call<Real>::attend_query(const Head& head, int64_t i, Answer<Real>& answer)
     ScoreRow<Real> row;
     for (int64_t j = 0; j < Lk_; ++j) {
       const auto& e = scores[static_cast<size_t>(j)];
-      if (e.empty() || re(e[static_cast<size_t>(c)]) == -kInfinity) continue;  // a kept score of -inf counts as masked
+      if (e.empty()) continue;
+      const Real decides = align_->gives().reads_scores ? e[static_cast<size_t>(c)] : biases(head.b, head.h, i, j);
+      if (re(decides) == -kInfinity) continue;  // a kept score, or bias, of -inf counts as masked
       row.keys.push_back(j);
       row.scores.push_back(e[static_cast<size_t>(c)]);
       if (!all_draws.empty()) row.draws.push_back(all_draws[static_cast<size_t>(j * W_ + c)]);

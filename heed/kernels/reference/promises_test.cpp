@@ -277,6 +277,16 @@ TEST(EveryMechanism, TreatsAScoreOfMinusInfinityAsMasked) {
   });
 }
 
+// Uniform weights depend on the mask and on biases of -inf alone.
+TEST(Uniform, IgnoresScoresButNotABiasOfMinusInfinity) {
+  auto problem = problem_of("dot + uniform", {1, 1, 1, 1, 4, {1, 1, 1, 1}});
+  problem.query.data = {1};
+  problem.keys.data = {-kInfinity, kNan, kInfinity, 2};
+  EXPECT_EQ(attend(problem).weights.data, (std::vector<double>{0.25, 0.25, 0.25, 0.25}));
+  problem.per_key = {{1, 1, 4}, {0, -kInfinity, 0, kNan}};
+  EXPECT_EQ(attend(problem).weights.data, (std::vector<double>{1.0 / 3, 0, 1.0 / 3, 1.0 / 3}));
+}
+
 // D6: of equal scores the first wins.
 TEST(Ties, GoToTheLowestIndex) {
   for (const std::string alignment :

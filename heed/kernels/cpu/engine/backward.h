@@ -5,24 +5,26 @@
 // A task is a chunk of keys of one key head. It owns the gradients of its keys and values, and has partial sums for
 // those of the queries, which are added in order. Partial sums take memory: at most 8 chunks, and at most 32 MiB. The
 // gradients of a bias are computed in a separate pass, in which one task owns all pairs that share an entry of the
-// bias, so the bits do not depend on the number of threads there either.
+// bias, so the bits do not depend on the number of threads there either. Gradients of requested outputs: those of
+// output_gradients.h.
 
 #pragma once
 
-#include "heed/kernels/cpu/engine/engine.h"
+#include "heed/kernels/cpu/engine/output_gradients.h"
 
 namespace heed::kernels::cpu {
 
 template <class V>
-class Backward : private Engine<V> {
+class Backward : private OutputGradients<V> {
  public:
   using Real = typename V::Real;
   using Reg = typename V::Reg;
-  using Base = Engine<V>;
+  using Base = OutputGradients<V>;
 
   /// g: gradients of query and keys have padded widths, those of to_scores are per head.
-  Backward(const Problem<Real>& p, const Gradients<Real>& g, const ParallelFor& parallel_for)
-      : Base(p, parallel_for), g_(g), width_(Panels<V>::padded(p.width)) {}
+  Backward(const Problem<Real>& p, const Gradients<Real>& g, const IndexedGradients<Real>& of_outputs,
+           const ParallelFor& parallel_for)
+      : Base(p, of_outputs, parallel_for), g_(g), with_outputs_(Base::given()), width_(Panels<V>::padded(p.width)) {}
 
   void run() {
     find_delta();
@@ -30,14 +32,16 @@ class Backward : private Engine<V> {
     const int64_t numbers = p_.batch * p_.heads * p_.queries * width_;
     const int64_t chunks = chunk_count(heads, blocks, numbers), chunk_keys = (blocks + chunks - 1) / chunks * kKeys;
     const int64_t rows = p_.batch * p_.heads * p_.queries;
-    Buffer query_buffer, weights_buffer, position_buffer;
+    Buffer query_buffer, weights_buffer, position_buffer, alpha_buffer;
     Real* query = chunks > 1 ? Base::buffer(query_buffer, chunks * numbers) : g_.query;
     Real* weights = Base::buffer(weights_buffer, p_.batch * p_.heads * chunks * width_);
     Real* position = g_.position == nullptr ? nullptr : Base::buffer(position_buffer, chunks * rows);
+    double* alpha = g_.alpha == nullptr ? nullptr : doubles(alpha_buffer, chunks * p_.batch * p_.heads);
     Base::each(heads * chunks, [&](int64_t task) {
       const int64_t b = task / chunks / p_.key_heads, h = task / chunks % p_.key_heads, chunk = task % chunks;
       Sums to{query + chunk * numbers, weights + (chunk * p_.batch + b) * p_.heads * width_,
-              position == nullptr ? nullptr : position + chunk * rows};
+              position == nullptr ? nullptr : position + chunk * rows,
+              alpha == nullptr ? nullptr : alpha + (chunk * p_.batch + b) * p_.heads};
       run_chunk(b, h, {chunk * chunk_keys, Base::min_of(p_.keys, (chunk + 1) * chunk_keys)}, to);
     });
     Base::each(p_.batch * p_.heads, [&](int64_t head) {
@@ -55,10 +59,15 @@ class Backward : private Engine<V> {
       for (int64_t part = 0; part < chunks * p_.batch; ++part) sum += double(weights[part * p_.heads * width_ + i]);
       g_.to_scores[i] = static_cast<Real>(sum * double(p_.scale));
     }
+    for (int64_t h = 0; h < p_.heads && alpha != nullptr; ++h) {
+      double sum = 0;
+      for (int64_t part = 0; part < chunks * p_.batch; ++part) sum += alpha[part * p_.heads + h];
+      g_.alpha[h] = static_cast<Real>(sum);
+    }
     for (int64_t i = 0; i < rows && position != nullptr; ++i) {
       Real sum = 0;
       for (int64_t c = 0; c < chunks; ++c) sum += position[c * rows + i];
-      g_.position[i] = sum;
+      g_.position[i] = with_outputs_ ? sum + Base::grad_position(i) : sum;
     }
     run_biases();
   }
@@ -68,9 +77,13 @@ class Backward : private Engine<V> {
   static constexpr int kKeys = kTile, kQueries = 96;
   static constexpr int64_t kMaxBytes = int64_t{32} << 20;
 
-  struct Sums {  // partial sums of a chunk
+  struct Sums {  // partial sums of a chunk; position, alpha: null if not requested
     Real *query, *to_scores, *position;
+    double* alpha;  // [heads]
   };
+  static double* doubles(Buffer& buffer, int64_t numbers) {
+    return static_cast<double*>(buffer.reserve(static_cast<size_t>(numbers) * sizeof(double)));
+  }
 
   int64_t chunk_count(int64_t heads, int64_t blocks, int64_t numbers) const {
     int64_t n = 8;
@@ -80,19 +93,21 @@ class Backward : private Engine<V> {
     return Base::max_of(n, 1);
   }
 
-  /// delta_ = dL/dcontext . context per query (or . second).
+  /// delta_ = dL/dcontext . context per query (or . second), and the shares of requested outputs.
   void find_delta() {
     const int64_t rows = p_.batch * p_.heads * p_.queries, width = p_.value_width;
     delta_ = Base::buffer(delta_buffer_, rows);
+    const bool constant = Base::align_.traits.scores_need_log_probability;
     const Real* with = Base::align_.traits.needs_second ? p_.second : p_.context;
     Base::each((rows + 255) / 256, [&](int64_t task) {
       for (int64_t i = task * 256; i < Base::min_of(rows, task * 256 + 256); ++i) {
         Reg sum = V::zero();
-        for (int64_t c = 0; c < width; c += V::kLanes)
+        for (int64_t c = 0; c < width && !constant; c += V::kLanes)
           sum = V::fma(V::load(g_.context + i * width + c), V::load(with + i * width + c), sum);
         delta_[i] = V::sum(sum);
       }
     });
+    if (with_outputs_) Base::prepare(delta_);
   }
 
   struct Tiles {                   // scratch of one task
@@ -119,8 +134,11 @@ class Backward : private Engine<V> {
   }
 
   /// Computes t.weights and t.ds for the worker's block of queries and keys key ... key + keys - 1 (key is a multiple
-  /// of 64). to_score: gradients with respect to the output of the score tile, else with respect to the biased scores.
-  void block_gradients(Worker<V>& work, Tiles& t, int64_t key, int keys, bool to_score, Real* position) {
+  /// of 64). sums: t.ds are gradients with respect to the output of the score tile, and sums of the rows are added to;
+  /// null: they are gradients with respect to the biased scores.
+  void block_gradients(Worker<V>& work, Tiles& t, int64_t key, int keys, const Sums* sums) {
+    Real* position = sums == nullptr ? nullptr : sums->position;
+    double* alpha = sums == nullptr || sums->alpha == nullptr ? nullptr : sums->alpha + work.block.head;
     const int64_t width = p_.value_width, panel = key / kPanel;
     const int count = (keys + kPanel - 1) / kPanel, n = work.columns(panel, count);
     const Steps<V>& steps = work.steps;
@@ -145,16 +163,20 @@ class Backward : private Engine<V> {
       for (int i = 0; i < at.rows; ++i, w += kKeys, ds += kKeys) {
         const int64_t index = Base::row(at) + i;
         if (steps.drops()) steps.drop(at, i, key, n, ds);
+        if (with_outputs_) Base::add_to_weights(work, r + i, index, key, n, w, ds);
         const auto given = [index](const Real* grads) { return grads == nullptr ? Real(0) : grads[index]; };
-        work.state().gradients(r + i, p_.rows[index], {delta_[index], given(g_.lse), given(g_.log_probability)}, key, n,
-                               w, ds);
+        const Real entropy = with_outputs_ ? Base::grad_entropy(index) : Real(0);
+        work.state().gradients(r + i, p_.rows[index],
+                               {delta_[index], given(g_.lse), given(g_.log_probability), entropy}, key, n, w, ds);
+        if (with_outputs_) Base::add_to_scores(index, key, n, ds);
+        if (alpha != nullptr) *alpha += static_cast<double>(work.state().grad_alpha(n, w, ds));
         if (steps.drops()) steps.drop(at, i, key, n, w);
         if (position != nullptr) position[index] += work.state().grad_position();
         if (work.perturbs) {
           const Real grad = steps.perturb_backward(at, i, key, n, t.before + i * kTile, ds);
           if (position != nullptr) position[index] += grad;
         }
-        if (to_score && steps.has_activation()) steps.activation_backward(n, t.raw + i * kTile, ds);
+        if (sums != nullptr && steps.has_activation()) steps.activation_backward(n, t.raw + i * kTile, ds);
       }
     }
   }
@@ -167,6 +189,7 @@ class Backward : private Engine<V> {
     Base::clear(sums.to_scores + key_head * group * width_, group * width_);
     if (sums.position != nullptr)
       for (int64_t i = 0; i < group * p_.queries; ++i) sums.position[p_.row_index(b, key_head * group, 0) + i] = 0;
+    for (int64_t h = 0; h < group && sums.alpha != nullptr; ++h) sums.alpha[key_head * group + h] = 0;
     const bool keyed = Base::score_.traits.reads_keys;
     const bool apart = keyed && p_.to_scores_head != 0 && group > 1;  // the factor of close_keys() differs by head
     Buffer own_buffer;
@@ -192,7 +215,7 @@ class Backward : private Engine<V> {
             work.tile().begin_keys(b, key_head, key, keys);
             t.values = pack_values(b, key_head, key, keys);
           }
-          block_gradients(work, t, key, keys, true, sums.position);
+          block_gradients(work, t, key, keys, &sums);
           value_gradients(at, t.weights, keys, !ready, dv);
           ready = true;
           work.tile().gradients(t.ds, kKeys, sums.query + Base::row(at) * width_, to_keys, fresh,
@@ -291,14 +314,15 @@ class Backward : private Engine<V> {
             work.begin(at, true);
             if (!ready) t.values = pack_values(b, Base::key_head(at), key, keys);
             ready = true;
-            block_gradients(work, t, key, keys, false, nullptr);
+            block_gradients(work, t, key, keys, nullptr);
             for (int r = 0; r < at.rows; ++r) take(at, r, key, keys, t.ds + r * kKeys);
           }
         }
   }
 
   const Gradients<Real>& g_;
-  int64_t width_;  // padded
+  bool with_outputs_;  // gradients of requested outputs
+  int64_t width_;      // padded
   Buffer delta_buffer_;
   Real* delta_ = nullptr;
 };

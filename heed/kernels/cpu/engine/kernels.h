@@ -3,6 +3,7 @@
 #pragma once
 
 #include "heed/base/parallel.h"
+#include "heed/kernels/cpu/engine/indexed_gradients.h"
 #include "heed/kernels/cpu/problem.h"
 
 namespace heed::kernels::cpu {
@@ -13,7 +14,8 @@ struct Kernels {
   const char* name;
   void (*forward)(const Problem<Real>&, const ParallelFor&);
   void (*report)(const Problem<Real>&, const RequestedOutputs<Real>&, const ParallelFor&);
-  void (*backward)(const Problem<Real>&, const Gradients<Real>&, const ParallelFor&);
+  /// Gradients of requested outputs are read from the third argument only.
+  void (*backward)(const Problem<Real>&, const Gradients<Real>&, const IndexedGradients<Real>&, const ParallelFor&);
 };
 
 const Kernels<float>& portable_kernels();

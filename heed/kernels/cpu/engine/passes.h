@@ -15,8 +15,9 @@ struct Passes {
   static void report(const Problem<Real>& p, const RequestedOutputs<Real>& w, const ParallelFor& f) {
     Report<V>(p, w, f).run();
   }
-  static void backward(const Problem<Real>& p, const Gradients<Real>& g, const ParallelFor& f) {
-    Backward<V>(p, g, f).run();
+  static void backward(const Problem<Real>& p, const Gradients<Real>& g, const IndexedGradients<Real>& of_outputs,
+                       const ParallelFor& f) {
+    Backward<V>(p, g, of_outputs, f).run();
   }
   static constexpr Kernels<Real> kKernels{V::kName, forward, report, backward};
 };

@@ -2,16 +2,16 @@
 
 #pragma once
 
-#include "heed/kernels/cpu/engine/engine.h"
+#include "heed/kernels/cpu/engine/sweep.h"
 
 namespace heed::kernels::cpu {
 
 template <class V>
-class Report : private Engine<V> {
+class Report : private Sweep<V> {
  public:
   using Real = typename V::Real;
   using Reg = typename V::Reg;
-  using Base = Engine<V>;
+  using Base = Sweep<V>;
 
   Report(const Problem<Real>& p, const RequestedOutputs<Real>& want, const ParallelFor& parallel_for)
       : Base(p, parallel_for), w_(want) {}
@@ -36,6 +36,7 @@ class Report : private Engine<V> {
     if (w_.log_probability == nullptr) return;
     Base::each(p_.batch * p_.heads, [&](int64_t head) {
       Worker<V> own(Base::shared_);
+      typename Base::Pairs pairs(*this, own);
       for (int64_t query = 0; query < p_.queries; ++query) {
         const int64_t i = head * p_.queries + query;
         const RowStats<Real>& known = p_.rows[i];
@@ -43,44 +44,15 @@ class Report : private Engine<V> {
           w_.log_probability[i] = known.kept_share;
         else
           w_.log_probability[i] =
-              known.key < 0 ? Real(0) : log_weight(own, {head / p_.heads, head % p_.heads, query, 1}, known.key);
+              known.key < 0 ? Real(0) : log_weight(own, pairs, {head / p_.heads, head % p_.heads, query, 1}, known.key);
       }
     });
   }
 
-  /// The log-weight of one pair: scores only the panel that contains its key.
-  Real log_weight(Worker<V>& work, const Block& wanted, int64_t key) const {
-    const Block at = around(wanted, work);
-    const int r = static_cast<int>(wanted.query - at.query);
-    work.begin(at, true);
-    alignas(64) Real s[kLongTile];
-    work.scores(0, key / kPanel, 1, s);
-    const Real score = s[r * kTile + key % kPanel];
+  Real log_weight(Worker<V>& work, typename Base::Pairs& pairs, const Block& wanted, int64_t key) const {
+    const Real score = pairs.score(wanted, key);
     if (score == RowState<V>::kNone) return score;
-    return work.state().log_weight(r, p_.rows[Base::row(wanted)], key, score);
-  }
-  /// `at` widened to whole groups if they decide by which formula scores are computed: bits are then those of forward.
-  Block around(const Block& at, const Worker<V>& work) const {
-    if (!Base::score_.formula_of_group) return at;
-    const int64_t query = at.query / work.group * work.group;
-    const int64_t end = Base::min_of(p_.queries, (at.query + at.rows + work.group - 1) / work.group * work.group);
-    return {at.batch, at.head, query, static_cast<int>(end - query)};
-  }
-
-  /// Calls take(row of the block, key, columns, scores) for rows first ... first + rows - 1, tile by tile.
-  template <class Take>
-  void sweep(Worker<V>& work, int first, int rows, Take take) const {
-    Real* s = static_cast<Real*>(scratch(Slot::tile, static_cast<size_t>(work.group * kTile) * sizeof(Real)));
-    const int64_t begin = work.any.first / kPanel * kPanel;
-    for (int64_t tile = begin; tile < work.any.last; tile += kTile)
-      for (int r = 0; r < work.block.rows; r += work.group) {
-        if (r + work.group <= first || r >= first + rows) continue;
-        const int64_t panel = tile / kPanel, end = Base::min_of(tile + kTile, work.any.last);
-        const int count = static_cast<int>((end - 1) / kPanel + 1 - panel), n = work.columns(panel, count);
-        work.scores(r, panel, count, s);
-        for (int i = r; i < r + work.group && i < first + rows; ++i)
-          if (i >= first) take(i, tile, n, s + (i - r) * kTile);
-      }
+    return work.state().log_weight(pairs.row(), p_.rows[Base::row(wanted)], key, score);
   }
 
   void weights() {
@@ -95,12 +67,12 @@ class Report : private Engine<V> {
       for (int64_t i = task % parts * kBlock; i < last;) {
         int run = 1;  // consecutive queries share a block
         while (i + run < last && query_of(i + run) == query_of(i) + run) ++run;
-        const Block wanted{b, head, query_of(i), run}, at = around(wanted, work);
+        const Block wanted{b, head, query_of(i), run}, at = Base::around(wanted, work);
         const int first = static_cast<int>(wanted.query - at.query);
         Real* to = w_.weights + ((b * heads + which) * rows + i) * p_.keys;
         for (int64_t j = 0; j < run * p_.keys; ++j) to[j] = 0;
         work.begin(at, true);
-        sweep(work, first, run, [&](int r, int64_t key, int columns, Real* s) {
+        Base::sweep(work, first, run, [&](int r, int64_t key, int columns, Real* s) {
           work.state().normalize_row(r, p_.rows[Base::row(at) + r], key, columns, s);
           Real* row = to + (r - first) * p_.keys + key;
           for (int c = 0; c < columns && key + c < p_.keys; ++c) row[c] = s[c];
@@ -125,30 +97,15 @@ class Report : private Engine<V> {
         }
       }
       work.begin(at, true);
-      alignas(64) Real copy[kTile];
-      sweep(work, 0, at.rows, [&](int r, int64_t key, int columns, Real* s) {
+      Base::sweep(work, 0, at.rows, [&](int r, int64_t key, int columns, Real* s) {
         const RowStats<Real>& known = p_.rows[index + r];
-        if (w_.entropy != nullptr) {
-          for (int c = 0; c < columns; c += V::kLanes) V::store(copy + c, V::load(s + c));
-          work.state().distribution(r, known, key, columns, copy);
-          w_.entropy[index + r] += entropy_of(columns, copy);
-        }
+        if (w_.entropy != nullptr) w_.entropy[index + r] += work.state().entropy(r, known, key, columns, s);
         if (top == 0) return;
         work.state().normalize_row(r, known, key, columns, s);
         for (int c = 0; c < columns && key + c < p_.keys; ++c)
           if (s[c] != 0) insert(s[c], key + c, w_.top_weights + (index + r) * top, w_.top_keys + (index + r) * top);
       });
     });
-  }
-  static Real entropy_of(int columns, const Real* a) {
-    Reg sum = V::zero();
-    const Reg one = V::set1(1), min = V::set1(std::numeric_limits<Real>::min());
-    for (int c = 0; c < columns; c += V::kLanes) {
-      const Reg x = V::load(a + c);
-      const Reg log = V::log2(V::select(V::greater(min, x), one, x));  // 0 log 0 = 0
-      sum = V::fma(x, V::select(V::equal(x, x), log, x), sum);
-    }
-    return -V::sum(sum) * Real(kLn2);
   }
   void insert(Real weight, int64_t key, Real* weights, int64_t* keys) const {
     int64_t i = w_.top;
@@ -193,9 +150,10 @@ class Report : private Engine<V> {
     constexpr int64_t kAtOnce = 64;
     Base::each((w_.link_count + kAtOnce - 1) / kAtOnce, [&](int64_t task) {
       Worker<V> work(Base::shared_);
+      typename Base::Pairs pairs(*this, work);
       for (int64_t i = task * kAtOnce; i < Base::min_of(w_.link_count, (task + 1) * kAtOnce); ++i) {
         const int64_t* link = w_.links + 4 * i;
-        w_.link_log_weights[i] = log_weight(work, {link[0], link[1], link[2], 1}, link[3]);
+        w_.link_log_weights[i] = log_weight(work, pairs, {link[0], link[1], link[2], 1}, link[3]);
       }
     });
   }

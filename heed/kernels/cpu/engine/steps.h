@@ -36,11 +36,7 @@ class Steps {
   static constexpr Real kNone = -std::numeric_limits<Real>::infinity();
 
   Steps(const Problem<Real>& p, const LaterSteps<Real>& later)
-      : p_(p),
-        activation_(later.activation),
-        scale_(later.scale),
-        keys_(later.keys),
-        biased_(later.biases && p.bias.any()) {}
+      : p_(p), activation_(later.activation), scale_(later.scale), keys_(later.keys), biased_(p.bias.any()) {}
 
   // ---- ranges of keys ----
 

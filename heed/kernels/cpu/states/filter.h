@@ -49,6 +49,13 @@ class FilterState : public SoftmaxState<V> {
   Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const override {
     return State::log_weight(row, known, key, score);
   }
+  typename State::EntropyGradient entropy_gradient() const override { return State::EntropyGradient::general; }
+  typename State::PairShares pair_gradients(int row, const RowStats<Real>& known, int64_t key, Real score,
+                                            bool of_log) const override {
+    const Real weight = State::weight_of(row, known, key, score);
+    if (weight == 0) return {};
+    return of_log ? typename State::PairShares{1, 1, 0} : typename State::PairShares{weight, weight, 0};
+  }
 
  protected:
   /// Scores -> weights of at most kTile keys, in place; 0 for those that are not kept.

@@ -73,18 +73,32 @@ class HardState final : public SoftmaxState<V> {
     State::p_.with_lse ? this->normalize(known, columns, s) : normalize_row(row, known, key, columns, s);
   }
 
-  /// ds = g (1[j = m] - P), g the gradient with respect to the log-probability and m the chosen key; the context has no
-  /// gradient with respect to the scores.
+  /// ds = g (1[j = m] - P) + P (dP - delta), g the gradient with respect to the log-probability and m the chosen key;
+  /// dP is that of the entropy alone, since the context has no gradient with respect to the scores.
   void gradients(int row, const RowStats<Real>& known, const typename State::RowGradients& given, int64_t key,
                  int columns, Real* s, Real* dp) const override {
-    const Real log_probability = given.log_probability;
-    for (int c = 0; c < columns; ++c) dp[c] = s[c];
-    if (log_probability != 0)
-      this->normalize(known, columns, dp);
-    else
-      for (int c = 0; c < columns; ++c) dp[c] = 0;
+    const bool soft = given.log_probability != 0 || given.delta != 0 || given.entropy != 0;
+    alignas(64) Real p[kTile];
+    for (int c = 0; c < columns; c += V::kLanes) V::store(p + c, soft ? V::load(s + c) : V::zero());
+    if (soft) this->normalize(known, columns, p);
     normalize_row(row, known, key, columns, s);
-    for (int c = 0; c < columns; ++c) dp[c] = log_probability * (s[c] - dp[c]);
+    const Reg log_probability = V::set1(given.log_probability), delta = V::set1(given.delta);
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg weight = V::load(p + c), grad = given.entropy != 0 ? V::load(dp + c) : V::zero();
+      const Reg of_choice = V::mul(log_probability, V::sub(V::load(s + c), weight));
+      V::store(dp + c, V::add(of_choice, this->times(weight, V::sub(grad, delta))));
+    }
+  }
+  typename State::EntropyGradient entropy_gradient() const override {
+    return State::p_.with_lse ? State::EntropyGradient::closed : State::EntropyGradient::none;
+  }
+  void add_entropy(int row, const RowStats<Real>& known, Real grad, int64_t key, int columns, const Real* s,
+                   Real* dp) const override {
+    for (int c = 0; c < columns; c += V::kLanes) V::store(dp + c, V::zero());
+    SoftmaxState<V>::add_entropy(row, known, grad, key, columns, s, dp);
+  }
+  void delta_weights(int, const RowStats<Real>& known, int64_t, int columns, Real* s) const override {
+    this->normalize(known, columns, s);
   }
 
  private:

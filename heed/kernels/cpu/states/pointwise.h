@@ -17,6 +17,7 @@ struct SigmoidWeight {
   static Reg grad_score(Reg a, Reg grad) { return V::mul(V::fnma(a, a, a), grad); }
   /// -log(1 + exp(-e)), also where the weight itself underflows.
   static Real log(Real e) { return e < 0 ? e - std::log1p(std::exp(e)) : -std::log1p(std::exp(-e)); }
+  static Real grad_log(Real e) { return 1 / (1 + std::exp(e)); }  // 1 - a
 };
 
 template <class V>
@@ -26,6 +27,7 @@ struct IdentityWeight {
   static Reg of(Reg e) { return V::select(V::equal(e, V::set1(RowState<V>::kNone)), V::zero(), e); }
   static Reg grad_score(Reg, Reg grad) { return grad; }
   static Real log(Real e) { return std::log(e); }
+  static Real grad_log(Real e) { return e > 0 ? 1 / e : Real(0); }
 };
 
 template <class V, class Weight>
@@ -58,6 +60,14 @@ class PointwiseState final : public RowState<V> {
       V::store(dp + c, V::select(V::equal(e, none), V::zero(), Weight::grad_score(a, V::load(dp + c))));
       V::store(s + c, a);
     }
+  }
+
+  typename State::PairShares pair_gradients(int, const RowStats<Real>&, int64_t, Real score,
+                                            bool of_log) const override {
+    if (of_log) return {Weight::grad_log(score), 0, 0};
+    alignas(64) Real one[kPad];
+    V::store(one, Weight::grad_score(Weight::of(V::set1(score)), V::set1(1)));
+    return {one[0], 0, 0};
   }
 
  private:

@@ -70,12 +70,23 @@ class RowState {
   virtual void distribution(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const {
     normalize_row(row, known, key, columns, s);
   }
+  /// -sum a log a over some keys of that distribution.
+  virtual Real entropy(int row, const RowStats<Real>& known, int64_t key, int columns, const Real* s) const {
+    alignas(64) Real a[kTile];
+    for (int c = 0; c < columns; c += V::kLanes) V::store(a + c, V::load(s + c));
+    distribution(row, known, key, columns, a);
+    Reg sum = V::zero();
+    const Reg one = V::set1(1), min = V::set1(std::numeric_limits<Real>::min());
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg x = V::load(a + c);
+      const Reg log = V::log2(V::select(V::greater(min, x), one, x));  // 0 log 0 = 0
+      sum = V::fma(x, V::select(V::equal(x, x), log, x), sum);
+    }
+    return -V::sum(sum) * Real(kLn2);
+  }
   /// The log of one weight.
   virtual Real log_weight(int row, const RowStats<Real>& known, int64_t key, Real score) const {
-    alignas(64) Real s[kPad];
-    for (Real& x : s) x = score;
-    normalize_row(row, known, key, kPad, s);
-    return std::log(s[0]);
+    return std::log(weight_of(row, known, key, score));
   }
   /// Only if kTraits.has_lse.
   Real lse(const RowStats<Real>& known) const {
@@ -84,17 +95,57 @@ class RowState {
 
   /// In place: s goes from scores to weights, dp from gradients of the weights to gradients of the scores.
   struct RowGradients {  // of one row
-    // dL/dcontext . context, or . second if kTraits.needs_second; dL/dlse; dL/dlog_probability
-    Real delta, lse, log_probability;
+    // sum_j u_j dP_j, u the weights of delta_weights(), which for the context is dL/dcontext . context, or . second if
+    // kTraits.needs_second; dL/dlse; dL/dlog_probability; dL/dentropy, if it is in dp
+    Real delta, lse, log_probability, entropy;
   };
   virtual void gradients(int row, const RowStats<Real>& known, const RowGradients& given, int64_t key, int columns,
                          Real* s, Real* dp) const = 0;
   /// Gradient with respect to the position of local_p, from the last call of gradients().
   virtual Real grad_position() const { return 0; }
+  /// Gradient with respect to alpha, from the weights of some keys of a row and the gradients of their scores.
+  virtual Real grad_alpha(int /*columns*/, const Real* /*weights*/, const Real* /*ds*/) const { return 0; }
+
+  // ---- gradients of requested outputs
+
+  /// How the entropy H depends on the scores. closed: it is that of a softmax, and add_entropy() adds G with
+  /// sum_j u_j G_j = dL/dH H.
+  enum class EntropyGradient { none, closed, general };
+  virtual EntropyGradient entropy_gradient() const { return EntropyGradient::general; }
+  /// Adds the gradients G of the entropy with respect to the weights, times grad, to dp: -(log a + 1) where a > 0.
+  virtual void add_entropy(int row, const RowStats<Real>& known, Real grad, int64_t key, int columns, const Real* s,
+                           Real* dp) const {
+    alignas(64) Real a[kTile];
+    for (int c = 0; c < columns; c += V::kLanes) V::store(a + c, V::load(s + c));
+    distribution(row, known, key, columns, a);
+    const Reg one = V::set1(1), min = V::set1(std::numeric_limits<Real>::min()), by = V::set1(grad);
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const auto some = V::at_least(V::load(a + c), min);
+      const Reg log = V::mul(V::log2(V::select(some, V::load(a + c), one)), V::set1(Real(kLn2))), g = V::load(dp + c);
+      V::store(dp + c, V::select(some, V::fnma(by, V::add(log, one), g), g));
+    }
+  }
+  /// Scores -> the weights u of delta, in place.
+  virtual void delta_weights(int row, const RowStats<Real>& known, int64_t key, int columns, Real* s) const {
+    normalize_row(row, known, key, columns, s);
+  }
+  /// What a gradient of 1 with respect to one weight, or its logarithm, adds: to the gradient of its score, to delta,
+  /// to the gradient of the position. 0 where the weight is 0, unless its logarithm is finite.
+  struct PairShares {
+    Real score = 0, delta = 0, position = 0;
+  };
+  virtual PairShares pair_gradients(int row, const RowStats<Real>& known, int64_t key, Real score,
+                                    bool of_log) const = 0;
 
   RowStats<Real>* rows() { return rows_; }
 
  protected:
+  Real weight_of(int row, const RowStats<Real>& known, int64_t key, Real score) const {
+    alignas(64) Real s[kPad];
+    for (Real& x : s) x = score;
+    normalize_row(row, known, key, kPad, s);
+    return s[0];
+  }
   static void scale_row(Real* x, int64_t n, Real by) {
     const Reg factor = V::set1(by);
     for (int64_t i = 0; i < n; i += V::kLanes) V::store(x + i, V::mul(V::load(x + i), factor));

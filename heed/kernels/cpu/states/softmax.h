@@ -85,6 +85,20 @@ class SoftmaxState : public RowState<V> {
     return log;
   }
 
+  /// The logarithm is the argument of the exponential: none is computed.
+  Real entropy(int row, const RowStats<Real>& known, int64_t key, int columns, const Real* s) const override {
+    if (entropy_gradient() != State::EntropyGradient::closed) return State::entropy(row, known, key, columns, s);
+    if (known.sum == 0) return 0;
+    const Reg none = V::set1(State::kNone), share = V::set1(1 / known.sum);
+    const Reg top = minus_top(known), log_sum = V::set1(std::log2(known.sum));
+    Reg sum = V::zero();
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg e = V::load(s + c), p = V::mul(State::exp_below(e, top), share);
+      sum = V::add(sum, V::select(V::equal(e, none), V::zero(), V::mul(p, log2_weight(e, top, log_sum))));
+    }
+    return -V::sum(sum) * Real(kLn2);
+  }
+
   /// ds = P (g dP - delta + dlse);  the gradient with respect to the position is sum_j P g dP (j - p) / sigma^2
   void gradients(int row, const RowStats<Real>& known, const typename State::RowGradients& given, int64_t key,
                  int columns, Real* s, Real* dp) const override {
@@ -121,6 +135,29 @@ class SoftmaxState : public RowState<V> {
     return grad_position_;
   }
 
+  typename State::EntropyGradient entropy_gradient() const override {
+    return State::p_.gauss == Gauss::weights ? State::EntropyGradient::general : State::EntropyGradient::closed;
+  }
+  /// dH/ds_k = -P_k (log P_k + H): G = -log P, where log P = e - lse is finite even if P is 0.
+  void add_entropy(int row, const RowStats<Real>& known, Real grad, int64_t key, int columns, const Real* s,
+                   Real* dp) const override {
+    if (entropy_gradient() != State::EntropyGradient::closed)
+      return State::add_entropy(row, known, grad, key, columns, s, dp);
+    const Reg none = V::set1(State::kNone), by = V::set1(grad * Real(kLn2));
+    const Reg top = minus_top(known), sum = V::set1(std::log2(known.sum));
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg e = V::load(s + c), g = V::load(dp + c);
+      V::store(dp + c, V::select(V::equal(e, none), g, V::fnma(by, log2_weight(e, top, sum), g)));
+    }
+  }
+  typename State::PairShares pair_gradients(int row, const RowStats<Real>& known, int64_t key, Real score,
+                                            bool of_log) const override {
+    const Real share = of_log ? Real(1) : State::weight_of(row, known, key, score);
+    if (State::p_.gauss != Gauss::weights) return {share, share, 0};
+    const Real off = Real(key) - State::p_.position[index(row)];
+    return {share, share, share * off / (State::p_.sigma * State::p_.sigma)};
+  }
+
  protected:
   /// Updates the running maximum with that of a tile; returns the factor by which earlier sums must be multiplied.
   Real grow(RowStats<Real>& known, Real tile) {
@@ -141,6 +178,10 @@ class SoftmaxState : public RowState<V> {
   }
   static Reg minus_top(const RowStats<Real>& known) {
     return V::set1(known.max == State::kNone ? Real(0) : -known.max);
+  }
+  /// log2 P, also where P underflows.
+  static HEED_INLINE Reg log2_weight(Reg e, Reg minus_top, Reg log2_sum) {
+    return V::sub(V::fma(e, V::set1(Real(kLog2E)), minus_top), log2_sum);
   }
   void normalize(const RowStats<Real>& known, int columns, Real* s) const {
     if (known.sum == 0) {
@@ -222,6 +263,18 @@ class StraightThroughState final : public SoftmaxState<V> {
                  int columns, Real* s, Real* dp) const override {
     SoftmaxState<V>::gradients(row, known, given, key, columns, s, dp);
     one_hot(known, key, columns, s);
+  }
+  typename State::EntropyGradient entropy_gradient() const override { return State::EntropyGradient::none; }
+  void delta_weights(int, const RowStats<Real>& known, int64_t, int columns, Real* s) const override {
+    this->normalize(known, columns, s);
+  }
+  typename State::PairShares pair_gradients(int, const RowStats<Real>& known, int64_t key, Real score,
+                                            bool of_log) const override {
+    if (of_log && known.key != key) return {};
+    alignas(64) Real s[kPad];
+    for (Real& x : s) x = score;
+    this->normalize(known, kPad, s);
+    return {s[0], s[0], 0};
   }
 
  private:

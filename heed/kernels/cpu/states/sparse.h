@@ -5,6 +5,11 @@
 // method from below, where the sum is convex, so that no step overshoots. A row with more candidates than the buffer
 // holds improves tau in further passes. The values of few remaining candidates are gathered; many are read in one more
 // pass, which turns scores into weights.
+//
+// Gradients, with s = a^(2 - alpha) and g those of the weights:   ds = s (g - delta),   delta = sum s g / sum s
+//   dalpha = sum (g - delta) a (1 / (alpha - 1)^2 - log a / (alpha - 1))
+// The derivatives of the weights with respect to alpha sum to 0, so delta may be subtracted from g. The terms that tau
+// adds to them are proportional to s (Correia et al., 2019) and cancel, since sum s (g - delta) = 0.
 
 #pragma once
 
@@ -24,13 +29,7 @@ class SparseState : public RowState<V> {
 
   static constexpr AlignTraits kTraits{.has_lse = false, .needs_second = true};
 
-  SparseState(const Problem<Real>& p, const Steps<V>& steps, Real alpha)
-      : State(p, steps),
-        by_(alpha - 1),
-        power_(1 / by_),
-        kind_(by_ == 1           ? Kind::linear
-              : by_ == Real(0.5) ? Kind::square
-                                 : Kind::any) {}
+  SparseState(const Problem<Real>& p, const Steps<V>& steps, Real alpha) : State(p, steps) { set_alpha(alpha); }
 
   void begin(const Block& at, Real bound, bool known) override {
     State::begin(at, bound, known);
@@ -132,7 +131,10 @@ class SparseState : public RowState<V> {
     if (known.max == State::kNone) return;
     known.sum = 1;
     if (stage_ == Stage::normalize_row) {
-      if (second != nullptr && own.second > 0) State::scale_row(second, width, static_cast<Real>(1 / own.second));
+      if (second != nullptr && own.second > 0) {
+        State::scale_row(second, width, static_cast<Real>(1 / own.second));
+        known.kept_share = static_cast<Real>(own.second);
+      }
       return;
     }
     Real share = 0;
@@ -146,7 +148,9 @@ class SparseState : public RowState<V> {
       State::add_row(second, width, value, gradient_of(x) * State::steps_.keeps_one(State::at_, r, key));
       share += gradient_of(x);
     }
-    if (second != nullptr && share > 0) State::scale_row(second, width, 1 / share);
+    if (second == nullptr || !(share > 0)) return;
+    State::scale_row(second, width, 1 / share);
+    known.kept_share = share;
   }
 
   void normalize_row(int, const RowStats<Real>& known, int64_t, int columns, Real* s) const override {
@@ -166,7 +170,6 @@ class SparseState : public RowState<V> {
     }
   }
 
-  /// ds = s (dP - delta),  s = a^(2 - alpha)
   void gradients(int, const RowStats<Real>& known, const typename State::RowGradients& given, int64_t, int columns,
                  Real* s, Real* dp) const override {
     weights(known, columns, s);
@@ -175,6 +178,42 @@ class SparseState : public RowState<V> {
       const Reg ds = V::mul(share, V::sub(V::load(dp + c), V::set1(given.delta)));
       V::store(dp + c, V::select(V::equal(share, V::zero()), V::zero(), ds));
     }
+  }
+
+  /// s / sum s
+  void delta_weights(int, const RowStats<Real>& known, int64_t, int columns, Real* s) const override {
+    weights(known, columns, s);
+    const Reg share = V::set1(1 / known.kept_share);
+    for (int c = 0; c < columns; c += V::kLanes) V::store(s + c, V::mul(gradient_of_weight(V::load(s + c)), share));
+  }
+  typename State::PairShares pair_gradients(int row, const RowStats<Real>& known, int64_t key, Real score,
+                                            bool of_log) const override {
+    const Real weight = State::weight_of(row, known, key, score);
+    if (weight == 0) return {};
+    alignas(64) Real s[kPad];
+    V::store(s, gradient_of_weight(V::set1(weight)));
+    const Real by = of_log ? s[0] / weight : s[0];
+    return {by, by / known.kept_share, 0};
+  }
+
+  /// (g - delta) a = ds a^(alpha - 1)
+  Real grad_alpha(int columns, const Real* weights, const Real* ds) const override {
+    const Reg min = V::set1(std::numeric_limits<Real>::min());
+    const Reg first = V::set1(power_ * power_), second = V::set1(power_ * Real(kLn2));
+    Reg sum = V::zero();
+    for (int c = 0; c < columns; c += V::kLanes) {
+      const Reg a = V::load(weights + c), factor = V::fnma(second, V::log2(V::max(a, min)), first);
+      const Reg part = V::mul(V::mul(V::load(ds + c), excess_of_weight(a)), factor);
+      sum = V::add(sum, V::select(V::equal(a, V::zero()), V::zero(), part));
+    }
+    return V::sum(sum);
+  }
+
+ protected:
+  void set_alpha(Real alpha) {
+    by_ = alpha - 1;
+    power_ = 1 / by_;
+    kind_ = by_ == 1 ? Kind::linear : by_ == Real(0.5) ? Kind::square : Kind::any;
   }
 
  private:
@@ -206,6 +245,13 @@ class SparseState : public RowState<V> {
       return V::select(V::greater(a, V::zero()), V::set1(1), V::select(V::equal(a, a), V::zero(), a));
     if (kind_ == Kind::square) return V::sqrt(a);
     const Real power = 1 - by_;
+    return V::each(a, [power](Real y) { return y == 0 ? y : std::pow(y, power); });
+  }
+  /// a^(alpha - 1)
+  Reg excess_of_weight(Reg a) const {
+    if (kind_ == Kind::linear) return a;
+    if (kind_ == Kind::square) return V::sqrt(a);
+    const Real power = by_;
     return V::each(a, [power](Real y) { return y == 0 ? y : std::pow(y, power); });
   }
   Reg excess(const RowStats<Real>& known, Reg e) const {
@@ -321,8 +367,8 @@ class SparseState : public RowState<V> {
     own.derivative += power_ * V::sum(derivative);
   }
 
-  Real by_, power_;
-  Kind kind_;
+  Real by_ = 1, power_ = 1;  // alpha - 1, 1 / (alpha - 1)
+  Kind kind_ = Kind::linear;
   Stage stage_ = Stage::collect;
   int max_ = 0, passes_ = 0;
   bool recalls_ = false;
@@ -344,6 +390,12 @@ class EntmaxState final : public SparseState<V> {
  public:
   static constexpr AlignTraits kTraits{.has_lse = false, .needs_second = true, .reads_alpha = true};
   EntmaxState(const Problem<typename V::Real>& p, const Steps<V>& steps) : SparseState<V>(p, steps, p.alpha) {}
+
+  void begin(const Block& at, typename V::Real bound, bool known) override {
+    const Problem<typename V::Real>& p = RowState<V>::p_;
+    if (p.alphas != nullptr) SparseState<V>::set_alpha(p.alphas[at.head * p.alphas_head]);
+    SparseState<V>::begin(at, bound, known);
+  }
 };
 
 }  // namespace heed::kernels::cpu

@@ -1,6 +1,7 @@
 // Uniform:   a_j = 1 / n over the n kept keys, whatever their scores
 //
-// The sum of a row counts its kept keys. Scores are not computed and get no gradient.
+// The sum of a row counts its kept keys. Scores are not computed: the tile holds the biases alone, of which only -inf
+// matters, since it masks its key. Nothing but the values gets a gradient.
 
 #pragma once
 
@@ -50,6 +51,11 @@ class UniformState final : public RowState<V> {
                  Real* s, Real* dp) const override {
     normalize_row(row, known, key, columns, s);
     for (int c = 0; c < columns; c += V::kLanes) V::store(dp + c, V::zero());
+  }
+
+  typename State::EntropyGradient entropy_gradient() const override { return State::EntropyGradient::none; }
+  typename State::PairShares pair_gradients(int, const RowStats<Real>&, int64_t, Real, bool) const override {
+    return {};
   }
 
  private:

@@ -140,7 +140,7 @@ class TableTile final : public ScoreTile<V> {
   }
 };
 
-/// Scores of 0, for a state that does not read them: only the mask is applied.
+/// Scores of 0, for a state that does not read them: only the mask and biases are applied.
 template <class V>
 class ZeroTile final : public ScoreTile<V> {
  public:

@@ -24,8 +24,7 @@ template <typename Real>
 struct LaterSteps {
   Activation activation;
   Real scale;
-  int64_t keys;        // keys from here on have no score and are masked
-  bool biases = true;  // whether biases are added
+  int64_t keys;  // keys from here on have no score and are masked
 };
 
 template <class V>

@@ -1,4 +1,4 @@
-// Uniform:   a = 1 / n,   independent of the scores: the baseline of an ablation
+// Uniform:   a = 1 / n,   independent of the scores: the baseline of an ablation. A bias of -inf masks its key.
 
 #include "heed/kernels/reference/align/soft.h"
 
@@ -9,7 +9,9 @@ template <typename Real>
 class Uniform final : public Alignment<Real> {
  public:
   explicit Uniform(const Options&) {}
-  typename Alignment<Real>::Gives gives() const override { return {.entropy = true, .compares = false}; }
+  typename Alignment<Real>::Gives gives() const override {
+    return {.entropy = true, .compares = false, .reads_scores = false};
+  }
 
   Aligned<Real> align(const HeadParameters<Real>&, const ScoreRow<Real>& row) const override {
     const size_t n = row.scores.size();
