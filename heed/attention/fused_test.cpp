@@ -24,12 +24,12 @@ struct Found {
   std::vector<Tensor> grads;
 };
 
-/// A result, and the gradients of the outputs that kernels have a backward for.
+/// A result, and the gradients of all its outputs.
 Found run(const Case& c, Path path) {
   Case mine = c;
   mine.call.path = path;
   const auto a = mine.run();
-  return {a, gradients(loss_of(a, Path::fused), mine.tensors())};
+  return {a, gradients(loss_of(a), mine.tensors())};
 }
 
 /// If one side has no gradient, the other must be 0.
@@ -56,7 +56,7 @@ TEST_P(EveryKernel, HasTheGradientsOfTheComposedPath) {
   for (const auto& mask : kMasks) {
     SCOPED_TRACE(mask + (sample ? ", sampled" : ", decided"));
     auto c = make_case(to_string(), mask, {}, /*biased=*/true, kDouble, which = next(which));
-    c.call.outputs = what_kernels_differentiate(c.mechanism);
+    c.call.outputs = everything(c.mechanism, Path::fused);
     c.call.noise.sample = sample;
     c.call.noise.dropout = sample ? 0.2 : 0;
     sample = !sample;
@@ -73,7 +73,7 @@ Case long_case(const std::string& spec, const at::TensorOptions& options) {
   c.call.mask.causal = Causal::bottom_right;
   c.call.mask.left = 120;
   c.call.block_bytes = 16 << 20;
-  c.call.outputs = what_kernels_differentiate(c.mechanism);
+  c.call.outputs = everything(c.mechanism, Path::fused);
   return c;
 }
 
@@ -86,7 +86,7 @@ TEST_P(EveryKernel, AgreesInFloatOnEveryInstructionSet) {
   const auto floats = at::TensorOptions().dtype(at::kFloat);
   for (const bool many : {false, true}) {
     auto c = many ? long_case(to_string(), floats) : make_case(to_string(), "keep", {}, /*biased=*/true, floats);
-    c.call.outputs = what_kernels_differentiate(c.mechanism);
+    c.call.outputs = everything(c.mechanism, Path::fused);
     const auto expected = run(in_double(c), Path::composed);
     for (const auto& set : cpu::instruction_sets()) {
       SCOPED_TRACE(set + (many ? ", many" : ", few"));
@@ -115,25 +115,31 @@ TEST(Fused, GivesTheSameBitsOnAnyNumberOfThreads) {
   at::set_num_threads(before);
 }
 
-TEST(Fused, PropagatesGradientsOfAllRequestedOutputs) {
-  for (const std::string spec : {"additive + softmax", "cosine(2, learned) + entmax(1.5)", "general + local_p(2)"}) {
-    SCOPED_TRACE(spec);
-    auto c = make_case(spec, "keep");
-    c.call.outputs = everything(c.mechanism);
-    c.call.outputs.column_mass = true;
-    c.call.outputs.top = 2;
-    c.call.outputs.links = at::tensor(std::vector<int64_t>{1, 1, 4, 2, 0, 0, 0, 3}).view({2, 4});
-    const auto grads = [&](Path path) {
-      c.call.path = path;
-      const auto a = c.run();
-      auto loss = loss_of(a) + (a.column_mass * waves(a.column_mass)).sum() + (a.top_weights.square()).sum();
-      loss = loss + a.link_log_weights.masked_fill(a.link_log_weights == -INFINITY, 0.0).sum();
-      return Found{a, gradients(loss, c.tensors())};
-    };
-    const auto ours = grads(Path::fused);
-    EXPECT_FALSE(ours.attended.top_keys.requires_grad());
-    expect_same_gradients(c, ours, grads(Path::stored), 1e-10);
-  }
+/// Everything that can be requested of a kernel for pairs; the same query, head and link twice.
+Outputs all_requested(const Mechanism& mechanism) {
+  Outputs outputs = everything(mechanism, Path::fused);
+  if (mechanism.dimensionality() != Dimensionality::single) return outputs;
+  outputs.rows = {3, 0, 3};
+  outputs.heads = {1, 1};
+  outputs.column_mass = true;
+  outputs.top = 2;
+  if (mechanism.align().offers().log_weights)
+    outputs.links = at::tensor(std::vector<int64_t>{1, 1, 4, 2, 0, 0, 0, 3, 1, 1, 4, 2, 0, 1, 1, 5}).view({4, 4});
+  return outputs;
+}
+
+TEST_P(EveryKernel, HasTheGradientsOfRequestedOutputs) {
+  for (const char* mask : {"none", "keep", "all"})
+    for (const bool sample : {false, true}) {
+      SCOPED_TRACE(mask + std::string(sample ? ", sampled" : ", decided"));
+      auto c = make_case(to_string(), mask);
+      c.call.outputs = all_requested(c.mechanism);
+      c.call.noise.sample = sample;
+      c.call.noise.dropout = sample ? 0.2 : 0;
+      const auto ours = run(c, Path::fused);
+      EXPECT_FALSE(ours.attended.top_keys.defined() && ours.attended.top_keys.requires_grad());
+      expect_same(c, ours, run(c, Path::composed), 1e-11);
+    }
 }
 
 TEST(Fused, ComputesTheGradientOfASingleInput) {
@@ -144,7 +150,7 @@ TEST(Fused, ComputesTheGradientOfASingleInput) {
     for (const auto& [name, tensor] : leaves) Tensor(tensor).requires_grad_(false);
     Tensor(leaves[only].second).requires_grad_();
     c.call.path = Path::fused;
-    const auto found = gradients(loss_of(c.run(), Path::fused), {leaves[only].second})[0];
+    const auto found = gradients(loss_of(c.run()), {leaves[only].second})[0];
     EXPECT_TRUE(close(found, all.grads[only])) << leaves[only].first;
   }
 }

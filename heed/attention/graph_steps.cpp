@@ -113,8 +113,8 @@ GraphRecord record_of(const Graph& graph, GraphStep step, Tensors in) {
 Tensor kernel_scores(const Backend& backend, const Graph& graph, const EdgeScore& score) {
   auto record = record_of(graph, GraphStep::scores, {score.receiver, score.sender, score.to_scores});
   record.negative_slope = score.negative_slope;
-  record.composed = [graph, slope = score.negative_slope](const Tensors& in) {
-    return Tensors{composed_scores(graph, {in[0], in[1], in[2], slope})};
+  record.composed = [graph, negative_slope = score.negative_slope](const Tensors& in) {
+    return Tensors{composed_scores(graph, {in[0], in[1], in[2], negative_slope})};
   };
   return run_graph(backend, std::move(record))[0];
 }
@@ -130,8 +130,8 @@ Tensors kernel_attend(const Backend& backend, const Graph& graph, const EdgeScor
   auto record = record_of(graph, GraphStep::attend, {score.receiver, score.sender, score.to_scores, values, factor});
   record.negative_slope = score.negative_slope;
   record.weights = needs_weights;
-  record.composed = [graph, slope = score.negative_slope](const Tensors& in) {
-    const auto scores = composed_scores(graph, {in[0], in[1], in[2], slope});
+  record.composed = [graph, negative_slope = score.negative_slope](const Tensors& in) {
+    const auto scores = composed_scores(graph, {in[0], in[1], in[2], negative_slope});
     const auto weights = aligned(graph, *Catalogue<Alignment>::make("softmax"), {}, scores, {}).weights;
     return Tensors{composed_sum(graph, in[4].defined() ? weights * in[4] : weights, in[3]), weights};
   };
@@ -159,7 +159,8 @@ EdgeWeights aligned(const Graph& graph, const Alignment& alignment, const Parame
   for (const auto& b : all.blocks) {
     const auto e = as_block(slots, b);
     // As in attend(): a score of -inf counts as masked, and +inf becomes NaN if weights depend on each other.
-    const auto keep = b.keep.to(e.device()).view({1, 1, b.keep.size(0), b.keep.size(1), 1}) & (e.detach() != -INFINITY);
+    auto keep = b.keep.to(e.device()).view({1, 1, b.keep.size(0), b.keep.size(1), 1});
+    if (alignment.offers().scores) keep = keep & (e.detach() != -INFINITY);
     const auto finite = alignment.offers().compares ? e.masked_fill(e.detach() == INFINITY, NAN) : e;
     Scored in;
     in.scores = finite.masked_fill(keep.logical_not(), 0.0);

@@ -60,7 +60,7 @@ void add_tiles(CallRecord& r, const Backend& backend) {
   AlignmentTensors a = align.tile(r.names.of("align"), in);
   r.in[kCenter] = std::move(a.center);
   r.in[kPosition] = std::move(a.position);
-  r.in[kAlpha] = std::move(a.alpha);
+  if (a.alpha.defined()) r.in[kAlpha] = a.alpha.expand({r.heads});
 }
 
 void prepare(CallRecord& r, const Backend& backend) {

@@ -40,7 +40,7 @@ class EveryMechanism : public ::testing::TestWithParam<OnPath> {
   Outputs all() const { return everything(Mechanism::parse(to_string()), path()); }
   /// Requests the weights, if this path has them.
   Outputs weights() const { return {.weights = all().weights}; }
-  Tensor loss(const Attended& a) const { return loss_of(a, path()); }
+  Tensor loss(const Attended& a) const { return loss_of(a); }
 };
 /// Properties of the composed path alone: blocks, and computations that fused calls leave to it.
 class EveryComposition : public EveryMechanism {};
@@ -156,7 +156,7 @@ TEST_P(EveryMechanism, HasTheGradientOfTheDefinition) {
     SCOPED_TRACE(mask);
     auto c = make(mask, {}, /*biased=*/true, which);
     c.call.noise.dropout = 0.2;
-    c.call.outputs = path() == Path::fused ? what_kernels_differentiate(c.mechanism) : all();
+    c.call.outputs = path() == Path::fused ? everything(c.mechanism, Path::fused) : all();
     const auto found = gradients(loss(c.run()), c.tensors());
     const auto leaves = c.leaves();
     for (size_t i = 0; i < leaves.size(); ++i) {

@@ -202,22 +202,17 @@ inline Outputs everything(const Mechanism& mechanism, Path path = Path::composed
   return outputs;
 }
 
-/// Requests the outputs that a kernel has a backward for.
-inline Outputs what_kernels_differentiate(const Mechanism& mechanism) {
-  return {.lse = mechanism.align().offers().lse};
-}
-
 /// Fixed coefficients in the shape of x, different for each element.
 inline Tensor waves(const Tensor& x, double shift = 0) {
   return at::cos(at::arange(x.numel(), kDouble) + shift).view(x.sizes()).to(x.options());
 }
 
-/// A scalar that depends on every output; on the fused path, on those that kernels have a backward for.
-inline Tensor loss_of(const Attended& a, Path path = Path::composed) {
+/// A scalar that depends on every output.
+inline Tensor loss_of(const Attended& a) {
   Tensor loss = (a.context * waves(a.context)).sum();
   double shift = 1;
-  const bool all = path != Path::fused;
-  for (const auto& x : {all ? a.weights : Tensor(), a.lse, all ? a.entropy : Tensor(), a.log_probability}) {
+  for (const auto& x :
+       {a.weights, a.lse, a.entropy, a.log_probability, a.column_mass, a.top_weights, a.link_log_weights}) {
     if (x.defined()) loss = loss + (x * waves(x, shift)).masked_fill(x == -INFINITY, 0.0).sum();
     shift += 1;
   }

@@ -65,12 +65,6 @@ class Cpu final : public Backend {
                    const std::vector<bool>& wanted) const override {
     return r.single() ? cpu_pairs::backward(r, saved, grads, wanted) : cpu_channels::backward(r, saved, grads, wanted);
   }
-  bool differentiates(const CallRecord&, const Tensors& grads) const override {
-    for (const Output out : {kWeights, kEntropy, kColumnMass, kTopWeights, kLinks})
-      if (grads[out].defined()) return false;
-    return true;
-  }
-
   std::string why_not_graph(const GraphRecord& r) const override {
     return r.in[0].device().is_cpu() ? "" : "the kernels run on the CPU, the values are on " + r.in[0].device().str();
   }

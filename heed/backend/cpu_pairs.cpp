@@ -10,7 +10,7 @@ namespace {
 namespace cpu = kernels::cpu;
 using namespace cpu_tensors;
 
-enum Saved { kRows, kSecond };  // of SavedTensors::others
+enum Saved { kRows, kSecond, kSavedEntropy, kSavedTopKeys };  // of SavedTensors::others
 
 template <typename Real>
 cpu::Problem<Real> problem_of(const CallRecord& r, const KernelTensors& t) {
@@ -26,6 +26,8 @@ cpu::Problem<Real> problem_of(const CallRecord& r, const KernelTensors& t) {
   p.sigma = real(r.align.sigma);
   p.theta = real(r.align.theta);
   p.alpha = real(r.align.alpha);
+  p.alphas = pointer<const Real>(t.alpha);
+  p.alphas_head = t.alpha.defined() ? 1 : 0;
   p.k = std::min(r.align.k, p.keys);
   p.renorm = r.align.renorm;
   p.keep_best = r.align.keep_best;
@@ -92,14 +94,38 @@ ForwardResult forward_as(const CallRecord& r, bool learns) {
   p.second = pointer<Real>(second);
   cpu::forward(p, on_torch_threads);
   report(r, p, out);
-  if (learns) result.saved = {out[kContext], {rows, second}};
+  // Copies of small outputs, which the caller may change in place.
+  const auto copied = [](const Tensor& x) { return x.defined() ? x.clone() : x; };
+  if (learns) result.saved = {out[kContext], {rows, second, copied(out[kEntropy]), copied(out[kTopKeys])}};
   return result;
+}
+
+/// Gradients of the requested outputs.
+template <typename Real>
+void fill_requested(const CallRecord& r, const SavedTensors& saved, const Tensors& grads, const Tensor& links,
+                    cpu::Gradients<Real>& g) {
+  const Outputs& outputs = r.call.outputs;
+  g.weights = pointer<const Real>(grads[kWeights]);
+  g.query_count = static_cast<int64_t>(outputs.rows.size());
+  g.head_count = static_cast<int64_t>(outputs.heads.size());
+  if (g.query_count > 0) g.some_queries = outputs.rows.data();
+  if (g.head_count > 0) g.some_heads = outputs.heads.data();
+  g.entropy = pointer<const Real>(grads[kEntropy]);
+  g.reported_entropy = pointer<const Real>(saved.others[kSavedEntropy]);
+  g.column_mass = pointer<const Real>(grads[kColumnMass]);
+  g.top = outputs.top;
+  g.top_weights = pointer<const Real>(grads[kTopWeights]);
+  g.top_keys = pointer<const int64_t>(saved.others[kSavedTopKeys]);
+  g.links = pointer<const int64_t>(links);
+  g.link_count = links.defined() ? links.size(0) : 0;
+  g.link_log_weights = pointer<const Real>(grads[kLinks]);
 }
 
 template <typename Real>
 Tensors backward_as(const CallRecord& r, const SavedTensors& saved, const Tensors& given,
                     const std::vector<bool>& wanted) {
-  const bool drawn = cpu::traits(r.align.kind).scores_need_log_probability && !given[kLogProbability].defined();
+  const bool by_distribution = given[kLogProbability].defined() || given[kEntropy].defined() || given[kLinks].defined();
+  const bool drawn = cpu::traits(r.align.kind).scores_need_log_probability && !by_distribution;
   GradientBuffers buffers(r, wanted, /*by_scores=*/!r.align.constant && !drawn);
   if (!buffers.any) return buffers.all;
   Tensors grads(kOutputs);
@@ -112,7 +138,10 @@ Tensors backward_as(const CallRecord& r, const SavedTensors& saved, const Tensor
   cpu::Gradients<Real> g;
   fill<Real>(grads, buffers.all, g);
   g.log_probability = pointer<const Real>(grads[kLogProbability]);
+  const Tensor links = dense(r.call.outputs.links);
+  fill_requested(r, saved, grads, links, g);
   g.position = pointer<Real>(buffers.all[kPosition]);
+  g.alpha = pointer<Real>(buffers.all[kAlpha]);
   cpu::backward(p, g, on_torch_threads);
   return buffers.all;
 }

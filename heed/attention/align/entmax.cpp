@@ -51,8 +51,11 @@ class Entmax final : public Alignment {
   }
 
   TiledAlignment kernel(Dimensionality d, bool) const override {
-    if (learned_) return {.missing = "alpha is learned, and no kernel has its gradient"};
     return single_only(d, TiledAlignment{.kind = AlignKind::entmax, .alpha = alpha_});
+  }
+  AlignmentTensors tile(const Parameters& p, const Scored&) const override {
+    if (!learned_) return {};
+    return {.alpha = kMinAlpha + (2 - kMinAlpha) * at::sigmoid(p["to_alpha"].flatten())};
   }
 
  private:

@@ -1,6 +1,7 @@
 // Uniform alignment:   a_j = 1 / n over the n kept keys, independent of the scores
 //
-// Mean pooling, a baseline for ablations. The scores get no gradient.
+// Mean pooling, a baseline for ablations. A key is kept unless it is masked or has a bias of -inf; scores are not
+// computed and get no gradient.
 
 #include "heed/attention/align.h"
 
@@ -15,7 +16,10 @@ class Uniform final : public Alignment {
     const auto count = keep.sum(kKeyAxis, /*keepdim=*/true).clamp_min(1);
     return {.weights = keep / count};
   }
-  Offers offers() const override { return {.compares = false}; }
+  TiledAlignment kernel(Dimensionality d, bool) const override {
+    return single_only(d, TiledAlignment{.kind = AlignKind::uniform});
+  }
+  Offers offers() const override { return {.compares = false, .scores = false}; }
 };
 
 const Catalogue<Alignment>::Entry uniform_entry{"uniform",
