@@ -278,7 +278,7 @@ TEST_P(EveryAlignment, HasThemForEveryLength) {
   on_every_set([&](auto real) {
     using Real = decltype(real);
     const Loss all = kLosses.back().second;
-    for (const auto& [lq, lk] : {std::pair{1, 1}, {1, 7}, {3, 8}, {1, 9}, {5, 31}, {50, 33}, {2, 257}, {1, 600}}) {
+    for (const auto& [lq, lk] : {std::pair{1, 1}, {1, 7}, {3, 8}, {1, 9}, {5, 31}, {50, 33}, {2, 257}, {1, 2200}}) {
       SCOPED_TRACE(std::to_string(lq) + " x " + std::to_string(lk));
       compare_gradients<Real>(GetParam(), {1, 1, 1, lq, lk, 9, 16}, {.sigma = 0.7, .sample = true}, all);
     }
@@ -316,7 +316,8 @@ TEST_P(EveryAlignment, KeepsMaskedPairsOut) {
 
 /// Scores given as a table: the gradients of the query are those of the scores.
 template <typename Real>
-std::vector<Real> of_scores(const std::vector<Real>& scores, AlignKind align, Gradients<Real> g) {
+std::vector<Real> of_scores(const std::vector<Real>& scores, AlignKind align, Gradients<Real> g,
+                            const std::vector<Real>& bias = {}) {
   Problem<Real> p;
   const auto keys = static_cast<int64_t>(scores.size());
   std::vector<Real> values(scores.size()), grads(scores.size());
@@ -325,6 +326,7 @@ std::vector<Real> of_scores(const std::vector<Real>& scores, AlignKind align, Gr
   p.queries = 1, p.keys = p.width = keys, p.value_width = 1;
   p.score = ScoreKind::table, p.align = align, p.alpha = Real(1.5), p.k = 1;
   p.query = {scores.data(), keys, keys, keys}, p.values = {values.data(), keys, keys, 1};
+  if (!bias.empty()) p.bias.per_key = {bias.data(), 0, 0, 0, 1};
   p.context = &context, p.second = &second, p.rows = &row;
   forward(p);
   g.query = grads.data();
@@ -371,6 +373,32 @@ TEST(OutputGradients, AreRightByHand) {
     const auto found = of_scores(scores, AlignKind::softmax, g);
     EXPECT_NEAR(static_cast<double>(found[0]), -0.75, 1e-6);
     EXPECT_NEAR(static_cast<double>(found[1]), 0.75, 1e-6);
+  });
+}
+
+/// A bias of -inf masks the second key: the others have the gradients that they have without it, and it has 0.
+TEST(OutputGradients, AreZeroWhereABiasMasks) {
+  on_every_set([](auto real) {
+    using Real = decltype(real);
+    const std::vector<Real> scores{0, 1, 2}, others{0, 2}, bias{0, -std::numeric_limits<Real>::infinity(), 0};
+    const int64_t links[] = {0, 0, 0, 0, 0, 0, 0, 1}, keys[] = {1, 0};
+    const Real logs[] = {2, kNan<Real>}, ones[] = {1, 2, 3}, some[] = {1, 3};
+    for (const AlignKind kind :
+         {AlignKind::softmax, AlignKind::hard, AlignKind::sigmoid, AlignKind::sparsemax, AlignKind::entmax}) {
+      Gradients<Real> masked, without;
+      masked.links = without.links = links, masked.link_log_weights = without.link_log_weights = logs;
+      masked.link_count = 2, without.link_count = 1;
+      masked.entropy = without.entropy = ones;
+      masked.weights = ones, without.weights = some;
+      const auto found = of_scores(scores, kind, masked, bias), expected = of_scores(others, kind, without);
+      EXPECT_EQ(found[1], 0) << static_cast<int>(kind);
+      for (const size_t i : {0, 1})
+        EXPECT_NEAR(static_cast<double>(found[2 * i]), static_cast<double>(expected[i]), 1e-6)
+            << static_cast<int>(kind);
+    }
+    Gradients<Real> top;
+    top.top = 2, top.top_weights = ones, top.top_keys = keys;
+    EXPECT_EQ(of_scores(scores, AlignKind::softmax, top, bias)[1], 0);
   });
 }
 
