@@ -1,7 +1,7 @@
-// bench_outputs [--full] [--json <file>]: what gradients of requested outputs cost: forward and backward of a call of 4096
-// queries and keys whose loss also depends on 16 rows of weights, on the entropy of every row, or on the log-weights at
-// 4096 links, next to the same call whose loss depends on the context alone. Float, one thread, pinned to one processor.
-// The report is written as JSON to the given file, by default to the build folder.
+// bench_outputs [--full] [--json <file>]: what gradients of requested outputs cost: forward and backward of a call of
+// 4096 queries and keys whose loss also depends on 16 rows of weights, on the entropy of every row, or on the
+// log-weights at 4096 links, next to the same call whose loss depends on the context alone. Float, one thread, pinned
+// to one processor. The report is written as JSON to the given file, by default to the build folder.
 
 #include <iostream>
 

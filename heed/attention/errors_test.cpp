@@ -135,7 +135,8 @@ TEST_F(Calls, WithWrongBiasesNoiseAndOutputs) {
 
 TEST_F(Calls, WithAPathThatIsNotAvailable) {
   call.path = Path::fused;
-  expect_refused({"no fused kernel for dot + uniform", "alignment/uniform", "Path::composed"}, "dot + uniform");
+  expect_refused({"no fused kernel for dot + reinforced", "alignment/reinforced", "Path::composed"},
+                 "dot + reinforced");
   expect_refused({"score/general", "multi-dimensional", "Path::fastest"}, "general + softmax, multi(lift)",
                  {{"score.from_query", at::zeros({6, 4, 4})}});
   call.noise = {.sample = true, .uniforms = at::full({2, 3, 5}, 0.5)};
@@ -183,15 +184,16 @@ TEST(Errors, OfModulesNameTheNumbers) {
 
 TEST(Plans, SayWhichPathAndWhyNotAnother) {
   const auto x = at::randn({1, 4096, 8});
-  const auto uniform = Mechanism::parse("scaled_dot + uniform");
-  const Plan plan = why(x, x, x, uniform);
+  const auto reinforced = Mechanism::parse("scaled_dot + reinforced");
+  const auto parameters = initialized(reinforced.parameters({8, 8, 8, 8}));
+  const Plan plan = why(x, x, x, reinforced, parameters);
   EXPECT_EQ(plan.path, Path::composed);
   EXPECT_LT(plan.block_queries, 4096);
   EXPECT_LE(plan.bytes, 16 << 20);
-  EXPECT_NE(plan.to_string().find("not fused: no kernel for scaled_dot + uniform: alignment/uniform"),
+  EXPECT_NE(plan.to_string().find("not fused: no kernel for scaled_dot + reinforced: alignment/reinforced"),
             std::string::npos)
       << plan.to_string();
-  EXPECT_EQ(attend(x.narrow(1, 0, 3), x, x, uniform).plan.path, Path::composed);
+  EXPECT_EQ(attend(x.narrow(1, 0, 3), x, x, reinforced, parameters).plan.path, Path::composed);
 }
 
 TEST(Plans, TakeAKernelWhereThereIsOne) {

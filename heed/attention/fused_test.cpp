@@ -86,7 +86,8 @@ TEST_P(EveryKernel, AgreesInFloatOnEveryInstructionSet) {
   const auto floats = at::TensorOptions().dtype(at::kFloat);
   for (const bool many : {false, true}) {
     auto c = many ? long_case(to_string(), floats) : make_case(to_string(), "keep", {}, /*biased=*/true, floats);
-    c.call.outputs = everything(c.mechanism, Path::fused);
+    // No weights: their gradients jump where rounding moves a key into or out of the support of a sparse alignment.
+    c.call.outputs = {.lse = c.mechanism.align().offers().lse};
     const auto expected = run(in_double(c), Path::composed);
     for (const auto& set : cpu::instruction_sets()) {
       SCOPED_TRACE(set + (many ? ", many" : ", few"));

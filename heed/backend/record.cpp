@@ -41,8 +41,10 @@ std::pair<Tensor, Tensor> top_of(const Tensor& weights, int64_t count) {
       weights.detach().masked_fill(weights.detach() == 0, -INFINITY);  // zeros sort after negative weights
   const auto order = std::get<1>(found_first.sort(/*stable=*/true, kKeyAxis, /*descending=*/true));
   auto keys = order.narrow(kKeyAxis, 0, some);
-  const auto found = weights.gather(kKeyAxis, keys);
-  keys = keys.masked_fill(found.detach() == 0, -1);
+  auto found = weights.gather(kKeyAxis, keys);
+  const auto none = found.detach() == 0;
+  keys = keys.masked_fill(none, -1);
+  found = found.masked_fill(none, 0.0);  // without a gradient, which a weight of straight_through would have
   return {at::constant_pad_nd(found, {0, 0, 0, count - some}), at::constant_pad_nd(keys, {0, 0, 0, count - some}, -1)};
 }
 

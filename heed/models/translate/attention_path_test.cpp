@@ -26,8 +26,8 @@ TEST(AttentionPath, NamesTheKernel) {
 
 TEST(AttentionPath, SaysWhyThereIsNone) {
   EXPECT_TRUE(
-      says(recurrent_with("additive + uniform"),
-           {"attention: composed of torch operations, slower than a kernel: no kernel for additive + uniform"}));
+      says(recurrent_with("additive + reinforced"),
+           {"attention: composed of torch operations, slower than a kernel: no kernel for additive + reinforced"}));
 }
 
 TEST(AttentionPath, SaysThatAFixedContextHasNone) {
@@ -41,7 +41,7 @@ TEST(AttentionPath, TellsUsersOfDifferentPathsApart) {
         "num_layers: 1, num_heads: 2}, attention: " +
         attention + "}");
   };
-  const std::string same = transformer("scaled_dot + softmax"), other = transformer("scaled_dot + uniform");
+  const std::string same = transformer("scaled_dot + softmax"), other = transformer("scaled_dot + reinforced");
   EXPECT_TRUE(says(same, {"attention: fused, kernel "}));
   EXPECT_EQ(same.find(';'), std::string::npos) << same;
   EXPECT_TRUE(says(other, {"attention: encoder and decoder: fused, kernel ", "; cross-attention: composed"}));
