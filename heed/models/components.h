@@ -28,7 +28,7 @@ namespace heed {
 inline constexpr int64_t kMaxWidth = 1 << 16;
 
 /// How queries attend to features: the specs and options from which a query model builds its attention.
-struct Looking {
+struct AttentionSpec {
   std::string mechanism;    // spec, "additive + softmax"
   std::string structure{};  // spec, "multi_hop(hops=2)"; empty: the mechanism alone
   int64_t heads = 0;        // 0: the query model's default
@@ -66,34 +66,34 @@ class AttentionModel {
   virtual bool has_weights() const { return true; }
   /// Whether its weights say which input a query looked at.
   virtual bool aligns() const { return true; }
-  const Looking& looking() const { return looking_; }
+  const AttentionSpec& spec() const { return spec_; }
 
  protected:
-  explicit AttentionModel(Looking looking) : looking_(std::move(looking)) {}
+  explicit AttentionModel(AttentionSpec spec) : spec_(std::move(spec)) {}
 
  private:
-  Looking looking_;
+  AttentionSpec spec_;
 };
 
 /// Arguments of a query model in addition to its recipe.
 struct QueryOptions {
   int64_t embedding = 0;  // width of embedded targets
   int64_t source = 0;     // width of features and of their summary
-  Looking looking{};
+  AttentionSpec attention{};
 };
 
 /// The outputs of a query model, and the result of every attention call by name.
-struct Answered {
+struct QueryOutput {
   Features outputs;  // [B, T, width]
   Steps steps;
 };
 
 /// State of step-by-step decoding: each query depends on the previous output.
-class Asking {
+class QueryState {
  public:
-  virtual ~Asking() = default;
+  virtual ~QueryState() = default;
   /// One step. embedded [B, E]: the previous target. Returns outputs [B, 1, width].
-  virtual Answered step(const Tensor& embedded, const Call& call) = 0;
+  virtual QueryOutput step(const Tensor& embedded, const Call& call) = 0;
   /// Replaces the batch by these batch elements: int64 [n], in any order, repeats allowed.
   virtual void select(const Tensor& rows) = 0;
 };
@@ -106,9 +106,10 @@ class QueryModel : public torch::nn::Module {
 
   /// All steps with known targets. targets [B, T, E]: the embedded target that precedes each output; seen: the features
   /// of AttentionModel::seen(); summary: Encoded::last.
-  virtual Answered answer(const Features& targets, const Features& seen, const Tensor& summary, const Call& call) = 0;
+  virtual QueryOutput answer(const Features& targets, const Features& seen, const Tensor& summary,
+                             const Call& call) = 0;
   /// The state before the first step.
-  virtual std::unique_ptr<Asking> start(const Features& seen, const Tensor& summary) = 0;
+  virtual std::unique_ptr<QueryState> start(const Features& seen, const Tensor& summary) = 0;
   /// Width of the outputs.
   virtual int64_t width() const = 0;
   /// Name of the step whose weights align targets with the input, such as "cross".

@@ -265,14 +265,15 @@ std::vector<Card> components(const With&... with) {
 
 std::vector<Card> collect_cards() {
   const std::string mechanism = "additive + softmax";
-  const QueryOptions query{.embedding = kSmall, .source = kSmall, .looking = {.mechanism = mechanism}};
+  const QueryOptions query{.embedding = kSmall, .source = kSmall, .attention = {.mechanism = mechanism}};
   const OutputOptions output{.in = kSmall, .classes = kSmall, .embedding = at::zeros({kSmall, kSmall})};
   std::vector<Card> all;
   for (const auto& family :
        {scores(), alignments(), dimensionality_cards(), structures(), presets(), positions(),
         components<FeatureModel>(kSmall), components<QueryModel>(query), components<AttentionModel>(mechanism),
         components<OutputModel>(output), cards_of<Catalogue<TokenizerTrainer>>(TokenizerTrainer::kKind),
-        cards_of<Catalogue<Optimizer>>(Optimizer::kKind), cards_of<Schedule::Parts>(Schedule::kKind, ScheduleOf{})})
+        cards_of<Catalogue<Optimizer>>(Optimizer::kKind),
+        cards_of<Schedule::Parts>(Schedule::kKind, ScheduleOptions{})})
     all.insert(all.end(), family.begin(), family.end());
   sort_cards(all);
   return all;

@@ -37,26 +37,26 @@ std::string read_mechanism(const Settings& s, const std::string& spec) {
   return read_spec(s, "dimensionality", dim, [&] { return Mechanism::parse(all).to_string(); });
 }
 
-Looking read_looking(const Settings& s, const std::string& spec) {
-  Looking looking;
-  looking.mechanism = read_mechanism(s, spec);
-  looking.structure = s.text("structure", "");
+AttentionSpec read_attention(const Settings& s, const std::string& spec) {
+  AttentionSpec read;
+  read.mechanism = read_mechanism(s, spec);
+  read.structure = s.text("structure", "");
   const auto structures = Structure::Parts::names();
-  const std::string name = looking.structure.substr(0, looking.structure.find('('));
+  const std::string name = read.structure.substr(0, read.structure.find('('));
   if (!name.empty() && std::find(structures.begin(), structures.end(), name) == structures.end())
-    s.refuse("structure", "is '", looking.structure, "'", suggestion(name, structures),
+    s.refuse("structure", "is '", read.structure, "'", suggestion(name, structures),
              ", expected a structure of one query and one input, such as multi_hop(hops=2)");
-  looking.heads = s.integer("num_heads", 0, 0, 1024);
-  looking.hidden = s.integer("hidden_dim", 0, 0, kMaxWidth);
-  looking.dropout = s.number("dropout", 0, 0, 0.99);
-  return looking;
+  read.heads = s.integer("num_heads", 0, 0, 1024);
+  read.hidden = s.integer("hidden_dim", 0, 0, kMaxWidth);
+  read.dropout = s.number("dropout", 0, 0, 0.99);
+  return read;
 }
 
 class MechanismAttention final : public AttentionModel {
  public:
   MechanismAttention(const Settings& settings, const std::string& spec)
-      : AttentionModel(read_looking(settings, spec)) {}
-  bool aligns() const override { return Mechanism::parse(looking().mechanism).parts().align.name != "uniform"; }
+      : AttentionModel(read_attention(settings, spec)) {}
+  bool aligns() const override { return Mechanism::parse(spec().mechanism).parts().align.name != "uniform"; }
 };
 
 const AttentionModel::Parts::Entry mechanism_entry{

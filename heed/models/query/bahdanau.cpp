@@ -15,11 +15,11 @@ DecoderOptions read_decoder(const Settings& s, const QueryOptions& options, cons
   if (o.out_dim == 0) o.out_dim = options.embedding;
   o.cell = s.choice("cell", cells) == "gru" ? Cell::gru : Cell::lstm;
   o.context_gate = s.flag("gate", false);
-  o.mechanism = options.looking.mechanism;
-  o.structure = options.looking.structure;
-  o.num_heads = std::max<int64_t>(1, options.looking.heads);
-  o.hidden_dim = options.looking.hidden;
-  o.dropout = options.looking.dropout;
+  o.mechanism = options.attention.mechanism;
+  o.structure = options.attention.structure;
+  o.num_heads = std::max<int64_t>(1, options.attention.heads);
+  o.hidden_dim = options.attention.hidden;
+  o.dropout = options.attention.dropout;
   return o;
 }
 

@@ -16,12 +16,12 @@ DecoderOptions read_decoder(const Settings& settings, const QueryOptions& option
 template <typename Decoder>
 class RecurrentQuery : public QueryModel {
  public:
-  Answered answer(const Features& targets, const Features& seen, const Tensor& summary, const Call& call) override {
+  QueryOutput answer(const Features& targets, const Features& seen, const Tensor& summary, const Call& call) override {
     auto decoded = decoder_->forward(targets, seen, call, summary);
     return {std::move(decoded.features), {{"cross", std::move(decoded.attended)}}};
   }
-  std::unique_ptr<Asking> start(const Features& seen, const Tensor& summary) override {
-    return std::make_unique<Stepwise>(decoder_, decoder_->start(seen, summary));
+  std::unique_ptr<QueryState> start(const Features& seen, const Tensor& summary) override {
+    return std::make_unique<State>(decoder_, decoder_->start(seen, summary));
   }
   int64_t width() const override { return decoder_->options().out_dim; }
   std::string aligning_step() const override { return "cross"; }
@@ -30,10 +30,10 @@ class RecurrentQuery : public QueryModel {
   void hold(const DecoderOptions& options) { decoder_ = register_module("decoder", Decoder(options)); }
 
  private:
-  class Stepwise final : public Asking {
+  class State final : public QueryState {
    public:
-    Stepwise(Decoder decoder, DecoderState state) : decoder_(std::move(decoder)), state_(std::move(state)) {}
-    Answered step(const Tensor& embedded, const Call& call) override {
+    State(Decoder decoder, DecoderState state) : decoder_(std::move(decoder)), state_(std::move(state)) {}
+    QueryOutput step(const Tensor& embedded, const Call& call) override {
       DecoderStep next = decoder_->step(embedded, state_, call);
       state_ = std::move(next.state);
       return {{next.output.unsqueeze(1), {}}, {{"cross", std::move(next.attended)}}};

@@ -7,11 +7,11 @@
 namespace heed {
 namespace {
 
-class TransformerAsking final : public Asking {
+class TransformerQueryState final : public QueryState {
  public:
-  TransformerAsking(TransformerDecoder decoder, DecoderCache cache)
+  TransformerQueryState(TransformerDecoder decoder, DecoderCache cache)
       : decoder_(std::move(decoder)), cache_(std::move(cache)) {}
-  Answered step(const Tensor& embedded, const Call& call) override {
+  QueryOutput step(const Tensor& embedded, const Call& call) override {
     const Features x =
         with_positions({embedded.unsqueeze(1), {}}, cache_.length(), decoder_->options(), decoder_->is_training());
     auto next = decoder_->decode_next(x, cache_, call);
@@ -28,26 +28,26 @@ class TransformerQuery final : public QueryModel {
  public:
   TransformerQuery(const Settings& s, const QueryOptions& options) {
     TransformerOptions o = read_transformer(s, options.embedding);
-    const Looking& looking = options.looking;
-    if (looking.heads != 0 && looking.heads != o.num_heads)
-      s.refuse("num_heads", "is ", o.num_heads, ", but model.attention.num_heads is ", looking.heads,
+    const AttentionSpec& spec = options.attention;
+    if (spec.heads != 0 && spec.heads != o.num_heads)
+      s.refuse("num_heads", "is ", o.num_heads, ", but model.attention.num_heads is ", spec.heads,
                "; expected the same");
-    check(looking.structure.empty(), "recipe: model.attention.structure is '", looking.structure,
+    check(spec.structure.empty(), "recipe: model.attention.structure is '", spec.structure,
           "', which a transformer does not support; expected model.query.kind: bahdanau or luong");
-    check(looking.dropout == 0, "recipe: model.attention.dropout is ", looking.dropout,
+    check(spec.dropout == 0, "recipe: model.attention.dropout is ", spec.dropout,
           ", which a transformer does not use; expected model.query.dropout");
     o.source_dim = options.source;
-    o.cross_mechanism = looking.mechanism;
+    o.cross_mechanism = spec.mechanism;
     align_layer_ = s.integer("align_layer", std::max<int64_t>(0, o.num_layers - 2), 0, o.num_layers - 1);
     align_shift_ = s.flag("align_shift", false);
     decoder_ = register_module("decoder", TransformerDecoder(o));
   }
-  Answered answer(const Features& targets, const Features& seen, const Tensor&, const Call& call) override {
+  QueryOutput answer(const Features& targets, const Features& seen, const Tensor&, const Call& call) override {
     auto out = decoder_->decode(with_positions(targets, 0, decoder_->options(), is_training()), seen, call);
     return {std::move(out.features), std::move(out.steps)};
   }
-  std::unique_ptr<Asking> start(const Features& seen, const Tensor&) override {
-    return std::make_unique<TransformerAsking>(decoder_, decoder_->start(seen));
+  std::unique_ptr<QueryState> start(const Features& seen, const Tensor&) override {
+    return std::make_unique<TransformerQueryState>(decoder_, decoder_->start(seen));
   }
   int64_t width() const override { return decoder_->options().dim; }
   std::string aligning_step() const override { return "layers." + std::to_string(align_layer_) + ".cross"; }

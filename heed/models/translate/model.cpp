@@ -61,7 +61,7 @@ TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vo
   const std::string asked = query.choice("kind", {"bahdanau", "luong", "transformer"});
   features_ = register_module("features", component<FeatureModel>(features, default_features(asked), width));
   attention_ = attention_model(attention, default_mechanism(asked));
-  const QueryOptions options{.embedding = width, .source = features_->width(), .looking = attention_->looking()};
+  const QueryOptions options{.embedding = width, .source = features_->width(), .attention = attention_->spec()};
   try {
     query_ = register_module("query", component<QueryModel>(query, "bahdanau", options));
   } catch (const MemoryLimitExceeded&) {
@@ -69,8 +69,8 @@ TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vo
   } catch (const Error& error) {
     const std::string what = error.what();
     if (what.rfind("recipe: ", 0) == 0) throw;
-    const std::string& structure = options.looking.structure;
-    model.refuse("attention", "is '", options.looking.mechanism, structure.empty() ? "'" : "' in '" + structure + "'",
+    const std::string& structure = options.attention.structure;
+    model.refuse("attention", "is '", options.attention.mechanism, structure.empty() ? "'" : "' in '" + structure + "'",
                  ", which does not fit here: ", what);
   }
   output_dropout_ = output.number("dropout", dropout_, 0, 0.99);
@@ -101,11 +101,11 @@ Predicted TranslationModel::predict(const PairBatch& batch, const Call& given) {
   plain.outputs = {};
   const Source source = read(batch.source, batch.source_keep, plain);
   Predicted out;
-  out.answered = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
-                                source.summary, call);
+  out.output = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
+                              source.summary, call);
   // Dropout comes before padding is removed, so that it does not depend on the length of other sentences.
-  const Tensor outputs = heed::dropout(out.answered.outputs.rows, output_dropout_, is_training());  // [B, T, D]
-  const Tensor real = batch.target_keep.flatten().nonzero().squeeze(1);                             // [n]
+  const Tensor outputs = heed::dropout(out.output.outputs.rows, output_dropout_, is_training());  // [B, T, D]
+  const Tensor real = batch.target_keep.flatten().nonzero().squeeze(1);                           // [n]
   out.logits = output_->logits(outputs.flatten(0, 1).index_select(0, real));
   out.wanted = batch.target_out.flatten().index_select(0, real);
   out.row = real.div(batch.target_in.size(1), "floor");
@@ -117,13 +117,13 @@ TranslationModel::Decoding TranslationModel::start(const Tensor& source, const T
   const Source read_source = read(source, keep, {});
   Decoding decoding;
   decoding.model_ = this;
-  decoding.asking_ = query_->start(read_source.seen, read_source.summary);
+  decoding.state_ = query_->start(read_source.seen, read_source.summary);
   return decoding;
 }
 
 Tensor TranslationModel::Decoding::step(const Tensor& tokens, const Call& call) {
   const Features embedded = model_->embedded(model_->target_embedding_, tokens, {});  // [B, E]
-  const Answered next = asking_->step(embedded.rows, call);
+  const QueryOutput next = state_->step(embedded.rows, call);
   if (call.outputs.weights) weights_ = model_->alignment(next.steps).squeeze(1);
   return at::log_softmax(model_->outputs_to_logits(next.outputs.rows.squeeze(1)).to(at::kFloat), -1);
 }
@@ -133,18 +133,18 @@ Steps TranslationModel::attention_steps(const PairBatch& batch, const Call& give
   Steps inside, all;
   const Source source = read(batch.source, batch.source_keep, call, &inside);
   for (auto& [name, attended] : inside) all.emplace_back("encoder." + name, std::move(attended));
-  Answered answered = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
-                                     source.summary, call);
-  for (auto& [name, attended] : answered.steps) all.emplace_back("decoder." + name, std::move(attended));
+  QueryOutput queried = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
+                                       source.summary, call);
+  for (auto& [name, attended] : queried.steps) all.emplace_back("decoder." + name, std::move(attended));
   return all;
 }
 
 Tensor TranslationModel::head_weights(const Steps& steps, const std::string& name) const {
   Tensor weights = step_of(steps, name, "translate").weights;  // [B, (H,) Lq, Lk, (W)]
   const bool self = name.ends_with("self");                    // of a Transformer, which always has an axis of heads
-  const bool channels =
-      self ? weights.dim() == 5
-           : Mechanism::parse(attention_->looking().mechanism).dimensionality() != Dimensionality::single;
+  const bool channels = self
+                            ? weights.dim() == 5
+                            : Mechanism::parse(attention_->spec().mechanism).dimensionality() != Dimensionality::single;
   if (channels) weights = weights.mean(-1);
   return weights.dim() == 4 ? weights : weights.unsqueeze(1);
 }

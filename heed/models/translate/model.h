@@ -29,7 +29,7 @@ struct Predicted {
   Tensor wanted;    // [n]: the true token ids
   Tensor row;       // [n]: batch element of each target
   Tensor position;  // [n]: position of each target in its sentence
-  Answered answered;
+  QueryOutput output;
 
   /// Log-probability of each target sentence: the sum over its tokens, double [B].
   Tensor log_probabilities(int64_t batch) const;
@@ -50,14 +50,14 @@ class TranslationModel : public torch::nn::Module {
     /// tokens [B]: the previous token ids. Returns log-probabilities of the next token, [B, V].
     Tensor step(const Tensor& tokens, const Call& call = {});
     /// Replaces the batch by these batch elements: int64 [n], in any order, repeats allowed.
-    void select(const Tensor& rows) { asking_->select(rows); }
+    void select(const Tensor& rows) { state_->select(rows); }
     /// Attention weights of the last step over the source, [B, S]; requires call.outputs.weights.
     const Tensor& weights() const { return weights_; }
 
    private:
     friend class TranslationModel;
     TranslationModel* model_ = nullptr;
-    std::unique_ptr<Asking> asking_;
+    std::unique_ptr<QueryState> state_;
     Tensor weights_;
   };
   /// Encodes the source: token ids [B, S], keep bool [B, S].

@@ -272,9 +272,9 @@ class Translate final : public Task {
   Json data_hashes() const override { return data_hashes_; }
   std::string mechanism() const override {
     const std::string kind = model_settings_.resolved().at("attention").text("kind", "mechanism");
-    const Looking& looking = model_->attention().looking();
+    const AttentionSpec& spec = model_->attention().spec();
     if (kind != "mechanism") return kind;
-    return (looking.structure.empty() ? "" : looking.structure + ": ") + looking.mechanism;
+    return (spec.structure.empty() ? "" : spec.structure + ": ") + spec.mechanism;
   }
 
  private:
