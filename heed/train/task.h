@@ -21,6 +21,7 @@ struct TaskEnvironment {
   std::string folder;  // run folder; holds files that a task prepares once (tokenizers)
   at::Device device = at::kCPU;
   bool resumed = false;  // the prepared files exist in the folder
+  int64_t seed = 1;      // train.seed
 };
 
 /// The part of one batch that one process computes.
@@ -78,5 +79,8 @@ class Task {
   /// Unit of Loss::count, for reports: "tokens".
   virtual std::string unit() const { return "tokens"; }
 };
+
+/// Reads the key `task` of a recipe.
+std::string read_task_name(const Settings& recipe);
 
 }  // namespace heed

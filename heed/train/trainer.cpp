@@ -200,13 +200,13 @@ class Trainer {
   }
 
   void make_task() {
-    torch::manual_seed(options_.seed);
-    const std::string name = recipe_.choice("task", Task::Parts::names());
+    torch::manual_seed(static_cast<uint64_t>(options_.seed));
+    const std::string name = read_task_name(recipe_);
     const bool gpu = device_.is_cuda();  // the model is only initialized in CPU memory
     const int copies =
         gpu ? 1 : (options_.optimizer_spec.rfind("sgd", 0) == 0 ? 3 : 4) + (options_.ema_decay > 0 ? 1 : 0);
     task_ = within_memory(recipe_.at("model"), copies, gpu ? "weights" : "weights, gradients and optimizer", [&] {
-      return Task::Parts::make(name, recipe_, TaskEnvironment{options_.folder, device_, call_.resume});
+      return Task::Parts::make(name, recipe_, TaskEnvironment{options_.folder, device_, call_.resume, options_.seed});
     });
     recipe_.refuse_unread();
     task_->model().to(device_);
@@ -237,7 +237,7 @@ class Trainer {
          << (at::get_num_threads() == 1 ? " thread" : " threads");
     if (process_.world > 1) text << ", " << process_.world << " processes";
     if (call_.resume) text << ", from step " << state_.step << (state_.done ? ", where it was finished" : "");
-    if (options_.bfloat16) text << ", bfloat16";
+    if (options_.bfloat16()) text << ", bfloat16";
     log(text.str());
     for (const auto& line : {task_->attention_path(), task_->remarks()})
       if (!line.empty()) log(line);
@@ -315,7 +315,8 @@ class Trainer {
   /// Forward and backward pass, sum over processes, optimizer step.
   StepResult step() {
     flat_->zero_gradients();
-    torch::manual_seed(mixed(options_.seed, static_cast<uint64_t>(state_.step), static_cast<uint64_t>(process_.rank)));
+    torch::manual_seed(mixed(static_cast<uint64_t>(options_.seed), static_cast<uint64_t>(state_.step),
+                             static_cast<uint64_t>(process_.rank)));
     double loss = 0, count = 0;
     Share share{state_.epoch, 0, process_.rank, process_.world};
     const int64_t first = state_.position * options_.accumulate,
@@ -346,7 +347,7 @@ class Trainer {
   Loss forward_and_backward(const Share& share) {
     Loss loss;
     {
-      const Autocast autocast(device_, options_.bfloat16);
+      const Autocast autocast(device_, options_.bfloat16());
       loss = task_->loss(share);
     }
     if (loss.sum.defined()) loss.sum.backward();
@@ -367,7 +368,7 @@ class Trainer {
          result.norm, " (", task_->describe(share), where.empty() ? "" : "; first in " + where,
          "). The last checkpoint is whole; try a lower train.lr (now ", options_.lr,
          "), a longer warm-up in train.schedule, a smaller train.clip_norm (now ", options_.clip_norm,
-         options_.bfloat16 ? "), train.precision=float" : ")", ", or look at these lines of the data");
+         options_.bfloat16() ? "), train.precision=float" : ")", ", or look at these lines of the data");
   }
 
   void record(const StepResult& result) {
@@ -547,7 +548,7 @@ class Trainer {
                     {"parameters", flat_->count()},
                     {"device", device_.str()},
                     {"seed", options_.seed},
-                    {"precision", options_.bfloat16 ? "bfloat16" : "float"},
+                    {"precision", options_.bfloat16() ? "bfloat16" : "float"},
                     {"threads", at::get_num_threads()},
                     {"processes", process_.world},
                     {"heed", std::string(kVersion)}};

@@ -7,15 +7,17 @@
 
 namespace heed {
 
-/// Reads the keys of all recurrent query models: state_dim, out_dim (0: width of the embedding), cell, gate. cells:
-/// allowed values of `cell`, the default first.
-DecoderOptions read_decoder(const Settings& settings, const QueryOptions& options,
-                            const std::vector<std::string>& cells);
+/// The keys of all recurrent query models. default_cell: "gru" or "lstm".
+RecipeKeyList decoder_keys(const std::string& default_cell);
+
+/// Reads these keys, and checks that the attention fits the widths.
+DecoderOptions read_decoder(const Settings& settings, const QueryOptions& options, const std::string& default_cell);
 
 /// Decoder: BahdanauDecoder or LuongDecoder.
 template <typename Decoder>
 class RecurrentQuery : public QueryModel {
  public:
+  void build() override { decoder_ = register_module("decoder", Decoder(options_)); }
   QueryOutput answer(const Features& targets, const Features& seen, const Tensor& summary, const Call& call) override {
     auto decoded = decoder_->forward(targets, seen, call, summary);
     return {std::move(decoded.features), {{"cross", std::move(decoded.attended)}}};
@@ -23,11 +25,12 @@ class RecurrentQuery : public QueryModel {
   std::unique_ptr<QueryState> start(const Features& seen, const Tensor& summary) override {
     return std::make_unique<State>(decoder_, decoder_->start(seen, summary));
   }
-  int64_t width() const override { return decoder_->options().out_dim; }
+  int64_t width() const override { return options_.out_dim; }
   std::string aligning_step() const override { return "cross"; }
 
  protected:
-  void hold(const DecoderOptions& options) { decoder_ = register_module("decoder", Decoder(options)); }
+  explicit RecurrentQuery(DecoderOptions options) : options_(std::move(options)) {}
+  DecoderOptions options_;
 
  private:
   class State final : public QueryState {

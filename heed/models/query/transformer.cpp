@@ -24,10 +24,26 @@ class TransformerQueryState final : public QueryState {
   DecoderCache cache_;
 };
 
+struct AlignValues {
+  int64_t align_layer = 0;
+  bool align_shift = false;
+};
+
+/// num_layers: of the decoder; 0 in lists, where it is unknown.
+RecipeTable<AlignValues> align_keys(int64_t num_layers) {
+  const double last = num_layers > 0 ? static_cast<double>(num_layers - 1) : Settings::kInfinity;
+  return {{"align_layer",
+           &AlignValues::align_layer,
+           "layer whose cross-attention makes links and maps, from 0",
+           {.min = 0, .max = last, .default_text = "the last but one"}},
+          {"align_shift", &AlignValues::align_shift, "whether links take the weights of the next step"}};
+}
+
 class TransformerQuery final : public QueryModel {
  public:
-  TransformerQuery(const Settings& s, const QueryOptions& options) {
-    TransformerOptions o = read_transformer(s, options.embedding);
+  static RecipeKeyList keys() { return all_keys({transformer_keys(), align_keys(0).list()}); }
+  TransformerQuery(const Settings& s, const QueryOptions& options) : options_(read_transformer(s, options.embedding)) {
+    TransformerOptions& o = options_;
     const AttentionSpec& spec = options.attention;
     if (spec.heads != 0 && spec.heads != o.num_heads)
       s.refuse("num_heads", "is ", o.num_heads, ", but model.attention.num_heads is ", spec.heads,
@@ -38,10 +54,10 @@ class TransformerQuery final : public QueryModel {
           ", which a transformer does not use; expected model.query.dropout");
     o.source_dim = options.source;
     o.cross_mechanism = spec.mechanism;
-    align_layer_ = s.integer("align_layer", std::max<int64_t>(0, o.num_layers - 2), 0, o.num_layers - 1);
-    align_shift_ = s.flag("align_shift", false);
-    decoder_ = register_module("decoder", TransformerDecoder(o));
+    align_ = align_keys(o.num_layers).read(s, {.align_layer = std::max<int64_t>(0, o.num_layers - 2)});
+    completed(o);  // checks the options
   }
+  void build() override { decoder_ = register_module("decoder", TransformerDecoder(options_)); }
   QueryOutput answer(const Features& targets, const Features& seen, const Tensor&, const Call& call) override {
     auto out = decoder_->decode(with_positions(targets, 0, decoder_->options(), is_training()), seen, call);
     return {std::move(out.features), std::move(out.steps)};
@@ -49,19 +65,19 @@ class TransformerQuery final : public QueryModel {
   std::unique_ptr<QueryState> start(const Features& seen, const Tensor&) override {
     return std::make_unique<TransformerQueryState>(decoder_, decoder_->start(seen));
   }
-  int64_t width() const override { return decoder_->options().dim; }
-  std::string aligning_step() const override { return "layers." + std::to_string(align_layer_) + ".cross"; }
-  bool shifts_alignment() const override { return align_shift_; }
+  int64_t width() const override { return options_.dim; }
+  std::string aligning_step() const override { return "layers." + std::to_string(align_.align_layer) + ".cross"; }
+  bool shifts_alignment() const override { return align_.align_shift; }
 
  private:
+  TransformerOptions options_;
+  AlignValues align_;
   TransformerDecoder decoder_{nullptr};
-  int64_t align_layer_ = 0;
-  bool align_shift_ = false;
 };
 
-const QueryModel::Parts::Entry transformer_query_entry{
+const QueryEntry<TransformerQuery> transformer_query_entry{
     "transformer",
-    make_component<QueryModel, TransformerQuery, Settings, QueryOptions>,
+    {.features = "transformer", .mechanism = "scaled_dot + softmax"},
     {.formula = "x_t <- x_t + Att(x_t, x_1 ... x_t), x_t <- x_t + Att(x_t, F), x_t <- x_t + W_out act(W_in x_t)",
      .paper = "Vaswani et al., 2017; alignment from the layer before the last: Garg et al., 2019",
      .choose = "more data, long sequences, speed on a GPU",

@@ -37,6 +37,21 @@ struct Predicted {
   Tensor target_log_probabilities() const;
 };
 
+/// The components that the recipe below `model` names: read and checked, without parameters.
+struct TranslationComponents {
+  int64_t embedding_dim = 0;
+  double embedding_dropout = 0, output_dropout = 0;
+  bool shared = false;  // one table of embeddings for both sides
+  std::shared_ptr<FeatureModel> features;
+  std::shared_ptr<AttentionModel> attention;
+  std::shared_ptr<QueryModel> query;
+  std::shared_ptr<OutputModel> output;
+};
+
+/// Reads every key below `model`. Throws Error for values that are invalid or do not fit together. joint: one
+/// vocabulary for both sides.
+TranslationComponents read_components(const Settings& model, bool joint);
+
 class TranslationModel : public torch::nn::Module {
  public:
   TranslationModel(const Settings& model, const Vocabularies& vocabularies);
