@@ -17,13 +17,28 @@ const RecipeKey kMechanismKey{"mechanism", "text", "that of the query model's pa
 
 }  // namespace
 
-void check_fits(const AttentionSpec& spec, int64_t query_dim, int64_t source_dim) {
-  const Mechanism mechanism = Mechanism::parse(spec.mechanism);
-  if (!spec.structure.empty() || spec.heads > 1) return;
-  Sizes sizes{query_dim, source_dim, source_dim, spec.hidden == 0 ? source_dim : spec.hidden};
+void AttentionModel::check_fits(int64_t query_dim, int64_t source_dim) const {
+  const Mechanism mechanism = Mechanism::parse(spec_.mechanism);
+  if (!spec_.structure.empty() || spec_.heads > 1) return;
+  Sizes sizes{query_dim, source_dim, source_dim, spec_.hidden == 0 ? source_dim : spec_.hidden};
   sizes.dimensionality = mechanism.dimensionality();
   mechanism.score().parameters(sizes);
   mechanism.align().parameters(sizes);
+}
+
+void AttentionModel::build(int64_t query_dim, int64_t source_dim) {
+  SourceAttention::build({.query_dim = query_dim,
+                          .source_dim = source_dim,
+                          .mechanism = spec_.mechanism,
+                          .structure = spec_.structure,
+                          .hidden_dim = spec_.hidden,
+                          .num_heads = std::max<int64_t>(1, spec_.heads),
+                          .dropout = spec_.dropout});
+}
+
+Attention AttentionModel::build_layer(const TransformerOptions& options) {
+  const std::string name = "layer" + std::to_string(children().size());
+  return register_module(name, transformer_attention(options, options.source_dim, spec_.mechanism, {}));
 }
 
 std::map<std::string, QueryDefaults>& query_defaults() {

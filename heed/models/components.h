@@ -22,7 +22,9 @@
 #include "heed/base/catalogue.h"
 #include "heed/base/recipe_keys.h"
 #include "heed/base/settings.h"
+#include "heed/structures/decode/decoder.h"
 #include "heed/structures/encode/recurrent.h"
+#include "heed/structures/encode/transformer.h"
 #include "heed/structures/features.h"
 #include "heed/structures/uses.h"
 
@@ -34,7 +36,7 @@ inline constexpr int64_t kMaxWidth = 1 << 16;
 /// The key that names a component below model.features, model.query, model.attention and model.output.
 inline constexpr const char* kKindKey = "kind";
 
-/// How queries attend to features: the specs and options from which a query model builds its attention.
+/// How queries attend to features: what model.attention of a recipe says.
 struct AttentionSpec {
   std::string mechanism;    // spec, "additive + softmax"
   std::string structure{};  // spec, "multi_hop(hops=2)"; empty: the mechanism alone
@@ -42,10 +44,6 @@ struct AttentionSpec {
   int64_t hidden = 0;       // hidden width of the score; 0: width of the keys
   double dropout = 0;       // on attention weights, in training
 };
-
-/// Throws Error if the mechanism alone does not fit queries and features of these widths. A structure is checked when
-/// it is made.
-void check_fits(const AttentionSpec& spec, int64_t query_dim, int64_t source_dim);
 
 /// Features with a summary of all of them, and every use of a mechanism by name.
 struct FeatureOutput {
@@ -66,13 +64,13 @@ class FeatureModel : public torch::nn::Module {
   virtual int64_t width() const = 0;
 };
 
-/// Chooses the features that queries attend to, and the mechanism.
-class AttentionModel {
+/// Attends to features with the queries of a query model, which builds it for its widths and calls it: as a
+/// SourceAttention where there is one query at a time, or by one cross-attention for each layer.
+class AttentionModel : public SourceAttention {
  public:
   static constexpr auto kKind = "attention model";
   using Parts = Catalogue<AttentionModel, Settings, std::string>;  // recipe below model.attention, default spec
 
-  virtual ~AttentionModel() = default;
   /// The features that queries attend to.
   virtual Features seen(const Encoded& encoded) const { return encoded.features; }
   /// Whether queries see the features one by one, so that there is a weight for each.
@@ -80,6 +78,14 @@ class AttentionModel {
   /// Whether its weights say which input a query looked at.
   virtual bool aligns() const { return true; }
   const AttentionSpec& spec() const { return spec_; }
+
+  /// Throws Error if the mechanism does not fit queries and features of these widths. A structure is checked when it is
+  /// built.
+  void check_fits(int64_t query_dim, int64_t source_dim) const;
+  /// Makes the module that attends with one query at a time.
+  void build(int64_t query_dim, int64_t source_dim);
+  /// Makes the cross-attention of the next layer of a Transformer.
+  Attention build_layer(const TransformerOptions& options);
 
  protected:
   explicit AttentionModel(AttentionSpec spec) : spec_(std::move(spec)) {}
@@ -92,7 +98,7 @@ class AttentionModel {
 struct QueryOptions {
   int64_t embedding = 0;  // width of embedded targets
   int64_t source = 0;     // width of features and of their summary
-  AttentionSpec attention{};
+  std::shared_ptr<AttentionModel> attention{};
 };
 
 struct QueryDefaults;
@@ -115,7 +121,8 @@ class QueryState {
   virtual void select(const Tensor& rows) = 0;
 };
 
-/// Computes queries from a state, attends to the features and updates the state.
+/// Computes queries from a state, attends to the features with the attention model that it is given, and updates the
+/// state.
 class QueryModel : public torch::nn::Module {
  public:
   static constexpr auto kKind = "query model";

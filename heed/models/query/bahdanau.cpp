@@ -38,12 +38,6 @@ DecoderOptions read_decoder(const Settings& s, const QueryOptions& options, cons
   o.out_dim = v.out_dim == 0 ? options.embedding : v.out_dim;
   o.cell = v.cell == "gru" ? Cell::gru : Cell::lstm;
   o.context_gate = v.gate;
-  o.mechanism = options.attention.mechanism;
-  o.structure = options.attention.structure;
-  o.num_heads = std::max<int64_t>(1, options.attention.heads);
-  o.hidden_dim = options.attention.hidden;
-  o.dropout = options.attention.dropout;
-  check_fits(options.attention, o.state_dim, o.source_dim);
   return o;
 }
 
@@ -59,7 +53,8 @@ const RecipeTable<BahdanauValues> bahdanau_keys{
 class BahdanauQuery final : public RecurrentQuery<BahdanauDecoder> {
  public:
   static RecipeKeyList keys() { return all_keys({decoder_keys("gru"), bahdanau_keys.list()}); }
-  BahdanauQuery(const Settings& s, const QueryOptions& options) : RecurrentQuery(read_decoder(s, options, "gru")) {
+  BahdanauQuery(const Settings& s, const QueryOptions& options)
+      : RecurrentQuery(read_decoder(s, options, "gru"), options.attention) {
     const std::string readout = bahdanau_keys.read(s).readout;
     options_.readout = readout == "tanh" ? Readout::tanh : readout == "maxout" ? Readout::maxout : Readout::linear;
   }

@@ -17,7 +17,8 @@ const RecipeTable<LuongValues> luong_keys{
 class LuongQuery final : public RecurrentQuery<LuongDecoder> {
  public:
   static RecipeKeyList keys() { return all_keys({decoder_keys("lstm"), luong_keys.list()}); }
-  LuongQuery(const Settings& s, const QueryOptions& options) : RecurrentQuery(read_decoder(s, options, "lstm")) {
+  LuongQuery(const Settings& s, const QueryOptions& options)
+      : RecurrentQuery(read_decoder(s, options, "lstm"), options.attention) {
     options_.input_feeding = luong_keys.read(s).feeding;
   }
 };

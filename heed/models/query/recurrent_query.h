@@ -10,14 +10,17 @@ namespace heed {
 /// The keys of all recurrent query models. default_cell: "gru" or "lstm".
 RecipeKeyList decoder_keys(const std::string& default_cell);
 
-/// Reads these keys, and checks that the attention fits the widths.
+/// Reads these keys.
 DecoderOptions read_decoder(const Settings& settings, const QueryOptions& options, const std::string& default_cell);
 
 /// Decoder: BahdanauDecoder or LuongDecoder.
 template <typename Decoder>
 class RecurrentQuery : public QueryModel {
  public:
-  void build() override { decoder_ = register_module("decoder", Decoder(options_)); }
+  void build() override {
+    attention_->build(options_.state_dim, options_.source_dim);
+    decoder_ = register_module("decoder", Decoder(options_, attention_));
+  }
   QueryOutput answer(const Features& targets, const Features& seen, const Tensor& summary, const Call& call) override {
     auto decoded = decoder_->forward(targets, seen, call, summary);
     return {std::move(decoded.features), {{"cross", std::move(decoded.attended)}}};
@@ -29,7 +32,10 @@ class RecurrentQuery : public QueryModel {
   std::string aligning_step() const override { return "cross"; }
 
  protected:
-  explicit RecurrentQuery(DecoderOptions options) : options_(std::move(options)) {}
+  RecurrentQuery(DecoderOptions options, std::shared_ptr<AttentionModel> attention)
+      : options_(std::move(options)), attention_(std::move(attention)) {
+    attention_->check_fits(options_.state_dim, options_.source_dim);
+  }
   DecoderOptions options_;
 
  private:
@@ -48,6 +54,7 @@ class RecurrentQuery : public QueryModel {
     DecoderState state_;
   };
 
+  std::shared_ptr<AttentionModel> attention_;  // its module is a child of the decoder
   Decoder decoder_{nullptr};
 };
 

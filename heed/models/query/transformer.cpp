@@ -42,9 +42,10 @@ RecipeTable<AlignValues> align_keys(int64_t num_layers) {
 class TransformerQuery final : public QueryModel {
  public:
   static RecipeKeyList keys() { return all_keys({transformer_keys(), align_keys(0).list()}); }
-  TransformerQuery(const Settings& s, const QueryOptions& options) : options_(read_transformer(s, options.embedding)) {
+  TransformerQuery(const Settings& s, const QueryOptions& options)
+      : options_(read_transformer(s, options.embedding)), attention_(options.attention) {
     TransformerOptions& o = options_;
-    const AttentionSpec& spec = options.attention;
+    const AttentionSpec& spec = attention_->spec();
     if (spec.heads != 0 && spec.heads != o.num_heads)
       s.refuse("num_heads", "is ", o.num_heads, ", but model.attention.num_heads is ", spec.heads,
                "; expected the same");
@@ -55,9 +56,12 @@ class TransformerQuery final : public QueryModel {
     o.source_dim = options.source;
     o.cross_mechanism = spec.mechanism;
     align_ = align_keys(o.num_layers).read(s, {.align_layer = std::max<int64_t>(0, o.num_layers - 2)});
-    completed(o);  // checks the options
+    o = completed(o);
   }
-  void build() override { decoder_ = register_module("decoder", TransformerDecoder(options_)); }
+  void build() override {
+    const auto make_cross = [this] { return attention_->build_layer(options_); };
+    decoder_ = register_module("decoder", TransformerDecoder(options_, make_cross));
+  }
   QueryOutput answer(const Features& targets, const Features& seen, const Tensor&, const Call& call) override {
     auto out = decoder_->decode(with_positions(targets, 0, decoder_->options(), is_training()), seen, call);
     return {std::move(out.features), std::move(out.steps)};
@@ -72,6 +76,7 @@ class TransformerQuery final : public QueryModel {
  private:
   TransformerOptions options_;
   AlignValues align_;
+  std::shared_ptr<AttentionModel> attention_;  // its modules are children of the layers
   TransformerDecoder decoder_{nullptr};
 };
 

@@ -98,9 +98,8 @@ TranslationComponents read_components(const Settings& model, bool joint) {
   const QueryDefaults& defaults = query_defaults().at(kind);
   parts.features = component<FeatureModel>(features, defaults.features, e.dim);
   parts.attention = attention_model(attention, defaults.mechanism);
-  const QueryOptions options{
-      .embedding = e.dim, .source = parts.features->width(), .attention = parts.attention->spec()};
-  with_attention(model, options.attention, [&] { parts.query = QueryModel::Parts::make(kind, query, options); });
+  const QueryOptions options{.embedding = e.dim, .source = parts.features->width(), .attention = parts.attention};
+  with_attention(model, parts.attention->spec(), [&] { parts.query = QueryModel::Parts::make(kind, query, options); });
   parts.output_dropout = output_keys.read(output, {.dropout = e.dropout}).dropout;
   parts.output =
       component<OutputModel>(output, kDefaultOutput, OutputOptions{.in = parts.query->width(), .embedding_dim = e.dim});

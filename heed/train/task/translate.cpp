@@ -203,6 +203,7 @@ class Translate final : public Task {
         model_settings_(recipe.at("model")) {
     read_components(model_settings_, settings_.joint);  // errors in the recipe are reported before any file is read
     recipe.refuse_unread();
+    draw_as_before();
     corpus_ = read_corpus(settings_.corpus);
     hash_data();
     Languages languages = languages_for(settings_, corpus_.train, environment);
@@ -318,6 +319,12 @@ class Translate final : public Task {
   }
 
  private:
+  /// Draws the weights of a model with small vocabularies and drops them: earlier versions did, so that a seed gives
+  /// the weights, and the figures, that it gave then.
+  void draw_as_before() const {
+    TranslationModel(model_settings_, {.source = 8, .target = 8, .joint = settings_.joint});
+  }
+
   /// Refuses a max_length that excludes all training pairs.
   void check_longest(const Settings& data) const {
     const auto longest = static_cast<size_t>(settings_.corpus.max_length);
