@@ -311,6 +311,10 @@ class Translate final : public Task {
     reward_->set_baseline(state["baseline"]);
   }
   Json data_hashes() const override { return data_hashes_; }
+  std::string unit() const override { return "tokens"; }
+  bool is_fixed(const std::string& key) const override {
+    return (key.rfind("data.", 0) == 0 && key != "data.root") || key == "train.batch_tokens";
+  }
   std::string mechanism() const override {
     const std::string kind = model_settings_.resolved().at("attention").text("kind", "mechanism");
     const AttentionSpec& spec = model_->attention().spec();
