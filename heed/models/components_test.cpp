@@ -104,9 +104,9 @@ TEST(QueryModel, IsKnownToRecipesByItsEntryAlone) {
   model.eval();
   const PairBatch batch = collate({{{4, 5, 6}}, {{5, 4}}}, {0});
   EXPECT_EQ(model.predict(batch).logits.size(1), 8);
-  EXPECT_EQ(refusal_of_recipe("query: ecko"),
-            "recipe: model.query.kind is 'ecko', expected one of bahdanau, echo, luong, transformer (did you mean "
-            "'echo'?) [toy.yaml:1]");
+  const std::string refusal = refusal_of_recipe("query: ecko");  // it names all query models
+  EXPECT_EQ(refusal.rfind("recipe: model.query.kind is 'ecko', expected one of bahdanau, ", 0), 0U) << refusal;
+  EXPECT_NE(refusal.find("(did you mean 'echo'?) [toy.yaml:1]"), std::string::npos) << refusal;
 }
 
 }  // namespace
