@@ -150,9 +150,9 @@ class Training {
 // ---- attention alone -----------------------------------------------------------------------------------------------
 
 /// The attention calls of one batch, forward and backward.
-class Looking {
+class AttentionCalls {
  public:
-  Looking(const Batch& batch, Path path) {
+  AttentionCalls(const Batch& batch, Path path) {
     call_.path = path;
     mask_.keep = batch.source.ne(kPad).unsqueeze(1);
     source_ = at::randn({kBatch, batch.source.size(1), kSource}).requires_grad_();
@@ -234,7 +234,7 @@ Race run_race(bool full) {
   race.running_on = kernels::cpu::instruction_set();
   const std::vector<std::pair<std::string, Path>> paths{{"heed", Path::fastest}, {"composed", Path::composed}};
   std::vector<std::unique_ptr<Training>> trainings;
-  std::vector<std::vector<Looking>> looking;
+  std::vector<std::vector<AttentionCalls>> calls_of_path;
   for (const auto& [name, path] : paths) {
     trainings.push_back(std::make_unique<Training>(path));
     auto* const training = trainings.back().get();
@@ -243,15 +243,15 @@ Race run_race(bool full) {
     });
   }
   for (const auto& [name, path] : paths) {
-    std::vector<Looking> calls;
+    std::vector<AttentionCalls> calls;
     for (const auto& batch : some) calls.emplace_back(batch, path);
-    looking.push_back(std::move(calls));
-    race.add("attention of " + name, [&looking, i = looking.size() - 1] {
-      for (auto& call : looking[i]) call.run();
+    calls_of_path.push_back(std::move(calls));
+    race.add("attention of " + name, [&calls_of_path, i = calls_of_path.size() - 1] {
+      for (auto& call : calls_of_path[i]) call.run();
     });
   }
-  race.add("its products", [&looking] {
-    for (auto& call : looking[0]) call.run_products();
+  race.add("its products", [&calls_of_path] {
+    for (auto& call : calls_of_path[0]) call.run_products();
   });
   race.run({.rounds = full ? 21 : 7, .slow_rounds = full ? 21 : 7});
   race.add(Figure{"words per second", static_cast<double>(tokens), {}, {"heed"}, "words/s"});

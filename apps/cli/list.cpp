@@ -14,7 +14,7 @@ namespace {
 
 struct ListArguments {
   std::string part;
-  bool cards = false, json = false, markdown = false;
+  bool cards = false, json = false, markdown = false, keys_markdown = false;
 };
 
 void run_list(const ListArguments& a) {
@@ -22,6 +22,7 @@ void run_list(const ListArguments& a) {
   FoundCards found{all, {}, true};
   if (!a.part.empty()) found = find_cards(all, a.part);
   if (a.json) return print_cards_json(std::cout, found.cards);
+  if (a.keys_markdown) return print_keys_markdown(std::cout, all);
   if (a.markdown) return print_cards_markdown(std::cout, found.cards);
   if (found.family && !a.cards) return print_card_table(std::cout, found.cards, output_columns(0));
   for (const auto& remark : found.remarks) std::cout << remark << '\n';
@@ -36,6 +37,9 @@ void add_list(CLI::App& app) {
                    "Part to describe (additive, bilinear, 'soft attention') or kind to list (scores, presets)");
   auto* json = list->add_flag("--json", a->json, "Print JSON");
   auto* markdown = list->add_flag("--markdown", a->markdown, "Print the page docs/catalogue.md")->excludes(json);
+  list->add_flag("--markdown-keys", a->keys_markdown, "Print the tables of keys in docs/recipes.md")
+      ->excludes(json)
+      ->excludes(markdown);
   list->add_flag("--cards", a->cards, "Print the card of each part instead of a table")
       ->excludes(json)
       ->excludes(markdown);

@@ -39,6 +39,9 @@ void print_cards_json(std::ostream& out, const std::vector<Card>& cards);
 /// The page docs/catalogue.md.
 void print_cards_markdown(std::ostream& out, const std::vector<Card>& cards);
 
+/// The tables of keys in docs/recipes.md, between its two comments.
+void print_keys_markdown(std::ostream& out, const std::vector<Card>& cards);
+
 /// Label and text of each line below the formula, shared by print_cards and print_cards_markdown.
 std::vector<std::pair<std::string, std::string>> card_lines(const Card& card);
 /// Explains the symbols of shapes and costs: Lq, Lk, Dq, ...

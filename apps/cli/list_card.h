@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "heed/base/recipe_keys.h"
 #include "heed/base/spec.h"
 
 namespace heed::cli {
@@ -17,17 +18,20 @@ struct CardParameter {
 };
 
 struct Card {
-  std::string kind, name;  // kind: "score", "alignment", "dimensionality", "structure", "preset", "query model", ...
-  std::string axis{};      // of the taxonomy, for structures
-  int order = 0;           // order of choice within its family, from 1; 0: after the others
+  std::string kind,
+      name;  // kind: "score", "alignment", "dimensionality", "structure", "preset", "query model", "section", ...
+  std::string axis{};  // of the taxonomy, for structures
+  int order = 0;       // order of choice within its family, from 1; 0: after the others
   std::vector<std::string> synonyms{};
   std::string formula{}, choose{}, cost{}, paper{};  // for a preset, formula is its structure
   std::vector<CardParameter> parameters{};
-  std::vector<Options::Known> options{};                    // recipe keys, for a model component
-  std::vector<std::string> dimensionalities{};              // supported by a score
-  std::string inside{};                                     // default mechanism of a structure; mechanisms of a preset
-  std::vector<std::string> takes{};                         // inputs of a structure
-  std::vector<std::string> modules{};                       // of a structure: submodules with its parameters
+  std::vector<Options::Known> options{};
+  std::string path{};                           // of a map of the recipe, for a component or a section: "model.query"
+  RecipeKeyList keys{};                         // below that path
+  std::vector<std::string> dimensionalities{};  // supported by a score
+  std::string inside{};                         // default mechanism of a structure; mechanisms of a preset
+  std::vector<std::string> takes{};             // inputs of a structure
+  std::vector<std::string> modules{};           // of a structure: submodules with its parameters
   std::vector<std::pair<std::string, std::string>> axes{};  // of a preset: axis and choice
 };
 

@@ -19,6 +19,12 @@ OrderedJson as_json(const Card& card) {
                   {"synonyms", card.synonyms}, {"formula", card.formula}, {"choose", card.choose},
                   {"parameters", parameters},  {"options", options},      {"cost", card.cost},
                   {"paper", card.paper}};
+  for (const auto& key : card.keys)
+    all["keys"].push_back({{"name", card.path.empty() ? key.name : card.path + "." + key.name},
+                           {"kind", key.kind},
+                           {"default", key.default_value},
+                           {"range", key.range},
+                           {"sentence", key.sentence}});
   if (card.kind == "score") all["dimensionalities"] = card.dimensionalities;
   if (card.kind == "structure") {
     all["axis"] = card.axis;

@@ -34,7 +34,27 @@ void print_card(std::ostream& out, const Card& card) {
   for (const auto& [label, text] : card_lines(card)) out << "| " << label << " | " << markdown_cell(text) << " |\n";
 }
 
+void print_key_table(std::ostream& out, const Card& card) {
+  if (card.keys.empty()) return;
+  out << "\n| " << (card.kind == "section" ? card.choose : "`" + card.name + "`, " + card.kind)
+      << " | | default | allowed |\n|---|---|---|---|\n";
+  for (const auto& key : card.keys)
+    out << "| `" << (card.path.empty() ? "" : card.path + ".") << key.name << "` | " << markdown_cell(key.sentence)
+        << " | " << markdown_cell(key.default_value) << " | " << markdown_cell(key.range.empty() ? key.kind : key.range)
+        << " |\n";
+}
+
 }  // namespace
+
+/// After each section come the components whose keys are below its path.
+void print_keys_markdown(std::ostream& out, const std::vector<Card>& all) {
+  for (const auto& section : all) {
+    if (section.kind != "section") continue;
+    print_key_table(out, section);
+    for (const auto& card : all)
+      if (card.kind != "section" && !card.path.empty() && card.path == section.path) print_key_table(out, card);
+  }
+}
 
 void print_cards_markdown(std::ostream& out, const std::vector<Card>& all) {
   out << "# Catalogue\n\nWritten by `heed list --markdown > docs/catalogue.md`. A mechanism is `score + alignment` or "

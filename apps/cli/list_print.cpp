@@ -11,6 +11,13 @@ namespace {
 
 constexpr int kMaxFormula = 44, kMinText = 20;  // columns
 
+/// "512; 1 <= dim <= 65536; width of the features": default, allowed values, meaning.
+std::string shown(const RecipeKey& key) {
+  return joined(
+      {key.default_value.empty() ? "\"\"" : key.default_value, key.range.empty() ? key.kind : key.range, key.sentence},
+      "; ");
+}
+
 std::string shown(const CardParameter& parameter) {
   return parameter.name + (parameter.shape.empty() ? "" : " [" + joined(parameter.shape) + "]") +
          (parameter.with.empty() ? "" : " with " + parameter.with);
@@ -91,7 +98,8 @@ const std::vector<CardFamily>& card_families() {
       {"output model", "output models", "Output models", "model.output of a recipe: answers from contexts."},
       {"tokenizer", "tokenizers", "Tokenizers", "data.tokenizer of a recipe."},
       {"optimizer", "optimizers", "Optimizers", "train.optimizer of a recipe."},
-      {"schedule", "schedules", "Schedules", "train.schedule of a recipe: a factor on train.lr for each step."}};
+      {"schedule", "schedules", "Schedules", "train.schedule of a recipe: a factor on train.lr for each step."},
+      {"section", "keys", "Recipe keys", "The maps of a recipe: default, allowed values and meaning of each key."}};
   return all;
 }
 
@@ -118,12 +126,12 @@ std::vector<std::pair<std::string, std::string>> card_lines(const Card& card) {
   add("inside", card.inside);
   add("modules", joined(card.modules));
   add("parameters", all_shown(card.parameters));
-  const bool component = card.kind.find(" model") != std::string::npos;
-  add(component ? "recipe keys" : "options", all_shown(card.options));
+  add("options", all_shown(card.options));
   add("forms", joined(card.dimensionalities));
   for (const auto& [axis, choice] : card.axes) add(axis, choice);
   add("cost", card.cost);
   add("paper", card.paper);
+  for (const auto& key : card.keys) add(key.name, shown(key));
   return lines;
 }
 

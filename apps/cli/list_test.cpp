@@ -213,9 +213,9 @@ TEST(List, NamesPositionsAsRecipesDo) {
   std::set<std::string> names;
   for (const auto& card : found("positions").cards) names.insert(card.name);
   const auto models = found("feature models").cards;
-  for (const auto& option : models.at(1).options) {
-    if (option.name != "positions") continue;
-    std::istringstream choices(option.kind);
+  for (const auto& key : models.at(1).keys) {
+    if (key.name != "positions") continue;
+    std::istringstream choices(key.kind);
     for (std::string choice; choices >> choice;) EXPECT_TRUE(choice == "|" || names.count(choice) == 1) << choice;
     return;
   }
@@ -251,6 +251,37 @@ TEST(List, KnowsTheOptionsOfAPart) {
   EXPECT_EQ(options[1].kind, "plain | renorm | score_gauss");
 }
 
+TEST(List, KnowsTheRecipeKeysOfAComponentWithoutMakingIt) {
+  const Card luong = found("query models").cards.at(1);
+  ASSERT_EQ(luong.name, "luong");
+  EXPECT_EQ(luong.path, "model.query");
+  EXPECT_EQ(luong.keys.at(0),
+            (RecipeKey{"state_dim", "whole number", "512", "1 <= state_dim <= 65536", "width of the state"}));
+  EXPECT_EQ(luong.keys.at(2), (RecipeKey{"cell", "lstm | gru", "lstm", "", "recurrent cell"}));
+  EXPECT_EQ(luong.keys.back().name, "feeding");
+  EXPECT_NE(printed(print_cards, found("luong").cards).find("512; 1 <= state_dim <= 65536; width of the state"),
+            std::string::npos);
+  const auto json = nlohmann::json::parse(printed(print_cards_json, found("luong").cards));
+  EXPECT_EQ(json[0]["keys"][0]["name"], "model.query.state_dim");
+  EXPECT_EQ(json[0]["keys"][0]["range"], "1 <= state_dim <= 65536");
+}
+
+TEST(List, SaysSomethingOnEveryRecipeKeyAndNamesEachOnce) {
+  std::set<std::string> paths;
+  for (const auto& card : every_card()) {
+    for (const auto& key : card.keys) {
+      EXPECT_FALSE(key.sentence.empty()) << card.name << ' ' << key.name;
+      EXPECT_FALSE(key.kind.empty()) << card.name << ' ' << key.name;
+      const std::string owner = card.kind == "section" ? "" : card.name + ": ";
+      EXPECT_TRUE(paths.insert(owner + card.path + "." + key.name).second) << card.path << ' ' << key.name;
+    }
+  }
+  for (const std::string path :
+       {".task", "run.dir", "data.train", "data.joint", "data.split.modulo", "train.lr", "train.batch_tokens",
+        "eval.beam", "model.embedding.dim", "softmax: model.output.tied"})
+    EXPECT_EQ(paths.count(path), 1U) << path;
+}
+
 TEST(List, WritesJson) {
   const auto all = nlohmann::json::parse(printed(print_cards_json, found("additive").cards));
   EXPECT_EQ(all[0]["name"], "additive");
@@ -275,15 +306,15 @@ TEST(ListTable, HasOneLineForEachPartAndKeepsToTheTerminal) {
 // ---- the page ----
 
 /// "", or the first line that differs, in both texts.
-std::string first_difference(const std::string& committed, const std::string& written) {
+std::string first_difference(const std::string& committed, const std::string& written,
+                             const std::string& page = "docs/catalogue.md") {
   const auto old_lines = lines_in(committed), new_lines = lines_in(written);
   for (size_t i = 0; i < std::max(old_lines.size(), new_lines.size()); ++i) {
     const auto line = [&](const std::vector<std::string>& lines) {
       return i < lines.size() ? "'" + shortened(lines[i], 100) + "'" : "the end of the file";
     };
     if (line(old_lines) != line(new_lines) || (i < old_lines.size() && old_lines[i] != new_lines[i]))
-      return "docs/catalogue.md:" + std::to_string(i + 1) + ": got " + line(old_lines) + ", expected " +
-             line(new_lines);
+      return page + ":" + std::to_string(i + 1) + ": got " + line(old_lines) + ", expected " + line(new_lines);
   }
   return "";
 }
@@ -295,6 +326,24 @@ TEST(List, EqualsTheDocumentation) {
   const std::string difference = first_difference(committed.str(), printed(print_cards_markdown, every_card()));
   EXPECT_TRUE(difference.empty()) << difference
                                   << "\nwrite it again: build/release/bin/heed list --markdown > docs/catalogue.md";
+}
+
+/// The text between the two comments of docs/recipes.md.
+std::string committed_keys() {
+  std::ifstream file("docs/recipes.md");
+  std::stringstream page;
+  page << file.rdbuf();
+  const std::string text = page.str(), begin = "<!-- keys: written by tools/recipe_keys -->\n",
+                    end = "\n<!-- end of keys";
+  const size_t first = text.find(begin), last = text.find(end);
+  if (first == std::string::npos || last == std::string::npos) return "no comments around the keys";
+  return text.substr(first + begin.size(), last - first - begin.size());
+}
+
+TEST(List, WritesTheKeysOfTheDocumentation) {
+  const std::string difference =
+      first_difference(committed_keys(), printed(print_keys_markdown, every_card()), "the keys of docs/recipes.md");
+  EXPECT_TRUE(difference.empty()) << difference << "\nwrite them again: tools/recipe_keys";
 }
 
 TEST(List, ShowsTheFirstLineInWhichAPageIsStale) {

@@ -7,6 +7,7 @@
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
+#include "heed/base/range.h"
 #include "heed/base/renamed.h"
 #include "heed/base/scalar.h"
 
@@ -35,32 +36,6 @@ std::string described(const Setting& value) {
   if (value.form != Form::map) return "'" + excerpt(value.text) + "'";
   const Setting* whole = value.find(kShort);
   return whole ? described(*whole) : "a map";
-}
-
-struct Bound {
-  bool open;
-  std::string text;
-};
-
-/// below(1) is shown as the exclusive bound 1: the adjacent double has fewer digits.
-Bound bound_of(double value, double outside) {
-  const std::string closed = written_number(value), open = written_number(outside);
-  return open.size() < closed.size() ? Bound{true, open} : Bound{false, closed};
-}
-
-/// "0 <= dropout < 1"
-std::string range(const std::string& name, double min, double max) {
-  const Bound low = bound_of(min, below(min)), high = bound_of(max, above(max));
-  std::string upper = std::isfinite(max) ? name + (high.open ? " < " : " <= ") + high.text : name;
-  if (!std::isfinite(min)) return upper;
-  if (!std::isfinite(max)) return name + (low.open ? " > " : " >= ") + low.text;
-  return low.text + (low.open ? " < " : " <= ") + upper;
-}
-
-std::string range(const std::string& name, int64_t min, int64_t max) {
-  if (min == Settings::kMin) return name + " <= " + std::to_string(max);
-  if (max == Settings::kMax) return name + " >= " + std::to_string(min);
-  return std::to_string(min) + " <= " + name + " <= " + std::to_string(max);
 }
 
 std::vector<std::string> pieces_of(const std::string& path) {
@@ -308,7 +283,8 @@ double Settings::number(const std::string& key, double default_value, double min
   if (const Setting* given = find_scalar(key, expected)) {
     const bool fine = read_number(given->text, value) && (std::isfinite(value) || std::isinf(default_value));
     if (!fine) refuse(key, "is '", excerpt(given->text), "', expected ", expected);
-    if (!(min <= value && value <= max)) refuse(key, "is ", excerpt(given->text), ", expected ", range(key, min, max));
+    if (!(min <= value && value <= max))
+      refuse(key, "is ", excerpt(given->text), ", expected ", written_range(key, min, max));
   }
   note(key, "number", Setting::scalar(written_number(default_value)), Setting::scalar(written_number(value)));
   return value;
@@ -319,7 +295,8 @@ int64_t Settings::integer(const std::string& key, int64_t default_value, int64_t
   int64_t value = default_value;
   if (const Setting* given = find_scalar(key, expected)) {
     if (!read_integer(given->text, value)) refuse(key, "is '", excerpt(given->text), "', expected ", expected);
-    if (value < min || value > max) refuse(key, "is ", excerpt(given->text), ", expected ", range(key, min, max));
+    if (value < min || value > max)
+      refuse(key, "is ", excerpt(given->text), ", expected ", written_range(key, min, max));
   }
   note(key, "whole number", Setting::scalar(std::to_string(default_value)), Setting::scalar(std::to_string(value)));
   return value;

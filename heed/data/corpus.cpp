@@ -5,6 +5,7 @@
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
+#include "heed/base/recipe_keys.h"
 #include "heed/data/file.h"
 #include "heed/data/grammar.h"
 #include "heed/data/parallel_text.h"
@@ -18,9 +19,68 @@ std::string below(const std::string& root, const std::string& path) {
   return root.empty() || path.empty() || path[0] == '/' || path == "-" ? path : root + "/" + path;
 }
 
-std::vector<int64_t> residues(const Settings& split, const std::string& key, int64_t modulo) {
+// Which keys are read depends on data.train and data.split.modulo: the others are refused as unknown.
+const RecipeTable<CorpusOptions> corpus_keys{
+    {"root", &CorpusOptions::root, "folder that the files below are relative to", {.default_text = "the current one"}},
+    {"train",
+     &CorpusOptions::train,
+     "two files (line k translates line k), one TSV, one `source ||| target`, gzip or plain; or `grammar`: built-in "
+     "sentences",
+     {.default_text = "required"}},
+    {"swap", &CorpusOptions::swap, "whether source and target are exchanged"}};
+
+const RecipeTable<CorpusOptions> set_keys{
+    {"dev", &CorpusOptions::dev, "files of the development set, as `train`", {.default_text = "required"}},
+    {"test", &CorpusOptions::test, "files of the test set, as `train`", {.default_text = "none"}}};
+
+const RecipeTable<CorpusOptions> text_keys{
+    {"links",
+     &CorpusOptions::links,
+     "gold links of the test set, Pharaoh lines: results then have the alignment error",
+     {.default_text = "none"}},
+    {"links_from_one", &CorpusOptions::links_from_one, "whether positions in `links` are counted from 1"},
+    {"format", &CorpusOptions::format, "format of the files", {.choices = {"auto", "two", "tsv", "|||"}}},
+    {"lowercase", &CorpusOptions::lowercase, "whether the text is lowercased"},
+    {"unescape", &CorpusOptions::unescape, "whether `&apos;` and the like become characters"},
+    {"drop_empty", &CorpusOptions::drop_empty, "whether pairs with an empty side are left out"},
+    {"max_length",
+     &CorpusOptions::max_length,
+     "pairs with more tokens on a side are left out of training, with a message; 0: none are",
+     {.min = 0, .max = 1 << 20}}};
+
+const RecipeTable<CorpusOptions> grammar_keys{
+    {"seed", &CorpusOptions::grammar_seed, "seed of the sentences", {.min = 0}},
+    {"train", &CorpusOptions::grammar_train, "training sentences", {.min = 1, .max = 1 << 20}},
+    {"dev", &CorpusOptions::grammar_dev, "sentences of the development set", {.min = 1, .max = 1 << 16}},
+    {"test", &CorpusOptions::grammar_test, "sentences of the test set", {.min = 1, .max = 1 << 16}}};
+
+const RecipeTable<CorpusOptions> split_keys{
+    {"modulo",
+     &CorpusOptions::modulo,
+     "dev and test are taken out of the training file, by the md5 of the source modulo this; 0: they are files",
+     {.min = 0, .max = 1 << 20}}};
+
+struct SplitValues {
+  std::vector<std::string> dev, test;
+};
+
+const RecipeTable<SplitValues> residue_keys{
+    {"dev", &SplitValues::dev, "residues of the development set", {.default_text = "required"}},
+    {"test", &SplitValues::test, "residues of the test set", {.default_text = "none"}}};
+
+const RecipeSection::Entry data_section{{"data", 10, "The text.", [] {
+                                           return all_keys({corpus_keys.list(), set_keys.list(), text_keys.list()});
+                                         }}};
+const RecipeSection::Entry grammar_section{
+    {"data.grammar", 13, "The built-in sentences, with `data.train: grammar`.", [] { return grammar_keys.list(); }}};
+const RecipeSection::Entry split_section{{"data.split", 14, "Sets out of one file.", [] {
+                                            return all_keys({split_keys.list(), residue_keys.list()});
+                                          }}};
+
+std::vector<int64_t> residues(const Settings& split, const std::string& key, const std::vector<std::string>& texts,
+                              int64_t modulo) {
   std::vector<int64_t> all;
-  for (const auto& text : split.texts(key)) {
+  for (const auto& text : texts) {
     char* end = nullptr;
     const long long value = std::strtoll(text.c_str(), &end, 10);
     if (text.empty() || *end != '\0' || value < 0 || value >= modulo)
@@ -109,28 +169,22 @@ TextPairs of_grammar(const std::vector<GrammarPair>& pairs, bool swap) {
 }  // namespace
 
 CorpusOptions read_corpus_options(const Settings& data) {
-  CorpusOptions o;
-  o.root = data.text("root", "");
-  o.train = data.texts("train");
+  CorpusOptions o = corpus_keys.read(data);
   if (o.train.empty()) data.refuse("train", "is missing, expected one or two files, or the word grammar");
   if (o.train.size() == 1 && !o.is_grammar() && o.train[0] != "-" && !exists(below(o.root, o.train[0])))
     data.refuse("train", "is '", excerpt(o.train[0]), "'", suggestion(o.train[0], {"grammar"}),
                 ", but there is no file ", excerpt(below(o.root, o.train[0]), 200),
                 "; expected one or two files, or the word grammar");
-  o.swap = data.flag("swap", false);
   if (o.is_grammar()) {
-    const Settings grammar = data.at("grammar");
-    o.grammar_seed = static_cast<uint64_t>(grammar.integer("seed", 1, 0));
-    o.grammar_train = grammar.integer("train", 16000, 1, 1 << 20);
-    o.grammar_dev = grammar.integer("dev", 200, 1, 1 << 16);
-    o.grammar_test = grammar.integer("test", 400, 1, 1 << 16);
-    return o;
+    o.max_length = 0;
+    return grammar_keys.read(data.at("grammar"), std::move(o));
   }
   const Settings split = data.at("split");
-  o.modulo = split.integer("modulo", 0, 0, 1 << 20);
+  o = split_keys.read(split, std::move(o));
   if (o.modulo > 0) {
-    o.dev_residues = residues(split, "dev", o.modulo);
-    o.test_residues = residues(split, "test", o.modulo);
+    const SplitValues values = residue_keys.read(split);
+    o.dev_residues = residues(split, "dev", values.dev, o.modulo);
+    o.test_residues = residues(split, "test", values.test, o.modulo);
     if (o.dev_residues.empty()) split.refuse("dev", "is missing, expected residues such as [2]");
     for (const int64_t r : o.test_residues)
       if (std::find(o.dev_residues.begin(), o.dev_residues.end(), r) != o.dev_residues.end())
@@ -138,23 +192,16 @@ CorpusOptions read_corpus_options(const Settings& data) {
     o.dev = o.train;
     if (!o.test_residues.empty()) o.test = o.train;
   } else {
-    o.dev = data.texts("dev");
-    o.test = data.texts("test");
+    o = set_keys.read(data, std::move(o));
   }
   if (o.dev.empty()) data.refuse("dev", "is missing, expected files like those of data.train, or data.split");
-  o.links = data.text("links", "");
-  o.links_from_one = data.flag("links_from_one", false);
-  o.format = data.choice("format", {"auto", "two", "tsv", "|||"});
-  o.lowercase = data.flag("lowercase", false);
-  o.unescape = data.flag("unescape", false);
-  o.drop_empty = data.flag("drop_empty", false);
-  o.max_length = data.integer("max_length", 100, 0, 1 << 20);
-  return o;
+  return text_keys.read(data, std::move(o));
 }
 
 Corpus read_corpus(const CorpusOptions& o) {
   if (o.is_grammar()) {
-    const auto split = grammar_split(o.grammar_seed, o.grammar_train, o.grammar_dev, o.grammar_test);
+    const auto split =
+        grammar_split(static_cast<uint64_t>(o.grammar_seed), o.grammar_train, o.grammar_dev, o.grammar_test);
     return {of_grammar(split.train, o.swap), of_grammar(split.dev, o.swap), of_grammar(split.test, o.swap), 0};
   }
   Corpus corpus;

@@ -27,15 +27,14 @@ struct TextPairs {
 
 /// The keys below `data`, by the same names. `root`: folder of relative paths; `grammar_*`: the built-in grammar.
 struct CorpusOptions {
-  std::string root, format;
+  std::string root, format = "auto";
   std::vector<std::string> train, dev, test;
   std::string links;
   bool links_from_one = false;  // word numbers in the links file start at 1
   bool lowercase = false, unescape = false, swap = false, drop_empty = false;
-  int64_t max_length = 0, modulo = 0;
+  int64_t max_length = 100, modulo = 0;
   std::vector<int64_t> dev_residues, test_residues;
-  uint64_t grammar_seed = 1;
-  int64_t grammar_train = 0, grammar_dev = 0, grammar_test = 0;
+  int64_t grammar_seed = 1, grammar_train = 16000, grammar_dev = 200, grammar_test = 400;
 
   bool is_grammar() const { return train.size() == 1 && train[0] == "grammar"; }
 };

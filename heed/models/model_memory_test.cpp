@@ -62,7 +62,7 @@ TEST(AttentionSettings, AreAMechanismOrItsPartsButNotBoth) {
   // On the command line a part overrides the mechanism of the recipe.
   const Settings changed = parse_recipe("model: {attention: additive + softmax, features: {dim: 8}}", "toy.yaml",
                                         {"model.attention.align=sparsemax"});
-  EXPECT_EQ(TranslationModel(changed.at("model"), Vocabularies{8, 8, false}).attention().looking().mechanism,
+  EXPECT_EQ(TranslationModel(changed.at("model"), Vocabularies{8, 8, false}).attention().spec().mechanism,
             "additive + sparsemax");
 }
 

@@ -2,12 +2,15 @@
 
 #pragma once
 
-#include "heed/base/settings.h"
+#include "heed/base/recipe_keys.h"
 #include "heed/structures/encode/transformer.h"
 
 namespace heed {
 
-/// Reads num_layers, num_heads, feed_forward_dim, dropout, norm, activation, positions, mechanism (of self-attention).
+/// The keys of Transformer layers.
+RecipeKeyList transformer_keys();
+
+/// Reads these keys.
 TransformerOptions read_transformer(const Settings& settings, int64_t width);
 
 /// dropout(sqrt(D) x + PE) (Vaswani et al., 2017); x [B, L, D], which starts at position `first`. With rotary or alibi,

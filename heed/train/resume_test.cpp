@@ -204,7 +204,7 @@ TEST(Resume, RefusesOtherData) {
   resume_tiny(run, with_steps("train.max_steps=5"));
   for (const char* name : {"train.de", "train.en", "dev.de"}) {
     write_lines(name, "d f");
-    expect_refused_resume(run, {std::string(name), "other text", "--force"}, with_steps("train.max_steps=6"));
+    expect_refused_resume(run, {std::string(name), "other data", "--force"}, with_steps("train.max_steps=6"));
     write_lines(name, "d e");
   }
   resume_tiny(run, with_steps("train.max_steps=6"));

@@ -10,7 +10,7 @@
 
 namespace heed {
 
-std::shared_ptr<Schedule> Schedule::make(const std::string& spec, const ScheduleOf& run) {
+std::shared_ptr<Schedule> Schedule::make(const std::string& spec, const ScheduleOptions& run) {
   auto schedule = Parts::make(spec, run);
   schedule->factor(schedule->warmup() + 1);  // reports a missing total now, not after the warm-up
   return schedule;
@@ -34,13 +34,13 @@ nlohmann::json Schedule::state() const {
 namespace {
 
 template <typename Kind>
-std::shared_ptr<Schedule> make_schedule(const Options& options, const ScheduleOf& run) {
+std::shared_ptr<Schedule> make_schedule(const Options& options, const ScheduleOptions& run) {
   return std::make_shared<Kind>(options, run);
 }
 
 class Constant final : public Schedule {
  public:
-  Constant(const Options& options, const ScheduleOf&) { read_warmup(options, 0); }
+  Constant(const Options& options, const ScheduleOptions&) { read_warmup(options, 0); }
 
  private:
   double after_warmup(int64_t) const override { return 1; }
@@ -49,7 +49,7 @@ class Constant final : public Schedule {
 // sqrt(warmup / step). The schedule of Vaswani et al., 2017 is this factor with the learning rate (d warmup)^-0.5.
 class InverseSqrt final : public Schedule {
  public:
-  InverseSqrt(const Options& options, const ScheduleOf&) {
+  InverseSqrt(const Options& options, const ScheduleOptions&) {
     read_warmup(options, 4000);
     check(warmup() >= 1, options.part(), ": warmup_steps is ", warmup(), ", expected 1 step or more");
   }
@@ -61,9 +61,9 @@ class InverseSqrt final : public Schedule {
 };
 
 /// Falls from 1 at the end of the warm-up to `floor` at step `total`, then stays at `floor`.
-class Falling : public Schedule {
+class Decay : public Schedule {
  public:
-  Falling(const Options& options, const ScheduleOf& run) : asked_(options.part()) {
+  Decay(const Options& options, const ScheduleOptions& run) : asked_(options.part()) {
     read_warmup(options, 0);
     total_ = options.integer("total", run.steps);
     floor_ = options.number("floor", 0);
@@ -88,17 +88,17 @@ class Falling : public Schedule {
   double floor_ = 0;
 };
 
-class Cosine final : public Falling {
+class Cosine final : public Decay {
  public:
-  using Falling::Falling;
+  using Decay::Decay;
 
  private:
   double left(double done) const override { return (1 + std::cos(std::numbers::pi * done)) / 2; }
 };
 
-class Linear final : public Falling {
+class Linear final : public Decay {
  public:
-  using Falling::Falling;
+  using Decay::Decay;
 
  private:
   double left(double done) const override { return 1 - done; }
@@ -106,7 +106,7 @@ class Linear final : public Falling {
 
 class Plateau final : public Schedule {
  public:
-  Plateau(const Options& options, const ScheduleOf& run)
+  Plateau(const Options& options, const ScheduleOptions& run)
       : by_(options.number("factor", 0.5)),
         waiting_(read_patience(options), run.better),
         floor_(options.number("floor", 0)) {

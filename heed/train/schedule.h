@@ -20,7 +20,7 @@
 namespace heed {
 
 /// Properties of the run that a schedule uses.
-struct ScheduleOf {
+struct ScheduleOptions {
   int64_t steps = 0;              // updates of the whole run; 0: unknown
   Better better = Better::lower;  // of the validation metric
 };
@@ -28,10 +28,10 @@ struct ScheduleOf {
 class Schedule {
  public:
   static constexpr const char* kKind = "schedule";
-  using Parts = Catalogue<Schedule, ScheduleOf>;
+  using Parts = Catalogue<Schedule, ScheduleOptions>;
 
   /// Makes a schedule from a spec such as "cosine(500)"; an invalid spec is an Error.
-  static std::shared_ptr<Schedule> make(const std::string& spec, const ScheduleOf& run);
+  static std::shared_ptr<Schedule> make(const std::string& spec, const ScheduleOptions& run);
 
   virtual ~Schedule() = default;
 

@@ -21,6 +21,7 @@ struct TaskEnvironment {
   std::string folder;  // run folder; holds files that a task prepares once (tokenizers)
   at::Device device = at::kCPU;
   bool resumed = false;  // the prepared files exist in the folder
+  int64_t seed = 1;      // train.seed
 };
 
 /// The part of one batch that one process computes.
@@ -31,8 +32,8 @@ struct Share {
 
 /// Loss of a share.
 struct Loss {
-  at::Tensor sum;      // over the tokens of the share, differentiable; undefined if the share is empty
-  int64_t count = 0;   // number of terms: target tokens, for example
+  at::Tensor sum;      // over the terms of the share, differentiable; undefined if the share is empty
+  int64_t count = 0;   // number of terms, in units of Task::unit()
   at::Tensor shown{};  // loss to report, if it is not `sum`
 };
 
@@ -51,7 +52,7 @@ class Task {
   virtual int64_t batches(int64_t epoch) = 0;
   /// Loss of a share of a batch, with the model in training mode.
   virtual Loss loss(const Share& share) = 0;
-  /// "batch 12 of epoch 3: sentences 17, 2033, ...": to find the cause of a NaN.
+  /// "batch 12 of epoch 3: pairs 17, 2033, ...": to find the cause of a NaN.
   virtual std::string describe(const Share& share) = 0;
 
   /// Metrics on the development set, with the model in evaluation mode.
@@ -70,13 +71,18 @@ class Task {
   /// State in addition to the parameters, for a checkpoint.
   virtual nlohmann::ordered_json state() const { return nullptr; }
   virtual void set_state(const nlohmann::ordered_json&) {}
-  /// A hash of each text that the run depends on, by a name for messages ("data.train (source, a.en)"). A resumed run
-  /// must have the same hashes.
+  /// A hash of each set of data that the run depends on, by a name for messages ("data.train (source, a.en)"). A
+  /// resumed run must have the same hashes.
   virtual nlohmann::ordered_json data_hashes() const { return nlohmann::ordered_json::object(); }
   /// The attention of the model as a spec, or the name of its attention model ("fixed"); "" without attention.
   virtual std::string mechanism() const { return ""; }
-  /// Unit of Loss::count, for reports: "tokens".
-  virtual std::string unit() const { return "tokens"; }
+  /// Unit of Loss::count, for reports: "tokens" of a text, "images".
+  virtual std::string unit() const = 0;
+  /// Whether another value of this key of the recipe makes another run, which cannot go on from a checkpoint.
+  virtual bool is_fixed(const std::string& /*key*/) const { return false; }
 };
+
+/// Reads the key `task` of a recipe.
+std::string read_task_name(const Settings& recipe);
 
 }  // namespace heed

@@ -74,6 +74,7 @@ class FormulaTask final : public Task {
     const size_t next = script.validated_at.size() - 1;
     return {{"figure", script.score.empty() ? 0 : script.score[std::min(next, script.score.size() - 1)]}};
   }
+  std::string unit() const override { return "tokens"; }
   double score(const Figures& figures) const override { return figures[0].second; }
   void write_files(const std::string& folder) override { write_atomically(folder + "/config.json", "{}\n"); }
   nlohmann::ordered_json state() const override {

@@ -1,4 +1,5 @@
-// The training loop: steps, validations, checkpoints, a run folder. It is independent of the task.
+// Training from a recipe into a run folder, for any task. The loop is in train_loop.h, checkpoints in run_checkpoint.h,
+// what a run tells in train_report.h.
 //
 //   recipe.yaml              the resolved recipe, with every default
 //   config.json, tokenizer*  what the task needs to use the model; format: 3, hashes of the tokenizers

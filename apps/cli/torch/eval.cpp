@@ -25,9 +25,9 @@ nlohmann::ordered_json evaluated(const EvalArguments& a) {
         " is not a run; expected a run folder, written by heed train, or --hypothesis and --reference");
   check(exists(weights), "eval: ", a.run, " has no model.safetensors yet; training writes it at the first validation");
   const Settings recipe = read_recipe(a.run + "/recipe.yaml", a.overrides);
-  read_train_options(recipe);  // registers the train keys, so that the task can refuse unknown keys
-  const auto task = Task::Parts::make(recipe.choice("task", Task::Parts::names()), recipe,
-                                      TaskEnvironment{a.run, device_of(a.device), /*resumed=*/true});
+  const TrainOptions options = read_train_options(recipe);
+  const auto task = Task::Parts::make(read_task_name(recipe), recipe,
+                                      TaskEnvironment{a.run, device_of(a.device), /*resumed=*/true, options.seed});
   task->model().to(device_of(a.device));
   load_model(task->model(), a.run);
   task->model().eval();

@@ -22,7 +22,7 @@ namespace {
 constexpr int64_t kBase = 1000;
 constexpr Sizes kWide{kBase, kBase* kBase, kBase* kBase* kBase, kBase* kBase* kBase* kBase};
 constexpr std::array kSymbols{"Dq", "Dk", "Dv", "Dh"};
-constexpr int64_t kSmall = 8;  // width of the models and structures that are constructed for their cards
+constexpr int64_t kSmall = 8;  // width of the structures that are constructed for their cards
 
 /// Decodes a size in base 1000: 3'000'001'000 -> "Dq + 3 Dv".
 std::string symbols(int64_t size) {
@@ -247,16 +247,30 @@ std::vector<Card> presets() {
   return all;
 }
 
-/// The components of a task model, with the recipe keys that they read.
-template <typename Component, typename... With>
-std::vector<Card> components(const With&... with) {
+/// The components of a task model, with the recipe keys that they declare.
+template <typename Component>
+std::vector<Card> components(const std::string& path) {
   std::vector<Card> all;
   for (const auto& name : Component::Parts::names()) {
-    const Settings none;
-    Component::Parts::make(name, none, with...);
     all.push_back(card_of(Component::kKind, name, Component::Parts::describe(name)));
-    for (const auto& key : none.known())
-      all.back().options.push_back({key.path, key.default_value, key.kind == "whole number" ? "number" : key.kind});
+    all.back().path = path;
+    all.back().keys = component_keys<Component>().at(name)();
+  }
+  return all;
+}
+
+/// The maps of a recipe, with the keys that belong to no component.
+std::vector<Card> sections() {
+  std::vector<Card> all;
+  for (const auto& section : RecipeSection::all()) {
+    Card card{"section", section.path.empty() ? "recipe" : section.path};
+    card.order = static_cast<int>(all.size()) + 1;
+    card.choose = section.path.empty() ? "The recipe itself." : section.sentence;
+    card.formula = (section.path.empty() ? "" : section.path + ".") + section.keys.front().name + ": " +
+                   section.keys.front().default_value;
+    card.path = section.path;
+    card.keys = section.keys;
+    all.push_back(card);
   }
   return all;
 }
@@ -264,15 +278,13 @@ std::vector<Card> components(const With&... with) {
 }  // namespace
 
 std::vector<Card> collect_cards() {
-  const std::string mechanism = "additive + softmax";
-  const QueryOptions query{.embedding = kSmall, .source = kSmall, .looking = {.mechanism = mechanism}};
-  const OutputOptions output{.in = kSmall, .classes = kSmall, .embedding = at::zeros({kSmall, kSmall})};
   std::vector<Card> all;
-  for (const auto& family :
-       {scores(), alignments(), dimensionality_cards(), structures(), presets(), positions(),
-        components<FeatureModel>(kSmall), components<QueryModel>(query), components<AttentionModel>(mechanism),
-        components<OutputModel>(output), cards_of<Catalogue<TokenizerTrainer>>(TokenizerTrainer::kKind),
-        cards_of<Catalogue<Optimizer>>(Optimizer::kKind), cards_of<Schedule::Parts>(Schedule::kKind, ScheduleOf{})})
+  for (const auto& family : {scores(), alignments(), dimensionality_cards(), structures(), presets(), positions(),
+                             components<FeatureModel>("model.features"), components<QueryModel>("model.query"),
+                             components<AttentionModel>("model.attention"), components<OutputModel>("model.output"),
+                             cards_of<Catalogue<TokenizerTrainer>>(TokenizerTrainer::kKind),
+                             cards_of<Catalogue<Optimizer>>(Optimizer::kKind),
+                             cards_of<Schedule::Parts>(Schedule::kKind, ScheduleOptions{}), sections()})
     all.insert(all.end(), family.begin(), family.end());
   sort_cards(all);
   return all;

@@ -14,6 +14,7 @@ namespace {
 
 class FixedContext final : public AttentionModel {
  public:
+  static RecipeKeyList keys() { return {}; }
   FixedContext(const Settings&, const std::string&)
       : AttentionModel({.mechanism = "additive + softmax", .hidden = 1}) {}
   Features seen(const Encoded& encoded) const override { return {encoded.last.unsqueeze(1), {}}; }
@@ -23,23 +24,24 @@ class FixedContext final : public AttentionModel {
 
 class MeanContext final : public AttentionModel {
  public:
+  static RecipeKeyList keys() { return {}; }
   MeanContext(const Settings&, const std::string&) : AttentionModel({.mechanism = "additive + uniform", .hidden = 1}) {}
   bool aligns() const override { return false; }
 };
 
-const AttentionModel::Parts::Entry fixed_entry{"fixed",
-                                               make_component<AttentionModel, FixedContext, Settings, std::string>,
-                                               {.formula = "c_i = the summary of the features",
-                                                .paper = "Sutskever et al., 2014",
-                                                .choose = "as the baseline that attention is measured against",
-                                                .synonyms = {"no_attention", "seq2seq"},
-                                                .order = 3}};
-const AttentionModel::Parts::Entry mean_entry{"mean",
-                                              make_component<AttentionModel, MeanContext, Settings, std::string>,
-                                              {.formula = "c_i = mean_j f_j",
-                                               .paper = "-",
-                                               .choose = "as the baseline between a summary and attention",
-                                               .order = 2}};
+const ComponentEntry<AttentionModel, FixedContext> fixed_entry{
+    "fixed",
+    {.formula = "c_i = the summary of the features",
+     .paper = "Sutskever et al., 2014",
+     .choose = "as the baseline that attention is measured against",
+     .synonyms = {"no_attention", "seq2seq"},
+     .order = 3}};
+const ComponentEntry<AttentionModel, MeanContext> mean_entry{
+    "mean",
+    {.formula = "c_i = mean_j f_j",
+     .paper = "-",
+     .choose = "as the baseline between a summary and attention",
+     .order = 2}};
 
 }  // namespace
 }  // namespace heed

@@ -7,6 +7,7 @@ namespace {
 
 class EmbeddingFeatures final : public FeatureModel {
  public:
+  static RecipeKeyList keys() { return {}; }
   EmbeddingFeatures(const Settings&, int64_t in) : width_(in) {}
   FeatureOutput encode(const Features& embedded, const Call&) override {
     const Features clean = embedded.without_padding();
@@ -18,9 +19,8 @@ class EmbeddingFeatures final : public FeatureModel {
   int64_t width_;
 };
 
-const FeatureModel::Parts::Entry embedding_features_entry{
+const ComponentEntry<FeatureModel, EmbeddingFeatures> embedding_features_entry{
     "embedding",
-    make_component<FeatureModel, EmbeddingFeatures, Settings, int64_t>,
     {.formula = "f_l = E x_l", .paper = "-", .choose = "to see what attention does without an encoder", .order = 3}};
 
 }  // namespace

@@ -11,23 +11,23 @@ namespace {
 
 class TransformerFeatures final : public FeatureModel {
  public:
-  TransformerFeatures(const Settings& s, int64_t in) {
-    encoder_ = register_module("encoder", TransformerEncoder(read_transformer(s, in)));
-  }
+  static RecipeKeyList keys() { return transformer_keys(); }
+  TransformerFeatures(const Settings& s, int64_t in) : options_(completed(read_transformer(s, in))) {}
+  void build() override { encoder_ = register_module("encoder", TransformerEncoder(options_)); }
   FeatureOutput encode(const Features& embedded, const Call& call) override {
     Transformed out = encoder_->encode(with_positions(embedded, 0, encoder_->options(), is_training()), call);
     Tensor summary = mean(out.features).squeeze(1);
     return {{std::move(out.features), std::move(summary)}, std::move(out.steps)};
   }
-  int64_t width() const override { return encoder_->options().dim; }
+  int64_t width() const override { return options_.dim; }
 
  private:
+  TransformerOptions options_;
   TransformerEncoder encoder_{nullptr};
 };
 
-const FeatureModel::Parts::Entry transformer_features_entry{
+const ComponentEntry<FeatureModel, TransformerFeatures> transformer_features_entry{
     "transformer",
-    make_component<FeatureModel, TransformerFeatures, Settings, int64_t>,
     {.formula = "x <- x + Att(x, x), x <- x + W_out act(W_in x), layer by layer",
      .paper = "Vaswani et al., 2017",
      .choose = "more data, long sequences, speed on a GPU",

@@ -7,19 +7,29 @@
 namespace heed {
 namespace {
 
+struct SoftmaxValues {
+  bool tied = true;
+};
+
+const RecipeTable<SoftmaxValues> softmax_keys{
+    {"tied", &SoftmaxValues::tied, "whether the output weights are the target embeddings (Press & Wolf, 2017)"}};
+
 class SoftmaxOutput final : public OutputModel {
  public:
-  SoftmaxOutput(const Settings& s, const OutputOptions& o) {
-    const bool tied = s.flag("tied", o.embedding.defined());
-    if (tied && !o.embedding.defined()) s.refuse("tied", "is true, but these targets have no embeddings to share");
-    if (!tied) {
-      to_classes_ = register_module("to_classes", torch::nn::Linear(o.in, o.classes));
+  static RecipeKeyList keys() { return softmax_keys.list(); }
+  SoftmaxOutput(const Settings& s, const OutputOptions& o)
+      : options_(o), tied_(softmax_keys.read(s, {.tied = o.embedding_dim > 0}).tied) {
+    if (tied_ && o.embedding_dim == 0) s.refuse("tied", "is true, but these targets have no embeddings to share");
+  }
+  void build(int64_t classes, const Tensor& embedding) override {
+    if (!tied_) {
+      to_classes_ = register_module("to_classes", torch::nn::Linear(options_.in, classes));
       return;
     }
-    embedding_ = o.embedding;
-    bias_ = register_parameter("bias", at::zeros({o.classes}));
-    if (o.in != embedding_.size(1))
-      to_embedding_ = register_module("to_embedding", torch::nn::Linear(o.in, embedding_.size(1)));
+    embedding_ = embedding;
+    bias_ = register_parameter("bias", at::zeros({classes}));
+    if (options_.in != options_.embedding_dim)
+      to_embedding_ = register_module("to_embedding", torch::nn::Linear(options_.in, options_.embedding_dim));
   }
   Tensor logits(const Tensor& outputs) override {
     if (to_classes_) return to_classes_(outputs);
@@ -27,13 +37,14 @@ class SoftmaxOutput final : public OutputModel {
   }
 
  private:
+  OutputOptions options_;
+  bool tied_ = false;
   torch::nn::Linear to_classes_{nullptr}, to_embedding_{nullptr};
   Tensor embedding_, bias_;  // the embedding is registered by its owner, not here
 };
 
-const OutputModel::Parts::Entry softmax_output_entry{
+const ComponentEntry<OutputModel, SoftmaxOutput> softmax_output_entry{
     "softmax",
-    make_component<OutputModel, SoftmaxOutput, Settings, OutputOptions>,
     {.formula = "p(y) = softmax(W t + b)",
      .paper = "-",
      .choose = "one of many classes, words among them",

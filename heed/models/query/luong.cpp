@@ -7,18 +7,25 @@
 namespace heed {
 namespace {
 
+struct LuongValues {
+  bool feeding = true;
+};
+
+const RecipeTable<LuongValues> luong_keys{
+    {"feeding", &LuongValues::feeding, "input feeding: the previous output is part of the input"}};
+
 class LuongQuery final : public RecurrentQuery<LuongDecoder> {
  public:
-  LuongQuery(const Settings& s, const QueryOptions& options) {
-    DecoderOptions o = read_decoder(s, options, {"lstm", "gru"});
-    o.input_feeding = s.flag("feeding", true);
-    hold(o);
+  static RecipeKeyList keys() { return all_keys({decoder_keys("lstm"), luong_keys.list()}); }
+  LuongQuery(const Settings& s, const QueryOptions& options)
+      : RecurrentQuery(read_decoder(s, options, "lstm"), options.attention) {
+    options_.input_feeding = luong_keys.read(s).feeding;
   }
 };
 
-const QueryModel::Parts::Entry luong_query_entry{
+const QueryEntry<LuongQuery> luong_query_entry{
     "luong",
-    make_component<QueryModel, LuongQuery, Settings, QueryOptions>,
+    {.features = "recurrent", .mechanism = "general + softmax"},
     {.formula = "h_t = cell([y_{t-1}; h~_{t-1}], h_{t-1}), c_t = Att(h_t, F), h~_t = tanh(W_c [c_t; h_t])",
      .paper = "Luong et al., 2015",
      .choose = "global or local attention (align: local_m, local_p), input feeding",

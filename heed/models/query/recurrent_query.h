@@ -7,33 +7,42 @@
 
 namespace heed {
 
-/// Reads the keys of all recurrent query models: state_dim, out_dim (0: width of the embedding), cell, gate. cells:
-/// allowed values of `cell`, the default first.
-DecoderOptions read_decoder(const Settings& settings, const QueryOptions& options,
-                            const std::vector<std::string>& cells);
+/// The keys of all recurrent query models. default_cell: "gru" or "lstm".
+RecipeKeyList decoder_keys(const std::string& default_cell);
+
+/// Reads these keys.
+DecoderOptions read_decoder(const Settings& settings, const QueryOptions& options, const std::string& default_cell);
 
 /// Decoder: BahdanauDecoder or LuongDecoder.
 template <typename Decoder>
 class RecurrentQuery : public QueryModel {
  public:
-  Answered answer(const Features& targets, const Features& seen, const Tensor& summary, const Call& call) override {
+  void build() override {
+    attention_->build(options_.state_dim, options_.source_dim);
+    decoder_ = register_module("decoder", Decoder(options_, attention_));
+  }
+  QueryOutput answer(const Features& targets, const Features& seen, const Tensor& summary, const Call& call) override {
     auto decoded = decoder_->forward(targets, seen, call, summary);
     return {std::move(decoded.features), {{"cross", std::move(decoded.attended)}}};
   }
-  std::unique_ptr<Asking> start(const Features& seen, const Tensor& summary) override {
-    return std::make_unique<Stepwise>(decoder_, decoder_->start(seen, summary));
+  std::unique_ptr<QueryState> start(const Features& seen, const Tensor& summary) override {
+    return std::make_unique<State>(decoder_, decoder_->start(seen, summary));
   }
-  int64_t width() const override { return decoder_->options().out_dim; }
+  int64_t width() const override { return options_.out_dim; }
   std::string aligning_step() const override { return "cross"; }
 
  protected:
-  void hold(const DecoderOptions& options) { decoder_ = register_module("decoder", Decoder(options)); }
+  RecurrentQuery(DecoderOptions options, std::shared_ptr<AttentionModel> attention)
+      : options_(std::move(options)), attention_(std::move(attention)) {
+    attention_->check_fits(options_.state_dim, options_.source_dim);
+  }
+  DecoderOptions options_;
 
  private:
-  class Stepwise final : public Asking {
+  class State final : public QueryState {
    public:
-    Stepwise(Decoder decoder, DecoderState state) : decoder_(std::move(decoder)), state_(std::move(state)) {}
-    Answered step(const Tensor& embedded, const Call& call) override {
+    State(Decoder decoder, DecoderState state) : decoder_(std::move(decoder)), state_(std::move(state)) {}
+    QueryOutput step(const Tensor& embedded, const Call& call) override {
       DecoderStep next = decoder_->step(embedded, state_, call);
       state_ = std::move(next.state);
       return {{next.output.unsqueeze(1), {}}, {{"cross", std::move(next.attended)}}};
@@ -45,6 +54,7 @@ class RecurrentQuery : public QueryModel {
     DecoderState state_;
   };
 
+  std::shared_ptr<AttentionModel> attention_;  // its module is a child of the decoder
   Decoder decoder_{nullptr};
 };
 

@@ -7,11 +7,11 @@
 namespace heed {
 namespace {
 
-class TransformerAsking final : public Asking {
+class TransformerQueryState final : public QueryState {
  public:
-  TransformerAsking(TransformerDecoder decoder, DecoderCache cache)
+  TransformerQueryState(TransformerDecoder decoder, DecoderCache cache)
       : decoder_(std::move(decoder)), cache_(std::move(cache)) {}
-  Answered step(const Tensor& embedded, const Call& call) override {
+  QueryOutput step(const Tensor& embedded, const Call& call) override {
     const Features x =
         with_positions({embedded.unsqueeze(1), {}}, cache_.length(), decoder_->options(), decoder_->is_training());
     auto next = decoder_->decode_next(x, cache_, call);
@@ -24,44 +24,65 @@ class TransformerAsking final : public Asking {
   DecoderCache cache_;
 };
 
+struct AlignValues {
+  int64_t align_layer = 0;
+  bool align_shift = false;
+};
+
+/// num_layers: of the decoder; 0 in lists, where it is unknown.
+RecipeTable<AlignValues> align_keys(int64_t num_layers) {
+  const double last = num_layers > 0 ? static_cast<double>(num_layers - 1) : Settings::kInfinity;
+  return {{"align_layer",
+           &AlignValues::align_layer,
+           "layer whose cross-attention makes links and maps, from 0",
+           {.min = 0, .max = last, .default_text = "the last but one"}},
+          {"align_shift", &AlignValues::align_shift, "whether links take the weights of the next step"}};
+}
+
 class TransformerQuery final : public QueryModel {
  public:
-  TransformerQuery(const Settings& s, const QueryOptions& options) {
-    TransformerOptions o = read_transformer(s, options.embedding);
-    const Looking& looking = options.looking;
-    if (looking.heads != 0 && looking.heads != o.num_heads)
-      s.refuse("num_heads", "is ", o.num_heads, ", but model.attention.num_heads is ", looking.heads,
+  static RecipeKeyList keys() { return all_keys({transformer_keys(), align_keys(0).list()}); }
+  TransformerQuery(const Settings& s, const QueryOptions& options)
+      : options_(read_transformer(s, options.embedding)), attention_(options.attention) {
+    TransformerOptions& o = options_;
+    const AttentionSpec& spec = attention_->spec();
+    if (spec.heads != 0 && spec.heads != o.num_heads)
+      s.refuse("num_heads", "is ", o.num_heads, ", but model.attention.num_heads is ", spec.heads,
                "; expected the same");
-    check(looking.structure.empty(), "recipe: model.attention.structure is '", looking.structure,
+    check(spec.structure.empty(), "recipe: model.attention.structure is '", spec.structure,
           "', which a transformer does not support; expected model.query.kind: bahdanau or luong");
-    check(looking.dropout == 0, "recipe: model.attention.dropout is ", looking.dropout,
+    check(spec.dropout == 0, "recipe: model.attention.dropout is ", spec.dropout,
           ", which a transformer does not use; expected model.query.dropout");
     o.source_dim = options.source;
-    o.cross_mechanism = looking.mechanism;
-    align_layer_ = s.integer("align_layer", std::max<int64_t>(0, o.num_layers - 2), 0, o.num_layers - 1);
-    align_shift_ = s.flag("align_shift", false);
-    decoder_ = register_module("decoder", TransformerDecoder(o));
+    o.cross_mechanism = spec.mechanism;
+    align_ = align_keys(o.num_layers).read(s, {.align_layer = std::max<int64_t>(0, o.num_layers - 2)});
+    o = completed(o);
   }
-  Answered answer(const Features& targets, const Features& seen, const Tensor&, const Call& call) override {
+  void build() override {
+    const auto make_cross = [this] { return attention_->build_layer(options_); };
+    decoder_ = register_module("decoder", TransformerDecoder(options_, make_cross));
+  }
+  QueryOutput answer(const Features& targets, const Features& seen, const Tensor&, const Call& call) override {
     auto out = decoder_->decode(with_positions(targets, 0, decoder_->options(), is_training()), seen, call);
     return {std::move(out.features), std::move(out.steps)};
   }
-  std::unique_ptr<Asking> start(const Features& seen, const Tensor&) override {
-    return std::make_unique<TransformerAsking>(decoder_, decoder_->start(seen));
+  std::unique_ptr<QueryState> start(const Features& seen, const Tensor&) override {
+    return std::make_unique<TransformerQueryState>(decoder_, decoder_->start(seen));
   }
-  int64_t width() const override { return decoder_->options().dim; }
-  std::string aligning_step() const override { return "layers." + std::to_string(align_layer_) + ".cross"; }
-  bool shifts_alignment() const override { return align_shift_; }
+  int64_t width() const override { return options_.dim; }
+  std::string aligning_step() const override { return "layers." + std::to_string(align_.align_layer) + ".cross"; }
+  bool shifts_alignment() const override { return align_.align_shift; }
 
  private:
+  TransformerOptions options_;
+  AlignValues align_;
+  std::shared_ptr<AttentionModel> attention_;  // its modules are children of the layers
   TransformerDecoder decoder_{nullptr};
-  int64_t align_layer_ = 0;
-  bool align_shift_ = false;
 };
 
-const QueryModel::Parts::Entry transformer_query_entry{
+const QueryEntry<TransformerQuery> transformer_query_entry{
     "transformer",
-    make_component<QueryModel, TransformerQuery, Settings, QueryOptions>,
+    {.features = "transformer", .mechanism = "scaled_dot + softmax"},
     {.formula = "x_t <- x_t + Att(x_t, x_1 ... x_t), x_t <- x_t + Att(x_t, F), x_t <- x_t + W_out act(W_in x_t)",
      .paper = "Vaswani et al., 2017; alignment from the layer before the last: Garg et al., 2019",
      .choose = "more data, long sequences, speed on a GPU",

@@ -171,7 +171,7 @@ TEST(AttentionMap, OfCrossAttentionIsWhatEachStepAttendsTo) {
       const AttentionMap map = map_of(translator, {.layer = layer, .head = head});
       for (size_t t = 0; t < target.size(); ++t) {
         const Ids before(target.begin(), target.begin() + static_cast<int64_t>(t));
-        const auto steps = translator.model().predict(collate({{source}, {before}}, {0}), call).answered.steps;
+        const auto steps = translator.model().predict(collate({{source}, {before}}, {0}), call).output.steps;
         const auto& attended = step_of(steps, "layers." + std::to_string(layer - 1) + ".cross", "test");
         const auto row = attended.weights[0][head - 1][static_cast<int64_t>(t)];  // [S]
         for (size_t s = 0; s <= source.size(); ++s)

@@ -9,15 +9,59 @@
 namespace heed {
 namespace {
 
-/// The default mechanism of each query model: that of its paper.
-std::string default_mechanism(const std::string& query) {
-  return query == "luong"         ? "general + softmax"
-         : query == "transformer" ? "scaled_dot + softmax"
-                                  : "additive + softmax";
-}
+struct EmbeddingValues {
+  int64_t dim = 256;
+  double dropout = 0.1;
+  bool shared = false;
+};
 
-std::string default_features(const std::string& query) {
-  return query == "transformer" ? "transformer" : "recurrent";
+const RecipeTable<EmbeddingValues> embedding_keys{
+    {"dim", &EmbeddingValues::dim, "width of the embeddings", {.min = 1, .max = kMaxWidth}},
+    {"dropout", &EmbeddingValues::dropout, "dropout on the embeddings", {.min = 0, .max = 0.99}},
+    {"shared", &EmbeddingValues::shared, "one table of embeddings for both sides; needs `data.joint`"}};
+
+struct OutputValues {
+  double dropout = 0;
+};
+
+const RecipeTable<OutputValues> output_keys{
+    {"dropout",
+     &OutputValues::dropout,
+     "dropout before the output model",
+     {.min = 0, .max = 0.99, .default_text = "that of model.embedding.dropout"}}};
+
+constexpr const char *kDefaultQuery = "bahdanau", *kDefaultOutput = "softmax";
+
+const RecipeSection::Entry embedding_section{
+    {"model.embedding", 30, "Embeddings of tokens.", [] { return embedding_keys.list(); }}};
+const RecipeSection::Entry query_section{
+    {"model.query", 31, "The query model.",
+     [] { return kind_keys<QueryModel>(kDefaultQuery, "the query model, which has keys of its own"); }}};
+const RecipeSection::Entry features_section{{"model.features", 32, "The feature model.", [] {
+                                               return kind_keys<FeatureModel>(
+                                                   "recurrent", "the feature model, which has keys of its own",
+                                                   "that of the query model's paper");
+                                             }}};
+const RecipeSection::Entry attention_section{{"model.attention", 33, "The attention model.", attention_model_keys}};
+const RecipeSection::Entry output_section{
+    {"model.output", 34, "The output model.", [] {
+       return all_keys(
+           {kind_keys<OutputModel>(kDefaultOutput, "the output model, which has keys of its own"), output_keys.list()});
+     }}};
+
+/// Runs `make`. An Error of the attention becomes one about model.attention.
+template <typename Make>
+void with_attention(const Settings& model, const AttentionSpec& spec, const Make& make) {
+  try {
+    make();
+  } catch (const MemoryLimitExceeded&) {
+    throw;
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    if (what.rfind("recipe: ", 0) == 0) throw;
+    model.refuse("attention", "is '", spec.mechanism, spec.structure.empty() ? "'" : "' in '" + spec.structure + "'",
+                 ", which does not fit here: ", what);
+  }
 }
 
 /// Where there are no kernels of ours, sentences are short enough to store their weights instead of computing them
@@ -38,46 +82,51 @@ Tensor Predicted::log_probabilities(int64_t batch) const {
   return at::zeros({batch}, log_p.options().dtype(at::kDouble)).index_add(0, row, log_p.to(at::kDouble));
 }
 
-TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vocabularies) {
-  const Settings embedding = model.at("embedding"), features = model.at("features", "kind"),
-                 query = model.at("query", "kind"), attention = model.at("attention", "mechanism"),
-                 output = model.at("output", "kind");
-  const int64_t width = embedding.integer("dim", 256, 1, kMaxWidth);
-  dropout_ = embedding.number("dropout", 0.1, 0, 0.99);
-  const bool shared = embedding.flag("shared", false);
-  if (shared && !vocabularies.joint)
+TranslationComponents read_components(const Settings& model, bool joint) {
+  const Settings embedding = model.at("embedding"), features = model.at("features", kKindKey),
+                 query = model.at("query", kKindKey), attention = model.at("attention", "mechanism"),
+                 output = model.at("output", kKindKey);
+  TranslationComponents parts;
+  const EmbeddingValues e = embedding_keys.read(embedding);
+  if (e.shared && !joint)
     embedding.refuse("shared",
                      "is true, but source and target have vocabularies of their own; expected data.joint: true");
+  parts.embedding_dim = e.dim;
+  parts.embedding_dropout = e.dropout;
+  parts.shared = e.shared;
+  const std::string kind = component_kind<QueryModel>(query, kDefaultQuery);
+  const QueryDefaults& defaults = query_defaults().at(kind);
+  parts.features = component<FeatureModel>(features, defaults.features, e.dim);
+  parts.attention = attention_model(attention, defaults.mechanism);
+  const QueryOptions options{.embedding = e.dim, .source = parts.features->width(), .attention = parts.attention};
+  with_attention(model, parts.attention->spec(), [&] { parts.query = QueryModel::Parts::make(kind, query, options); });
+  parts.output_dropout = output_keys.read(output, {.dropout = e.dropout}).dropout;
+  parts.output =
+      component<OutputModel>(output, kDefaultOutput, OutputOptions{.in = parts.query->width(), .embedding_dim = e.dim});
+  return parts;
+}
+
+TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vocabularies) {
+  const TranslationComponents parts = read_components(model, vocabularies.joint);
+  dropout_ = parts.embedding_dropout;
+  output_dropout_ = parts.output_dropout;
   const auto make_table = [&](int64_t count) {
-    torch::nn::Embedding made(torch::nn::EmbeddingOptions(count, width).padding_idx(0));
+    torch::nn::Embedding made(torch::nn::EmbeddingOptions(count, parts.embedding_dim).padding_idx(0));
     const torch::NoGradGuard no_grad;
-    made->weight.normal_(0, 1 / std::sqrt(static_cast<double>(width)));
+    made->weight.normal_(0, 1 / std::sqrt(static_cast<double>(parts.embedding_dim)));
     made->weight[0].zero_();
     return made;
   };
   source_embedding_ = register_module("source_embedding", make_table(vocabularies.source));
-  target_embedding_ = shared ? source_embedding_ : register_module("target_embedding", make_table(vocabularies.target));
-
-  const std::string asked = query.choice("kind", {"bahdanau", "luong", "transformer"});
-  features_ = register_module("features", component<FeatureModel>(features, default_features(asked), width));
-  attention_ = attention_model(attention, default_mechanism(asked));
-  const QueryOptions options{.embedding = width, .source = features_->width(), .looking = attention_->looking()};
-  try {
-    query_ = register_module("query", component<QueryModel>(query, "bahdanau", options));
-  } catch (const MemoryLimitExceeded&) {
-    throw;
-  } catch (const Error& error) {
-    const std::string what = error.what();
-    if (what.rfind("recipe: ", 0) == 0) throw;
-    const std::string& structure = options.looking.structure;
-    model.refuse("attention", "is '", options.looking.mechanism, structure.empty() ? "'" : "' in '" + structure + "'",
-                 ", which does not fit here: ", what);
-  }
-  output_dropout_ = output.number("dropout", dropout_, 0, 0.99);
-  output_ = register_module("output", component<OutputModel>(output, "softmax",
-                                                             OutputOptions{.in = query_->width(),
-                                                                           .classes = vocabularies.target,
-                                                                           .embedding = target_embedding_->weight}));
+  target_embedding_ =
+      parts.shared ? source_embedding_ : register_module("target_embedding", make_table(vocabularies.target));
+  features_ = register_module("features", parts.features);
+  features_->build();
+  attention_ = parts.attention;
+  query_ = register_module("query", parts.query);
+  with_attention(model, attention_->spec(), [&] { query_->build(); });
+  output_ = register_module("output", parts.output);
+  output_->build(vocabularies.target, target_embedding_->weight);
 }
 
 Features TranslationModel::embedded(torch::nn::Embedding& table, const Tensor& ids, const Tensor& keep) const {
@@ -101,11 +150,11 @@ Predicted TranslationModel::predict(const PairBatch& batch, const Call& given) {
   plain.outputs = {};
   const Source source = read(batch.source, batch.source_keep, plain);
   Predicted out;
-  out.answered = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
-                                source.summary, call);
+  out.output = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
+                              source.summary, call);
   // Dropout comes before padding is removed, so that it does not depend on the length of other sentences.
-  const Tensor outputs = heed::dropout(out.answered.outputs.rows, output_dropout_, is_training());  // [B, T, D]
-  const Tensor real = batch.target_keep.flatten().nonzero().squeeze(1);                             // [n]
+  const Tensor outputs = heed::dropout(out.output.outputs.rows, output_dropout_, is_training());  // [B, T, D]
+  const Tensor real = batch.target_keep.flatten().nonzero().squeeze(1);                           // [n]
   out.logits = output_->logits(outputs.flatten(0, 1).index_select(0, real));
   out.wanted = batch.target_out.flatten().index_select(0, real);
   out.row = real.div(batch.target_in.size(1), "floor");
@@ -117,13 +166,13 @@ TranslationModel::Decoding TranslationModel::start(const Tensor& source, const T
   const Source read_source = read(source, keep, {});
   Decoding decoding;
   decoding.model_ = this;
-  decoding.asking_ = query_->start(read_source.seen, read_source.summary);
+  decoding.state_ = query_->start(read_source.seen, read_source.summary);
   return decoding;
 }
 
 Tensor TranslationModel::Decoding::step(const Tensor& tokens, const Call& call) {
   const Features embedded = model_->embedded(model_->target_embedding_, tokens, {});  // [B, E]
-  const Answered next = asking_->step(embedded.rows, call);
+  const QueryOutput next = state_->step(embedded.rows, call);
   if (call.outputs.weights) weights_ = model_->alignment(next.steps).squeeze(1);
   return at::log_softmax(model_->outputs_to_logits(next.outputs.rows.squeeze(1)).to(at::kFloat), -1);
 }
@@ -133,18 +182,18 @@ Steps TranslationModel::attention_steps(const PairBatch& batch, const Call& give
   Steps inside, all;
   const Source source = read(batch.source, batch.source_keep, call, &inside);
   for (auto& [name, attended] : inside) all.emplace_back("encoder." + name, std::move(attended));
-  Answered answered = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
-                                     source.summary, call);
-  for (auto& [name, attended] : answered.steps) all.emplace_back("decoder." + name, std::move(attended));
+  QueryOutput queried = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
+                                       source.summary, call);
+  for (auto& [name, attended] : queried.steps) all.emplace_back("decoder." + name, std::move(attended));
   return all;
 }
 
 Tensor TranslationModel::head_weights(const Steps& steps, const std::string& name) const {
   Tensor weights = step_of(steps, name, "translate").weights;  // [B, (H,) Lq, Lk, (W)]
   const bool self = name.ends_with("self");                    // of a Transformer, which always has an axis of heads
-  const bool channels =
-      self ? weights.dim() == 5
-           : Mechanism::parse(attention_->looking().mechanism).dimensionality() != Dimensionality::single;
+  const bool channels = self
+                            ? weights.dim() == 5
+                            : Mechanism::parse(attention_->spec().mechanism).dimensionality() != Dimensionality::single;
   if (channels) weights = weights.mean(-1);
   return weights.dim() == 4 ? weights : weights.unsqueeze(1);
 }

@@ -29,13 +29,28 @@ struct Predicted {
   Tensor wanted;    // [n]: the true token ids
   Tensor row;       // [n]: batch element of each target
   Tensor position;  // [n]: position of each target in its sentence
-  Answered answered;
+  QueryOutput output;
 
   /// Log-probability of each target sentence: the sum over its tokens, double [B].
   Tensor log_probabilities(int64_t batch) const;
   /// Log-probability of each target token, float [n].
   Tensor target_log_probabilities() const;
 };
+
+/// The components that the recipe below `model` names: read and checked, without parameters.
+struct TranslationComponents {
+  int64_t embedding_dim = 0;
+  double embedding_dropout = 0, output_dropout = 0;
+  bool shared = false;  // one table of embeddings for both sides
+  std::shared_ptr<FeatureModel> features;
+  std::shared_ptr<AttentionModel> attention;
+  std::shared_ptr<QueryModel> query;
+  std::shared_ptr<OutputModel> output;
+};
+
+/// Reads every key below `model`. Throws Error for values that are invalid or do not fit together. joint: one
+/// vocabulary for both sides.
+TranslationComponents read_components(const Settings& model, bool joint);
 
 class TranslationModel : public torch::nn::Module {
  public:
@@ -50,14 +65,14 @@ class TranslationModel : public torch::nn::Module {
     /// tokens [B]: the previous token ids. Returns log-probabilities of the next token, [B, V].
     Tensor step(const Tensor& tokens, const Call& call = {});
     /// Replaces the batch by these batch elements: int64 [n], in any order, repeats allowed.
-    void select(const Tensor& rows) { asking_->select(rows); }
+    void select(const Tensor& rows) { state_->select(rows); }
     /// Attention weights of the last step over the source, [B, S]; requires call.outputs.weights.
     const Tensor& weights() const { return weights_; }
 
    private:
     friend class TranslationModel;
     TranslationModel* model_ = nullptr;
-    std::unique_ptr<Asking> asking_;
+    std::unique_ptr<QueryState> state_;
     Tensor weights_;
   };
   /// Encodes the source: token ids [B, S], keep bool [B, S].

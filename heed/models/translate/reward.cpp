@@ -8,7 +8,7 @@
 namespace heed {
 
 std::unique_ptr<RewardLoss> RewardLoss::for_model(const TranslationModel& model, const RewardOptions& options) {
-  const Mechanism mechanism = Mechanism::parse(model.attention().looking().mechanism);
+  const Mechanism mechanism = Mechanism::parse(model.attention().spec().mechanism);
   const Offers offers = mechanism.align().offers();
   if (!offers.log_probability) return nullptr;
   const bool multi_dimensional = mechanism.dimensionality() != Dimensionality::single;
@@ -27,7 +27,7 @@ bool RewardLoss::is_soft(int64_t batch) const {
 }
 
 Tensor RewardLoss::operator()(const Predicted& predicted, int64_t rows) {
-  Attended attended = step_of(predicted.answered.steps, step_, "translate");
+  Attended attended = step_of(predicted.output.steps, step_, "translate");
   const auto log_p = predicted.target_log_probabilities().detach().to(attended.context.scalar_type());
   const int64_t steps = attended.context.size(-2);
   const auto by_position = [&](const Tensor& values) {  // [B, T], 0 beyond the end of a target

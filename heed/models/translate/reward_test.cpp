@@ -49,7 +49,7 @@ TEST(RewardLoss, RewardsEveryChoiceOfHardWithItsWord) {
   model->train();
   const auto reward = RewardLoss::for_model(*model, {.weight = 0.3});
   const Predicted predicted = model->predict(two_pairs());
-  const Attended& drawn = step_of(predicted.answered.steps, model->aligning_step(), "test");
+  const Attended& drawn = step_of(predicted.output.steps, model->aligning_step(), "test");
   const auto log_p = predicted.target_log_probabilities();
   double expected = 0;
   ASSERT_EQ(log_p.size(0), 7);  // 2 + 3 words and two end markers
@@ -67,7 +67,7 @@ TEST(RewardLoss, RewardsTheChoicesOfEveryHead) {
   model->train();
   const auto reward = RewardLoss::for_model(*model, {.weight = 1});
   const Predicted predicted = model->predict(two_pairs());
-  const Attended& drawn = step_of(predicted.answered.steps, model->aligning_step(), "test");
+  const Attended& drawn = step_of(predicted.output.steps, model->aligning_step(), "test");
   ASSERT_EQ(drawn.log_probability.sizes(), at::IntArrayRef({2, 4, 4}));
   const auto log_p = predicted.target_log_probabilities();
   double expected = 0;
@@ -85,7 +85,7 @@ TEST(RewardLoss, RewardsAPolicyWithItsSentence) {
   const auto reward = RewardLoss::for_model(*model, {.weight = 1});
   reward->set_baseline(-2);
   const Predicted predicted = model->predict(two_pairs());
-  const Attended& drawn = step_of(predicted.answered.steps, model->aligning_step(), "test");
+  const Attended& drawn = step_of(predicted.output.steps, model->aligning_step(), "test");
   const auto sums = predicted.log_probabilities(2);
   double expected = 0;
   for (int64_t row = 0; row < 2; ++row) {

@@ -241,7 +241,7 @@ TEST_P(EveryTranslator, ReturnsTheWeightsOfEveryToken) {
   Call call;
   call.outputs.weights = true;
   const PairBatch batch = collate({{{4, 5, 6}}, {best.tokens}}, {0});
-  const Tensor expected = model->alignment(model->predict(batch, call).answered.steps)[0].to(at::kDouble);  // [T, S]
+  const Tensor expected = model->alignment(model->predict(batch, call).output.steps)[0].to(at::kDouble);  // [T, S]
   for (size_t t = 0; t < best.weights.size(); ++t)
     for (size_t s = 0; s < best.weights[t].size(); ++s)
       EXPECT_NEAR(best.weights[t][s], expected[static_cast<int64_t>(t)][static_cast<int64_t>(s)].item<double>(), 1e-4);

@@ -171,7 +171,7 @@ std::vector<Translation> Translator::score(const std::vector<std::string>& sourc
     const auto sums = predicted.log_probabilities(batch.source.size(0)).cpu();  // [B]
     Tensor aligned;                                                             // [B, T, S]
     if (call.outputs.weights)
-      aligned = model_->alignment(predicted.answered.steps).to(at::kCPU, at::kDouble).contiguous();
+      aligned = model_->alignment(predicted.output.steps).to(at::kCPU, at::kDouble).contiguous();
     for (size_t k = 0; k < group.size(); ++k) {
       const auto row = static_cast<size_t>(group[k]);
       const auto b = static_cast<int64_t>(k), steps = static_cast<int64_t>(pairs.target[row].size()) + 1;

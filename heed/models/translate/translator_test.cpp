@@ -136,7 +136,7 @@ TEST(Translator, TakesTheWeightsOfTheStepAfterWhereAlignmentIsShifted) {
   const at::NoGradGuard no_grad;
   const PairBatch batch =
       collate({{plain.languages().source->encode(source)}, {plain.languages().target->encode(target)}}, {0});
-  const Tensor steps = plain.model().alignment(plain.model().predict(batch, call).answered.steps)[0];  // [T + 1, S + 1]
+  const Tensor steps = plain.model().alignment(plain.model().predict(batch, call).output.steps)[0];  // [T + 1, S + 1]
   const auto expect_steps = [&](const Translation& got, int64_t first) {
     ASSERT_EQ(got.weights.size(), 3U);
     for (size_t t = 0; t < 3; ++t)

@@ -4,14 +4,16 @@
 
 namespace heed {
 
-BahdanauDecoderImpl::BahdanauDecoderImpl(DecoderOptions options) : options_(std::move(options)) {
+BahdanauDecoderImpl::BahdanauDecoderImpl(DecoderOptions options, std::shared_ptr<SourceAttention> attention)
+    : options_(std::move(options)), attention_(std::move(attention)) {
   if (options_.mechanism.empty() && options_.structure.empty()) options_.mechanism = "additive + softmax";
   reset();
 }
 
 void BahdanauDecoderImpl::reset() {
   const auto& o = options_;
-  glimpse_ = register_module("glimpse", Glimpse(o));
+  if (attention_ && glimpse_) attention_ = attention_->renewed();  // a copy has parameters of its own
+  glimpse_ = register_module("glimpse", Glimpse(o, attention_));
   cell_ = register_module("cell", StepCell(o.cell, o.embedding_dim + glimpse_->width(), o.state_dim));
   const int64_t outputs = o.readout == Readout::maxout ? 2 * o.out_dim : o.out_dim;
   readout_ = register_module("readout", torch::nn::Linear(o.state_dim + o.embedding_dim + glimpse_->width(), outputs));

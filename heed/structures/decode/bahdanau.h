@@ -14,7 +14,8 @@ namespace heed {
 
 class BahdanauDecoderImpl : public torch::nn::Cloneable<BahdanauDecoderImpl>, public StepwiseDecoder {
  public:
-  explicit BahdanauDecoderImpl(DecoderOptions options);
+  /// attention: what attends to the source; null: one is made from the options.
+  explicit BahdanauDecoderImpl(DecoderOptions options, std::shared_ptr<SourceAttention> attention = nullptr);
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
 
@@ -35,6 +36,7 @@ class BahdanauDecoderImpl : public torch::nn::Cloneable<BahdanauDecoderImpl>, pu
   Tensor read_out(const Tensor& x);
 
   DecoderOptions options_;
+  std::shared_ptr<SourceAttention> attention_;  // as given
   Glimpse glimpse_{nullptr};
   StepCell cell_{nullptr};
   torch::nn::Linear readout_{nullptr};

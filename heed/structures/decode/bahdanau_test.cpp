@@ -68,6 +68,38 @@ TEST(BahdanauDecoder, AttendsWithThePreviousState) {
   EXPECT_GT(largest(context(s) - contexts[1]), 1e-3);
 }
 
+// The parameters have the same names whoever made the attention; a copy has its own.
+TEST(BahdanauDecoder, AttendsWithTheAttentionThatItIsGiven) {
+  const auto attention = std::make_shared<SourceAttention>(
+      SourceAttentionOptions{.query_dim = kState, .source_dim = kSource, .mechanism = "general + sparsemax"});
+  BahdanauDecoder given(bahdanau_options(), attention);
+  auto same = bahdanau_options();
+  same.mechanism = "general + sparsemax";
+  BahdanauDecoder own(same);
+  const auto names = [](const BahdanauDecoder& decoder) { return decoder->named_parameters().keys(); };
+  EXPECT_EQ(names(given), names(own));
+  const auto weights = [](torch::nn::Module& decoder) {
+    return decoder.named_parameters()["glimpse.attention.score.from_query"];
+  };
+  EXPECT_TRUE(weights(*given).is_same(attention->named_parameters()["attention.score.from_query"]));
+  const Features source{at::randn({2, 4, kSource}), {}}, targets{at::randn({2, 3, kEmbedding}), {}};
+  const auto expected = given->forward(targets, source).features.rows;
+  const auto copy = std::dynamic_pointer_cast<BahdanauDecoderImpl>(given->clone());
+  EXPECT_FALSE(weights(*copy).is_same(weights(*given)));
+  {
+    const at::NoGradGuard no_grad;
+    weights(*given).add_(1);
+  }
+  EXPECT_GT(largest(given->forward(targets, source).features.rows - expected), 1e-4);
+  EXPECT_TRUE(same_bits(copy->forward(targets, source).features.rows, expected));
+}
+
+TEST(BahdanauDecoder, RefusesAnAttentionOfOtherWidths) {
+  const auto attention = std::make_shared<SourceAttention>(
+      SourceAttentionOptions{.query_dim = kState + 1, .source_dim = kSource, .mechanism = "additive + softmax"});
+  EXPECT_THROW(BahdanauDecoder(bahdanau_options(), attention), Error);
+}
+
 TEST(BahdanauDecoder, ReadsOutAsTold) {
   const auto source = at::randn({1, 4, kSource}, kDouble), y = at::randn({1, kEmbedding}, kDouble);
   for (const bool previous : {false, true})

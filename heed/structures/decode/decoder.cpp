@@ -29,20 +29,11 @@ DecoderState DecoderState::select(const Tensor& rows) const {
           stream};
 }
 
-GlimpseImpl::GlimpseImpl(const DecoderOptions& options) : options_(options) {
-  auto& o = options_;
-  check(o.embedding_dim > 0 && o.state_dim > 0 && o.source_dim > 0 && o.out_dim > 0,
-        "decoder: widths of embedding, state, source and out are ", o.embedding_dim, ", ", o.state_dim, ", ",
-        o.source_dim, ", ", o.out_dim, "; expected more than 0");
-  check(o.start_dim >= 0, "decoder: start_dim is ", o.start_dim, ", expected at least 0");
-  if (o.start_dim == 0) o.start_dim = o.source_dim;
-  reset();
-}
-
-void GlimpseImpl::reset() {
+void SourceAttention::build(const SourceAttentionOptions& options) {
+  options_ = options;
   const auto& o = options_;
   if (o.structure.empty()) {
-    attention_ = register_module("attention", Attention(AttentionOptions{.query_dim = o.state_dim,
+    attention_ = register_module("attention", Attention(AttentionOptions{.query_dim = o.query_dim,
                                                                          .key_dim = o.source_dim,
                                                                          .value_dim = o.source_dim,
                                                                          .hidden_dim = o.hidden_dim,
@@ -52,22 +43,18 @@ void GlimpseImpl::reset() {
     has_heads_ = o.num_heads > 1;
   } else {
     structure_ = register_module("structure", heed::structure(o.structure, {.features = {o.source_dim},
-                                                                            .query_dim = o.state_dim,
+                                                                            .query_dim = o.query_dim,
                                                                             .hidden_dim = o.hidden_dim,
                                                                             .num_heads = o.num_heads,
                                                                             .mechanism = o.mechanism,
                                                                             .dropout = o.dropout}));
-    look_over_structure();
+    find_step();
   }
-  sources_ = std::make_shared<std::atomic<uint64_t>>(sources_ ? sources_->load() : 0);
-  start_ = register_module("start", torch::nn::Linear(o.start_dim, o.state_dim));
-  if (o.cell == Cell::lstm) start_cell_ = register_module("start_cell", torch::nn::Linear(o.start_dim, o.state_dim));
-  if (o.context_gate) gate_ = register_module("gate", torch::nn::Linear(o.state_dim, 1));
 }
 
 /// Throws Error unless the structure computes one context for one query and one source, and finds the step to report.
 /// It runs the structure on L features, L larger than any other size: weights over the source are those of length L.
-void GlimpseImpl::look_over_structure() {
+void SourceAttention::find_step() {
   const auto& o = options_;
   const auto& spec = structure_->to_string();
   const StructureSignature takes = structure_->takes();
@@ -76,8 +63,8 @@ void GlimpseImpl::look_over_structure() {
         : takes.depth > 1 ? "features in levels"
                           : joined(takes.features),
         "; expected one query and the features of one source");
-  const int64_t L = 2 + std::max({o.source_dim, o.state_dim, o.hidden_dim, o.num_heads, structure_->width()});
-  StructureInput given{.features = {{at::zeros({1, L, o.source_dim}), {}}}, .query = at::zeros({1, 2, o.state_dim})};
+  const int64_t L = 2 + std::max({o.source_dim, o.query_dim, o.hidden_dim, o.num_heads, structure_->width()});
+  StructureInput given{.features = {{at::zeros({1, L, o.source_dim}), {}}}, .query = at::zeros({1, 2, o.query_dim})};
   given.call.outputs.weights = true;
   const at::NoGradGuard no_grad;
   structure_->eval();
@@ -99,8 +86,93 @@ void GlimpseImpl::look_over_structure() {
   check(!step_.empty(), "decoder: no step of the structure ", spec, " attends to the source");
 }
 
-std::string GlimpseImpl::to_string() const {
+std::string SourceAttention::to_string() const {
   return structure_ ? structure_->to_string() + " of " + structure_->inside() : options_.mechanism;
+}
+
+std::shared_ptr<SourceAttention> SourceAttention::renewed() const {
+  auto made = std::make_shared<SourceAttention>(options_);
+  made->sources_->store(sources_->load());
+  return made;
+}
+
+void SourceAttention::prepare(const Features& source, DecoderState& state) {
+  if (structure_) {
+    state.source = source;
+    return;
+  }
+  Mask mask;
+  if (source.keep.defined()) mask.keep = source.keep.unsqueeze(1);  // [B, 1, L]
+  state.memory = attention_->prepare(source.rows, source.rows, mask);
+}
+
+/// A policy selects keys once for a source: all targets use the seed and stream of the first one. If the call has no
+/// stream, training takes the next stream number; it is counted here, since Attention would count targets.
+Noise SourceAttention::noise_of_source(const Call& call, const DecoderState& state) const {
+  const bool training = attention_->is_training();
+  Noise own = nth_use(call, 0).noise;
+  if (training) follow_scope(own);
+  if (state.seed != 0) {
+    own.seed = state.seed;
+    own.stream = state.stream;
+  } else if (training && own.stream == 0) {
+    own.stream = 1 + sources_->fetch_add(1) % ((uint64_t{1} << 30) - 1);
+  }
+  return own;
+}
+
+Tensor SourceAttention::attend(const Tensor& query, DecoderState& state, const Call& call, Attended& attended) {
+  Call own = nth_use(call, static_cast<uint64_t>(state.targets));
+  own.mask.first_query = state.targets;
+  if (structure_) {
+    const StructureOutput found =
+        structure_->forward({.features = {state.source}, .query = query.unsqueeze(1), .call = std::move(own)});
+    attended = found.step(step_);
+    return found.context.squeeze(1);  // [B, width]
+  }
+  if (has_policy()) own.noise = noise_of_source(call, state);
+  attended = attention_->forward(query.unsqueeze(1), state.memory, own);
+  if (has_policy() && attended.plan.seed != 0) {
+    state.seed = attended.plan.seed;
+    state.stream = own.noise.stream;
+  }
+  return attended.context.squeeze(1);
+}
+
+GlimpseImpl::GlimpseImpl(const DecoderOptions& options, std::shared_ptr<SourceAttention> attention)
+    : options_(options), attention_(std::move(attention)) {
+  auto& o = options_;
+  check(o.embedding_dim > 0 && o.state_dim > 0 && o.source_dim > 0 && o.out_dim > 0,
+        "decoder: widths of embedding, state, source and out are ", o.embedding_dim, ", ", o.state_dim, ", ",
+        o.source_dim, ", ", o.out_dim, "; expected more than 0");
+  check(o.start_dim >= 0, "decoder: start_dim is ", o.start_dim, ", expected at least 0");
+  if (o.start_dim == 0) o.start_dim = o.source_dim;
+  if (!attention_)
+    attention_ = std::make_shared<SourceAttention>(SourceAttentionOptions{.query_dim = o.state_dim,
+                                                                          .source_dim = o.source_dim,
+                                                                          .mechanism = o.mechanism,
+                                                                          .structure = o.structure,
+                                                                          .hidden_dim = o.hidden_dim,
+                                                                          .num_heads = o.num_heads,
+                                                                          .dropout = o.dropout});
+  const auto& given = attention_->options();
+  check(given.query_dim == o.state_dim && given.source_dim == o.source_dim, "decoder: got an attention for queries of ",
+        given.query_dim, " and a source of ", given.source_dim, " features, expected ", o.state_dim, " and ",
+        o.source_dim);
+  build();
+}
+
+void GlimpseImpl::reset() {
+  attention_ = attention_->renewed();
+  build();
+}
+
+void GlimpseImpl::build() {
+  const auto& o = options_;
+  for (const auto& child : attention_->named_children()) register_module(child.key(), child.value());
+  start_ = register_module("start", torch::nn::Linear(o.start_dim, o.state_dim));
+  if (o.cell == Cell::lstm) start_cell_ = register_module("start_cell", torch::nn::Linear(o.start_dim, o.state_dim));
+  if (o.context_gate) gate_ = register_module("gate", torch::nn::Linear(o.state_dim, 1));
 }
 
 DecoderState GlimpseImpl::start(const Features& source, const Tensor& from) {
@@ -114,50 +186,15 @@ DecoderState GlimpseImpl::start(const Features& source, const Tensor& from) {
   check(basis.dim() == 2 && basis.size(0) == source.batch() && basis.size(1) == o.start_dim, "decoder: from is ",
         shape_of(basis), ", expected [", source.batch(), ", ", o.start_dim, "]");
   check_type("decoder: from", basis, start_->weight);
-  Mask mask;
-  if (source.keep.defined()) mask.keep = source.keep.unsqueeze(1);  // [B, 1, L]
   DecoderState state;
-  if (structure_)
-    state.source = source;
-  else
-    state.memory = attention_->prepare(source.rows, source.rows, mask);
+  attention_->prepare(source, state);
   state.hidden = start_(basis).tanh();
   if (start_cell_) state.cell = start_cell_(basis);
   return state;
 }
 
-/// A policy selects keys once for a source: all targets use the seed and stream of the first one. If the call has no
-/// stream, training takes the next stream number; it is counted here, since Attention would count targets.
-Noise GlimpseImpl::noise_of_source(const Call& call, const DecoderState& state) const {
-  Noise own = nth_use(call, 0).noise;
-  if (is_training()) follow_scope(own);
-  if (state.seed != 0) {
-    own.seed = state.seed;
-    own.stream = state.stream;
-  } else if (is_training() && own.stream == 0) {
-    own.stream = 1 + sources_->fetch_add(1) % ((uint64_t{1} << 30) - 1);
-  }
-  return own;
-}
-
 Tensor GlimpseImpl::look(const Tensor& query, DecoderState& state, const Call& call, Attended& attended) {
-  Call own = nth_use(call, static_cast<uint64_t>(state.targets));
-  own.mask.first_query = state.targets;
-  Tensor context;
-  if (structure_) {
-    const StructureOutput found =
-        structure_->forward({.features = {state.source}, .query = query.unsqueeze(1), .call = std::move(own)});
-    attended = found.step(step_);
-    context = found.context.squeeze(1);  // [B, width]
-  } else {
-    if (has_policy()) own.noise = noise_of_source(call, state);
-    attended = attention_->forward(query.unsqueeze(1), state.memory, own);
-    if (has_policy() && attended.plan.seed != 0) {
-      state.seed = attended.plan.seed;
-      state.stream = own.noise.stream;
-    }
-    context = attended.context.squeeze(1);
-  }
+  const Tensor context = attention_->attend(query, state, call, attended);
   return gate_ ? gate_(query).sigmoid() * context : context;
 }
 

@@ -77,36 +77,76 @@ struct DecoderStep {
   Attended attended;  // one query: context [B, 1, source_dim]; with a structure: its last step over the source
 };
 
-/// Attention of a decoder to its source: the initial state, an Attention or a structure, and the context gate.
-class GlimpseImpl : public torch::nn::Cloneable<GlimpseImpl> {
- public:
-  explicit GlimpseImpl(const DecoderOptions& options);
-  void reset() override;
+/// Options of a SourceAttention.
+struct SourceAttentionOptions {
+  int64_t query_dim = 0, source_dim = 0;  // widths of queries and source
+  std::string mechanism{};                // spec
+  std::string structure{};                // spec, "multi_hop(hops=2)"; empty: the mechanism alone
+  int64_t hidden_dim = 0, num_heads = 1;
+  double dropout = 0;  // on attention weights, in training
+};
 
-  /// hidden = tanh(W from), cell = W' from; from [B, start_dim], or undefined: the mean of the source.
-  DecoderState start(const Features& source, const Tensor& from);
+/// Attends to a source with one query after another: by an Attention, or by a structure of one query and one input. It
+/// has a child, "attention" or "structure", once it is built.
+class SourceAttention : public torch::nn::Module {
+ public:
+  SourceAttention() = default;
+  explicit SourceAttention(const SourceAttentionOptions& options) { build(options); }
+  /// Makes the child. Called once.
+  void build(const SourceAttentionOptions& options);
+
+  /// Stores the source in the state, projected if the mechanism attends to it directly.
+  void prepare(const Features& source, DecoderState& state);
+  /// The context [B, width] of query [B, query_dim]; `attended` is the result. Stores the seed of a policy in the
+  /// state.
+  Tensor attend(const Tensor& query, DecoderState& state, const Call& call, Attended& attended);
+
+  /// A new one with the same options: a copy does not share parameters.
+  std::shared_ptr<SourceAttention> renewed() const;
+  const SourceAttentionOptions& options() const { return options_; }
   /// Width of the context: that of the source, or that of the structure.
   int64_t width() const { return structure_ ? structure_->width() : options_.source_dim; }
   /// Whether requested weights have a head axis.
   bool has_heads() const { return has_heads_; }
   /// "additive + softmax", "multi_hop(hops=2) of additive + softmax"
   std::string to_string() const;
-  /// The context [B, width] of query [B, state_dim], after the gate; `attended` is the result before the gate. Stores
-  /// the seed of a policy in the state.
-  Tensor look(const Tensor& query, DecoderState& state, const Call& call, Attended& attended);
 
  private:
   bool has_policy() const { return !structure_ && attention_->options().mechanism.align().offers().policy; }
-  void look_over_structure();
+  void find_step();
   Noise noise_of_source(const Call& call, const DecoderState& state) const;
 
-  DecoderOptions options_;
+  SourceAttentionOptions options_;
   Attention attention_{nullptr};          // null if there is a structure
   std::shared_ptr<Structure> structure_;  // null if there is none
   std::string step_;                      // name of the structure's step that is reported
   bool has_heads_ = false;
+  std::shared_ptr<std::atomic<uint64_t>> sources_ =
+      std::make_shared<std::atomic<uint64_t>>(0);  // sources a policy has drawn for in training
+};
+
+/// What a recurrent decoder does around its attention: the initial state, and the context gate.
+class GlimpseImpl : public torch::nn::Cloneable<GlimpseImpl> {
+ public:
+  /// attention: what attends to the source, built for state_dim and source_dim; null: one is made from the options. Its
+  /// child is registered here, so that parameters have the same names whoever made it.
+  explicit GlimpseImpl(const DecoderOptions& options, std::shared_ptr<SourceAttention> attention = nullptr);
+  void reset() override;
+
+  /// hidden = tanh(W from), cell = W' from; from [B, start_dim], or undefined: the mean of the source.
+  DecoderState start(const Features& source, const Tensor& from);
+  int64_t width() const { return attention_->width(); }
+  bool has_heads() const { return attention_->has_heads(); }
+  std::string to_string() const { return attention_->to_string(); }
+  /// The context [B, width] of query [B, state_dim], after the gate; `attended` is the result before the gate.
+  Tensor look(const Tensor& query, DecoderState& state, const Call& call, Attended& attended);
+
+ private:
+  void build();
+
+  DecoderOptions options_;
+  std::shared_ptr<SourceAttention> attention_;  // not registered itself: its child is
   torch::nn::Linear start_{nullptr}, start_cell_{nullptr}, gate_{nullptr};
-  std::shared_ptr<std::atomic<uint64_t>> sources_;  // sources a policy has drawn for in training; not shared by copies
 };
 TORCH_MODULE(Glimpse);
 

@@ -4,14 +4,16 @@
 
 namespace heed {
 
-LuongDecoderImpl::LuongDecoderImpl(DecoderOptions options) : options_(std::move(options)) {
+LuongDecoderImpl::LuongDecoderImpl(DecoderOptions options, std::shared_ptr<SourceAttention> attention)
+    : options_(std::move(options)), attention_(std::move(attention)) {
   if (options_.mechanism.empty() && options_.structure.empty()) options_.mechanism = "general + softmax";
   reset();
 }
 
 void LuongDecoderImpl::reset() {
   const auto& o = options_;
-  glimpse_ = register_module("glimpse", Glimpse(o));
+  if (attention_ && glimpse_) attention_ = attention_->renewed();  // a copy has parameters of its own
+  glimpse_ = register_module("glimpse", Glimpse(o, attention_));
   cell_ = register_module("cell", StepCell(o.cell, o.embedding_dim + (o.input_feeding ? o.out_dim : 0), o.state_dim));
   mix_ = register_module(
       "mix", torch::nn::Linear(torch::nn::LinearOptions(glimpse_->width() + o.state_dim, o.out_dim).bias(false)));

@@ -13,7 +13,8 @@ namespace heed {
 
 class LuongDecoderImpl : public torch::nn::Cloneable<LuongDecoderImpl>, public StepwiseDecoder {
  public:
-  explicit LuongDecoderImpl(DecoderOptions options);
+  /// attention: what attends to the source; null: one is made from the options.
+  explicit LuongDecoderImpl(DecoderOptions options, std::shared_ptr<SourceAttention> attention = nullptr);
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
 
@@ -33,6 +34,7 @@ class LuongDecoderImpl : public torch::nn::Cloneable<LuongDecoderImpl>, public S
   bool has_heads() const override { return glimpse_->has_heads(); }
 
   DecoderOptions options_;
+  std::shared_ptr<SourceAttention> attention_;  // as given
   Glimpse glimpse_{nullptr};
   StepCell cell_{nullptr};
   torch::nn::Linear mix_{nullptr};

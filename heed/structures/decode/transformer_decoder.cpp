@@ -39,16 +39,23 @@ DecoderCache DecoderCache::select(const Tensor& rows) const {
   return chosen;
 }
 
-DecoderLayerImpl::DecoderLayerImpl(const TransformerOptions& options) : options_(completed(options)) {
-  reset();
+DecoderLayerImpl::DecoderLayerImpl(const TransformerOptions& options, const CrossAttentionMaker& make_cross)
+    : options_(completed(options)) {
+  build(make_cross);
 }
 
 void DecoderLayerImpl::reset() {
+  if (!cross_) return build({});
+  build([given = cross_->options()] { return Attention(given); });
+}
+
+void DecoderLayerImpl::build(const CrossAttentionMaker& make_cross) {
   const auto& o = options_;
   self_ = register_module("self", transformer_attention(o, o.dim, o.mechanism, o.rotary));
   self_norm_ = register_module("self_norm", transformer_norm(o));
   if (o.cross) {
-    cross_ = register_module("cross", transformer_attention(o, o.source_dim, o.cross_mechanism, {}));
+    cross_ = register_module("cross",
+                             make_cross ? make_cross() : transformer_attention(o, o.source_dim, o.cross_mechanism, {}));
     cross_norm_ = register_module("cross_norm", transformer_norm(o));
   }
   feed_forward_ = register_module("feed_forward", FeedForward(o));
@@ -112,14 +119,19 @@ Transformed DecoderLayerImpl::step(const Features& x, LayerCache& cache, const C
   return out;
 }
 
-TransformerDecoderImpl::TransformerDecoderImpl(const TransformerOptions& options) : options_(completed(options)) {
-  reset();
+TransformerDecoderImpl::TransformerDecoderImpl(const TransformerOptions& options, const CrossAttentionMaker& make_cross)
+    : options_(completed(options)) {
+  build(make_cross);
 }
 
 void TransformerDecoderImpl::reset() {
+  build({});  // of a copy, whose layers are then copied
+}
+
+void TransformerDecoderImpl::build(const CrossAttentionMaker& make_cross) {
   const auto& o = options_;
   layers_ = register_module("layers", torch::nn::ModuleList());
-  for (int64_t i = 0; i < o.num_layers; ++i) layers_->push_back(DecoderLayer(o));
+  for (int64_t i = 0; i < o.num_layers; ++i) layers_->push_back(DecoderLayer(o, make_cross));
   if (o.norm == Norm::pre) norm_ = register_module("norm", transformer_norm(o));
 }
 

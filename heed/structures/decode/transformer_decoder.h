@@ -8,6 +8,9 @@
 
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include <torch/nn/modules/container/modulelist.h>
 
 #include "heed/structures/encode/transformer.h"
@@ -29,9 +32,13 @@ struct DecoderCache {
   DecoderCache select(const Tensor& rows) const;
 };
 
+/// Makes the cross-attention of a layer. Called once per layer.
+using CrossAttentionMaker = std::function<Attention()>;
+
 class DecoderLayerImpl : public torch::nn::Cloneable<DecoderLayerImpl> {
  public:
-  explicit DecoderLayerImpl(const TransformerOptions& options);
+  /// make_cross: makes the cross-attention; empty: it is made from the options.
+  explicit DecoderLayerImpl(const TransformerOptions& options, const CrossAttentionMaker& make_cross = {});
   void reset() override;
 
   /// x [B, T, dim], source [B, L, source_dim]; the steps are named "self" and "cross".
@@ -42,6 +49,7 @@ class DecoderLayerImpl : public torch::nn::Cloneable<DecoderLayerImpl> {
   Transformed step(const Features& x, LayerCache& cache, const Call& call = {});
 
  private:
+  void build(const CrossAttentionMaker& make_cross);
   template <typename Self, typename Cross>
   Transformed pass(const Features& x, const Self& self, const Cross& cross);
 
@@ -56,7 +64,8 @@ TORCH_MODULE(DecoderLayer);
 /// is always causal as well.
 class TransformerDecoderImpl : public torch::nn::Cloneable<TransformerDecoderImpl> {
  public:
-  explicit TransformerDecoderImpl(const TransformerOptions& options);
+  /// make_cross: makes the cross-attention of each layer; empty: they are made from the options.
+  explicit TransformerDecoderImpl(const TransformerOptions& options, const CrossAttentionMaker& make_cross = {});
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
 
@@ -78,6 +87,7 @@ class TransformerDecoderImpl : public torch::nn::Cloneable<TransformerDecoderImp
   const TransformerOptions& options() const { return options_; }
 
  private:
+  void build(const CrossAttentionMaker& make_cross);
   void check_source(const Features& source) const;
   template <typename Layer>
   Transformed pass(const Features& x, const Layer& layer);

@@ -113,7 +113,7 @@ void Progress::draw(const Now& now) {
 }
 
 void Progress::remember(double time, const Now& now) {
-  const Sample sample{time, now.step, now.tokens};
+  const Sample sample{time, now.step, now.count};
   // Replaces the newest sample until it is kBetweenSamples after the previous one.
   const size_t count = samples_.size();
   if (count > 1 && samples_[count - 1].time - samples_[count - 2].time < kBetweenSamples) samples_.pop_back();
@@ -128,9 +128,9 @@ double Progress::rate(int64_t Sample::*what) const {
   return seconds > 0 ? static_cast<double>(last.*what - first.*what) / seconds : 0;
 }
 
-std::string Progress::speed_text() const {
-  const double speed = tokens_per_second();
-  return speed > 0 ? short_count(speed) + " tokens/s" : "";
+std::string Progress::speed_text(const Now& now) const {
+  const double speed = count_per_second();
+  return speed > 0 ? short_count(speed) + " " + now.unit + "/s" : "";
 }
 
 std::string Progress::left_text(const Now& now) const {
@@ -143,7 +143,7 @@ std::string Progress::bar_line(const Now& now, int width) const {
   constexpr int kMinBar = 6, kMaxBar = 30;
   const std::string head = "epoch " + of(now.epoch, now.epochs) + " ";
   std::vector<std::string> pieces{"step " + of(now.step, now.steps), "loss " + formatted("%.3f", now.loss)};
-  for (const auto& piece : {speed_text(), left_text(now)})
+  for (const auto& piece : {speed_text(now), left_text(now)})
     if (!piece.empty()) pieces.push_back(piece);
   const auto space = [&] { return width - static_cast<int>(head.size() + joined(pieces, "  ").size()); };
   while (pieces.size() > 1 && space() < 0) pieces.pop_back();
@@ -161,7 +161,7 @@ std::string Progress::bar_line(const Now& now, int width) const {
 std::string Progress::plain_line(const Now& now) const {
   std::string line = "epoch " + of(now.epoch, now.epochs) + ", step " + of(now.step, now.steps) + ", loss " +
                      formatted("%.3f", now.loss);
-  for (const auto& piece : {speed_text(), left_text(now)})
+  for (const auto& piece : {speed_text(now), left_text(now)})
     if (!piece.empty()) line += ", " + piece;
   return line;
 }

@@ -31,7 +31,8 @@ class Progress {
     int64_t epoch = 0, epochs = 0;  // epochs 0: unknown
     int64_t step = 0, steps = 0;    // of the whole run; steps 0: unknown
     double loss = 0;
-    int64_t tokens = 0;  // since the start of this process
+    int64_t count = 0;            // terms of the loss since the start of this process
+    std::string unit = "tokens";  // of the count
   };
 
   /// plain_every: seconds between lines without a terminal.
@@ -48,18 +49,18 @@ class Progress {
   void clear();
 
   /// Over the last half minute; 0 if unknown.
-  double tokens_per_second() const { return rate(&Sample::tokens); }
+  double count_per_second() const { return rate(&Sample::count); }
 
  private:
   struct Sample {
     double time;
-    int64_t step, tokens;
+    int64_t step, count;
   };
   double rate(int64_t Sample::*what) const;  // per second, over the last half minute; 0 if unknown
   void remember(double time, const Now& now);
   std::string bar_line(const Now& now, int width) const;
   std::string plain_line(const Now& now) const;
-  std::string speed_text() const;
+  std::string speed_text(const Now& now) const;
   std::string left_text(const Now& now) const;
   void draw(const Now& now);
 

@@ -11,6 +11,7 @@
 #include <ATen/ATen.h>
 
 #include "heed/base/md5.h"
+#include "heed/base/recipe_keys.h"
 #include "heed/data/batches.h"
 #include "heed/data/corpus.h"
 #include "heed/data/file.h"
@@ -60,44 +61,82 @@ Json as_json(const Setting& setting) {
 
 struct TranslateSettings {
   CorpusOptions corpus;
-  std::string source_tokenizer, target_tokenizer;
+  std::string source_tokenizer = "bpe(merges=8000)", target_tokenizer = "bpe(merges=8000)";
   bool joint = false;
-  uint64_t seed = 1;
-  int64_t batch_tokens = 0;
+  int64_t batch_tokens = 2000, eval_batch_tokens = 4000;
   double label_smoothing = 0;
-  RewardLoss::RewardOptions reward;
-  std::string tokenize, monitor;
-  TranslateOptions greedy, best;
+  double reward = 0.1, soft_share = 0.5;
+  std::string tokenize = "13a", monitor = "bleu";
+  int64_t beam = 5;
+  double length_penalty = 1;
+
+  TranslateOptions greedy() const { return {.batch_tokens = eval_batch_tokens}; }
+  TranslateOptions best() const {
+    TranslateOptions options = greedy();
+    options.search.beam = beam;
+    options.search.length_penalty = length_penalty;
+    return options;
+  }
 };
 
+/// A shorthand: it is expanded to `source` and `target`.
+const RecipeKey kBothTokenizers{"both", "text", "none", "",
+                                "one spec for both sides; `data.tokenizer: words` is short for it"};
+
+const RecipeTable<TranslateSettings> tokenizer_keys{
+    {"source", &TranslateSettings::source_tokenizer,
+     "`words(vocabulary, min_count)`, `characters(...)`, `bpe(merges=8000)`"},
+    {"target", &TranslateSettings::target_tokenizer, "the same for the target"}};
+
+const RecipeTable<TranslateSettings> joint_keys{
+    {"joint", &TranslateSettings::joint, "whether both sides have one vocabulary"}};
+
+const RecipeTable<TranslateSettings> loss_keys{
+    {"batch_tokens",
+     &TranslateSettings::batch_tokens,
+     "tokens of the larger side in a batch, padding included",
+     {.min = 1, .max = 1 << 24}},
+    {"label_smoothing", &TranslateSettings::label_smoothing, "label smoothing", {.min = 0, .max = below(1)}},
+    {"reward", &TranslateSettings::reward, "weight of learning by reward, for `hard` and `reinforced`", {.min = 0}},
+    {"soft_share",
+     &TranslateSettings::soft_share,
+     "share of the batches on which `hard` trains with softmax weights (Xu et al., 2015)",
+     {.min = 0, .max = 1}}};
+
+const RecipeTable<TranslateSettings> eval_keys{
+    {"tokenize", &TranslateSettings::tokenize, "tokenizer of BLEU", {.choices = {"13a", "none", "zh", "char", "intl"}}},
+    {"monitor",
+     &TranslateSettings::monitor,
+     "figure of the development set that decides which weights are kept",
+     {.choices = {"bleu", "loss"}}},
+    {"beam", &TranslateSettings::beam, "beams of the search", {.min = 1, .max = 1000}},
+    {"length_penalty", &TranslateSettings::length_penalty, "exponent of the length penalty", {.min = 0, .max = 10}},
+    {"batch_tokens", &TranslateSettings::eval_batch_tokens, "tokens at once", {.min = 1, .max = 1 << 24}}};
+
+const RecipeSection::Entry translate_data_section{{"data", 11, "", [] { return joint_keys.list(); }}};
+const RecipeSection::Entry tokenizer_section{{"data.tokenizer", 12, "Tokenizers, trained on the training text.", [] {
+                                                return all_keys({{kBothTokenizers}, tokenizer_keys.list()});
+                                              }}};
+const RecipeSection::Entry translate_train_section{{"train", 41, "", [] { return loss_keys.list(); }}};
+const RecipeSection::Entry eval_section{{"eval", 50, "Validation and evaluation.", [] { return eval_keys.list(); }}};
+
 TranslateSettings read_settings(const Settings& recipe) {
+  const Settings data = recipe.at("data"), tokenizer = data.at("tokenizer", kBothTokenizers.name);
   TranslateSettings s;
-  const Settings data = recipe.at("data"), train = recipe.at("train"), eval = recipe.at("eval");
   s.corpus = read_corpus_options(data);
-  const Settings tokenizer = data.at("tokenizer", "both");
-  const std::string both = tokenizer.shorthand("both");
-  s.source_tokenizer = tokenizer.text("source", both.empty() ? "bpe(merges=8000)" : both);
-  s.target_tokenizer = tokenizer.text("target", both.empty() ? "bpe(merges=8000)" : both);
+  const std::string both = tokenizer.shorthand(kBothTokenizers.name);
+  if (!both.empty()) s.source_tokenizer = s.target_tokenizer = both;
+  s = tokenizer_keys.read(tokenizer, std::move(s));
   for (const auto& [key, spec] : {std::pair{"source", s.source_tokenizer}, {"target", s.target_tokenizer}}) try {
       Catalogue<TokenizerTrainer>::make(spec);
     } catch (const Error& error) {
       tokenizer.refuse(key, "is '", spec, "': ", error.what());
     }
-  s.joint = data.flag("joint", false);
+  s = joint_keys.read(data, std::move(s));
   if (s.joint && s.source_tokenizer != s.target_tokenizer)
     data.refuse("joint", "is true, but the tokenizers are ", s.source_tokenizer, " and ", s.target_tokenizer,
                 "; expected the same for both");
-  s.seed = static_cast<uint64_t>(train.integer("seed", 1, 0, (int64_t{1} << 53) - 1));
-  s.batch_tokens = train.integer("batch_tokens", 2000, 1, 1 << 24);
-  s.label_smoothing = train.number("label_smoothing", 0, 0, below(1));
-  s.reward.weight = train.number("reward", 0.1, 0);
-  s.reward.soft_share = train.number("soft_share", 0.5, 0, 1);
-  s.tokenize = eval.choice("tokenize", {"13a", "none", "zh", "char", "intl"});
-  s.monitor = eval.choice("monitor", {"bleu", "loss"});
-  s.best.search.beam = eval.integer("beam", 5, 1, 1000);
-  s.best.search.length_penalty = eval.number("length_penalty", 1, 0, 10);
-  s.greedy.batch_tokens = s.best.batch_tokens = eval.integer("batch_tokens", 4000, 1, 1 << 24);
-  return s;
+  return eval_keys.read(recipe.at("eval"), loss_keys.read(recipe.at("train"), std::move(s)));
 }
 
 /// The tokenizers of the run folder, or new ones trained on the training text.
@@ -158,10 +197,13 @@ void add_hashes(Json& hashes, const std::string& key, const std::vector<std::str
 class Translate final : public Task {
  public:
   Translate(const Settings& recipe, const TaskEnvironment& environment)
-      : settings_(read_settings(recipe)), device_(environment.device), model_settings_(recipe.at("model")) {
-    // Builds a small model first, so that errors in the recipe are reported before any file is read.
-    TranslationModel(model_settings_, {.source = 8, .target = 8, .joint = settings_.joint});
+      : settings_(read_settings(recipe)),
+        seed_(static_cast<uint64_t>(environment.seed)),
+        device_(environment.device),
+        model_settings_(recipe.at("model")) {
+    read_components(model_settings_, settings_.joint);  // errors in the recipe are reported before any file is read
     recipe.refuse_unread();
+    draw_as_before();
     corpus_ = read_corpus(settings_.corpus);
     hash_data();
     Languages languages = languages_for(settings_, corpus_.train, environment);
@@ -169,14 +211,14 @@ class Translate final : public Task {
     check_longest(recipe.at("data"));
     check_lengths(languages, corpus_.dev);
     check_lengths(languages, corpus_.test);
-    batches_ = std::make_unique<Batches>(pairs_, BatchOptions{.tokens = settings_.batch_tokens,
-                                                              .max_length = settings_.corpus.max_length,
-                                                              .seed = settings_.seed});
+    batches_ = std::make_unique<Batches>(
+        pairs_,
+        BatchOptions{.tokens = settings_.batch_tokens, .max_length = settings_.corpus.max_length, .seed = seed_});
     model_ = std::make_shared<TranslationModel>(model_settings_, languages.vocabularies());
     model_->to(device_);
     translator_ = std::make_unique<Translator>(model_, std::move(languages));
     if (environment.resumed) check_same_model(environment.folder);
-    reward_ = RewardLoss::for_model(*model_, settings_.reward);
+    reward_ = RewardLoss::for_model(*model_, {.weight = settings_.reward, .soft_share = settings_.soft_share});
   }
 
   torch::nn::Module& model() override { return *model_; }
@@ -186,8 +228,7 @@ class Translate final : public Task {
     const PairBatch batch =
         collate(pairs_, batches_->rows(share.epoch, share.batch), share.rank, share.world).to(device_);
     if (batch.rows.empty()) return {};
-    const NoiseScope noise(settings_.seed,
-                           static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch),
+    const NoiseScope noise(seed_, static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch),
                            batch.first_row);
     check(!reward_ || share.world == 1,
           "recipe: model.attention draws and learns by reward, whose baseline one process ",
@@ -220,7 +261,7 @@ class Translate final : public Task {
     Figures figures{{"loss", loss / static_cast<double>(tokens)}, {"perplexity", perplexity(loss, tokens)}};
     if (settings_.monitor == "loss") return figures;
     figures.emplace_back("bleu",
-                         bleu(texts_of(corpus_.dev, settings_.greedy), {corpus_.dev.target}, bleu_options()).score);
+                         bleu(texts_of(corpus_.dev, settings_.greedy()), {corpus_.dev.target}, bleu_options()).score);
     return figures;
   }
   /// BLEU if it is at least 1, otherwise the negative loss: BLEU below 1 is noise.
@@ -270,14 +311,24 @@ class Translate final : public Task {
     reward_->set_baseline(state["baseline"]);
   }
   Json data_hashes() const override { return data_hashes_; }
+  std::string unit() const override { return "tokens"; }
+  bool is_fixed(const std::string& key) const override {
+    return (key.rfind("data.", 0) == 0 && key != "data.root") || key == "train.batch_tokens";
+  }
   std::string mechanism() const override {
     const std::string kind = model_settings_.resolved().at("attention").text("kind", "mechanism");
-    const Looking& looking = model_->attention().looking();
+    const AttentionSpec& spec = model_->attention().spec();
     if (kind != "mechanism") return kind;
-    return (looking.structure.empty() ? "" : looking.structure + ": ") + looking.mechanism;
+    return (spec.structure.empty() ? "" : spec.structure + ": ") + spec.mechanism;
   }
 
  private:
+  /// Draws the weights of a model with small vocabularies and drops them: earlier versions did, so that a seed gives
+  /// the weights, and the figures, that it gave then.
+  void draw_as_before() const {
+    TranslationModel(model_settings_, {.source = 8, .target = 8, .joint = settings_.joint});
+  }
+
   /// Refuses a max_length that excludes all training pairs.
   void check_longest(const Settings& data) const {
     const auto longest = static_cast<size_t>(settings_.corpus.max_length);
@@ -327,7 +378,7 @@ class Translate final : public Task {
   std::pair<double, int64_t> loss_of(const TextPairs& text) {
     double loss = 0;
     int64_t tokens = 0;
-    for (const auto& scored : translator_->score(text.source, text.target, settings_.greedy.batch_tokens, false)) {
+    for (const auto& scored : translator_->score(text.source, text.target, settings_.eval_batch_tokens, false)) {
       loss -= scored.log_probability;
       tokens += scored.tokens;
     }
@@ -341,7 +392,7 @@ class Translate final : public Task {
   }
 
   Json evaluated(const TextPairs& text, const std::string& path) {
-    const auto hypotheses = texts_of(text, settings_.best);
+    const auto hypotheses = texts_of(text, settings_.best());
     if (!path.empty()) write_atomically(path, joined(hypotheses, "\n") + "\n");
     const auto options = bleu_options();
     const Bleu score = bleu(hypotheses, {text.target}, options);
@@ -356,7 +407,7 @@ class Translate final : public Task {
         {"ter", ter(hypotheses, {text.target}).score},
         {"perplexity", perplexity(loss, tokens)},
         {"tokens", tokens},
-        {"beam", settings_.best.search.beam},
+        {"beam", settings_.beam},
         {"example",
          {{"source", text.source[shown]}, {"reference", text.target[shown]}, {"hypothesis", hypotheses[shown]}}}};
     const auto source = sentence_lengths(text.source);
@@ -381,7 +432,7 @@ class Translate final : public Task {
   /// Links of the model. Removes and counts gold links to words that are not in the text.
   std::vector<Links> links_of(const TextPairs& text, std::vector<Links>& gold, int64_t& out_of_range) {
     std::vector<Links> all;
-    for (const auto& scored : translator_->score(text.source, text.target, settings_.greedy.batch_tokens)) {
+    for (const auto& scored : translator_->score(text.source, text.target, settings_.eval_batch_tokens)) {
       out_of_range += remove_out_of_range(gold[all.size()], scored.source_words.size(), scored.target_words.size());
       all.push_back(strongest_links(scored.weights));
     }
@@ -389,6 +440,7 @@ class Translate final : public Task {
   }
 
   TranslateSettings settings_;
+  uint64_t seed_;
   at::Device device_;
   Settings model_settings_;
   Corpus corpus_;

@@ -1,0 +1,180 @@
+#include "heed/train/train_loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+
+#include <torch/utils.h>
+
+#include "heed/torch_support/autocast.h"
+
+namespace heed {
+namespace {
+
+/// A seed for each (seed, step, rank): torch's generators are seeded with it before every step.
+uint64_t mixed(uint64_t seed, uint64_t step, uint64_t rank) {
+  uint64_t x = seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9 + rank * 0x94D049BB133111EB + 1;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+/// Replaces the weights by their average during its lifetime, with the model in evaluation mode.
+class AverageScope {
+ public:
+  explicit AverageScope(Training& training) : training_(training) {
+    training_.task->model().eval();
+    if (training_.average.defined()) {
+      own_ = training_.flat->values().clone();
+      training_.flat->values().copy_(training_.average);
+    }
+  }
+  ~AverageScope() {
+    if (own_.defined()) training_.flat->values().copy_(own_);
+    training_.task->model().train();
+  }
+  AverageScope(const AverageScope&) = delete;
+  AverageScope& operator=(const AverageScope&) = delete;
+
+ private:
+  Training& training_;
+  at::Tensor own_;
+};
+
+}  // namespace
+
+int TrainLoop::run(const InterruptScope& interrupt) {
+  TrainState& state = training_.state;
+  training_.started = Training::Clock::now();
+  expected_steps_ = training_.expected_steps();
+  if (validation_due()) {  // the run was stopped during a validation
+    validate();
+    save();
+  }
+  while (!state.done) {
+    const auto began = Training::Clock::now();
+    const StepResult result = step();
+    state.step_seconds += Training::seconds_since(began);
+    state.total_count += static_cast<double>(result.count);
+    ++state.step;
+    if (++state.position == training_.steps_of_epoch(state.epoch)) {
+      ++state.epoch;
+      state.position = 0;
+    }
+    report_.record_step(training_, result, expected_steps_);
+    const bool due = validation_due();
+    if (due) validate();
+    const bool interrupted = training_.processes->any(interrupt.asked());
+    const int signal = interrupt.asked() ? interrupt.signal() : SIGINT;
+    if (interrupted || state.done || due || state.step % training_.options.checkpoint_every == 0) save();
+    if (interrupted) return signal;
+  }
+  return 0;
+}
+
+/// Forward and backward pass, sum over processes, optimizer step.
+StepResult TrainLoop::step() {
+  const TrainOptions& options = training_.options;
+  const TrainState& state = training_.state;
+  FlatParameters& flat = *training_.flat;
+  flat.zero_gradients();
+  torch::manual_seed(mixed(static_cast<uint64_t>(options.seed), static_cast<uint64_t>(state.step),
+                           static_cast<uint64_t>(training_.rank.rank)));
+  double loss = 0, count = 0;
+  Share share{state.epoch, 0, training_.rank.rank, training_.rank.world};
+  const int64_t first = state.position * options.accumulate,
+                last = std::min(first + options.accumulate, training_.task->batches(state.epoch));
+  for (share.batch = first; share.batch < last; ++share.batch) {
+    const Loss own = forward_and_backward(share);
+    if (own.sum.defined()) loss += (own.shown.defined() ? own.shown : own.sum).item<double>();
+    count += static_cast<double>(own.count);
+  }
+  flat.gather_gradients();
+  const auto totals = training_.processes->sum(std::vector<double>{loss, count});
+  training_.processes->sum({flat.grads()});
+  StepResult out;
+  out.count = static_cast<int64_t>(totals[1]);
+  out.loss = totals[0] / std::max(1.0, totals[1]);
+  auto& grads = flat.grads();
+  grads.div_(std::max(1.0, totals[1]));
+  out.norm = grads.norm().item<double>();
+  share.batch = first;
+  if (!std::isfinite(out.loss) || !std::isfinite(out.norm)) diverged(share, out);
+  if (options.clip_norm > 0 && out.norm > options.clip_norm) grads.mul_(options.clip_norm / out.norm);
+  out.rate = options.lr * training_.schedule->factor(state.step + 1);
+  options.optimizer->step(training_.optimizer, flat.values(), grads, out.rate, state.step + 1);
+  move_average();
+  return out;
+}
+
+Loss TrainLoop::forward_and_backward(const Share& share) {
+  Loss loss;
+  {
+    const Autocast autocast(training_.device, training_.options.bfloat16());
+    loss = training_.task->loss(share);
+  }
+  if (loss.sum.defined()) loss.sum.backward();
+  return loss;
+}
+
+/// The decay is smaller in the first steps, so that the random initial weights are soon forgotten.
+void TrainLoop::move_average() {
+  if (!training_.average.defined()) return;
+  const auto t = static_cast<double>(training_.state.step + 1);
+  training_.average.lerp_(training_.flat->values(), 1 - std::min(training_.options.ema_decay, (1 + t) / (10 + t)));
+}
+
+void TrainLoop::diverged(const Share& share, const StepResult& result) {
+  report_.clear_bar();
+  const TrainOptions& options = training_.options;
+  const std::string where = training_.flat->not_finite();
+  fail("train: at step ", training_.state.step + 1, " the loss is ", result.loss, " and the norm of the gradients ",
+       result.norm, " (", training_.task->describe(share), where.empty() ? "" : "; first in " + where,
+       "). The last checkpoint is whole; try a lower train.lr (now ", options.lr,
+       "), a longer warm-up in train.schedule, a smaller train.clip_norm (now ", options.clip_norm,
+       options.bfloat16() ? "), train.precision=float" : ")", ", or look at these lines of the data");
+}
+
+bool TrainLoop::validation_due() const {
+  const TrainState& state = training_.state;
+  if (state.step == 0 || state.validated == state.step) return false;
+  const int64_t every = training_.options.validate_every;
+  const bool regular = every > 0 ? state.step % every == 0 : state.position == 0;
+  return regular || training_.limit_reached();
+}
+
+/// Rank 0 validates while the others wait without timeout. A checkpoint is written first: if the validation is
+/// interrupted, a resumed run begins with it.
+void TrainLoop::validate() {
+  TrainState& state = training_.state;
+  const auto received = training_.processes->from_first("validate", [&] {
+    callbacks_.checkpoint();
+    state.validated = state.step;
+    const AverageScope averaged(training_);
+    const double score = validated_score();
+    return std::vector<double>{training_.stopping->exhausted() ? 1.0 : 0.0, score};
+  });
+  state.validated = state.step;
+  training_.task->model().train();
+  training_.schedule->validated(received[1]);
+  state.done = received[0] > 0 || training_.limit_reached();
+}
+
+/// Validates, keeps the weights if they are the best, and reports. Returns the score.
+double TrainLoop::validated_score() {
+  const Figures figures = training_.task->validate();
+  const double score = training_.task->score(figures);
+  const bool best = training_.stopping->validated(score);
+  if (best) {
+    training_.state.best_step = training_.state.step;
+    callbacks_.keep_model();
+  }
+  report_.record_figures(training_, figures, best);
+  return score;
+}
+
+void TrainLoop::save() {
+  training_.processes->wait_for_first("write the checkpoint", callbacks_.checkpoint);
+}
+
+}  // namespace heed

@@ -1,0 +1,43 @@
+// The training loop: steps, validations and checkpoints in their order. It knows batches, the sum and the count of a
+// loss, and metrics by name; everything else is the task's.
+
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "heed/train/run/interrupt.h"
+#include "heed/train/train_report.h"
+#include "heed/train/training.h"
+
+namespace heed {
+
+class TrainLoop {
+ public:
+  /// What the loop asks of the run: to write a checkpoint, and to keep the weights of the model as the best.
+  struct Callbacks {
+    std::function<void()> checkpoint, keep_model;
+  };
+  TrainLoop(Training& training, TrainReport& report, Callbacks callbacks)
+      : training_(training), report_(report), callbacks_(std::move(callbacks)) {}
+
+  /// Trains until the run is done or a signal stops it. Returns the signal, or 0.
+  int run(const InterruptScope& interrupt);
+
+ private:
+  StepResult step();
+  Loss forward_and_backward(const Share& share);
+  void move_average();
+  [[noreturn]] void diverged(const Share& share, const StepResult& result);
+  bool validation_due() const;
+  void validate();
+  double validated_score();
+  void save();
+
+  Training& training_;
+  TrainReport& report_;
+  Callbacks callbacks_;
+  int64_t expected_steps_ = 0;
+};
+
+}  // namespace heed
