@@ -28,12 +28,12 @@ kernels::cpu::Grid<T> grid_of(const Tensor& x) {
   return {pointer<T>(x), stride(0), stride(1), stride(2), stride(3)};
 }
 
+// Grad mode is off where these are called, so autograd records nothing.
 inline Tensor dense(const Tensor& x) {
-  return x.defined() ? x.detach().contiguous() : x;
+  return x.defined() ? x.contiguous() : x;
 }
 inline Tensor in_rows(const Tensor& x) {  // features contiguous
-  if (!x.defined()) return x;
-  return x.stride(-1) == 1 || x.size(-1) == 1 ? x.detach() : x.detach().contiguous();
+  return !x.defined() || x.stride(-1) == 1 || x.size(-1) == 1 ? x : x.contiguous();
 }
 
 /// Tensors of a record in the memory layout of kernels: features contiguous, small tensors contiguous as a whole.
@@ -51,7 +51,7 @@ struct KernelTensors {
         relative(dense(r.in[kRelative])),
         alibi(dense(r.in[kAlibi])) {
     if (const Tensor& w = r.in[kToScores]; w.defined())
-      to_scores = (w.stride(0) == 0 ? w.detach().narrow(0, 0, 1) : w.detach()).contiguous();
+      to_scores = (w.stride(0) == 0 ? w.narrow(0, 0, 1) : w).contiguous();
     if (const Tensor& x = r.in[kCenter]; x.defined()) center = x.expand({r.batch, r.heads, r.queries}).contiguous();
     key_count = dense(r.in[kKeyCount]);
     if (r.max_keys < r.keys)  // the keys after them cannot be scored

@@ -113,12 +113,19 @@ Attended empty_result(const CallRecord& r) {
 
 Attended run(const Backend& backend, const CallRecord& record) {
   if (record.empty()) return empty_result(record);
-  if (backend.recorded() || !learns(record.in)) return attended_from(backend.forward(record, /*learns=*/false).outputs);
+  if (backend.recorded()) return attended_from(backend.forward(record, /*learns=*/false).outputs);
+  if (!learns(record.in)) {
+    const at::NoGradGuard nothing_to_record;
+    return attended_from(backend.forward(record, /*learns=*/false).outputs);
+  }
   return attended_from(run(c10::make_intrusive<CallNode>(backend, record), record.in));
 }
 
 Tensors run_graph(const Backend& backend, GraphRecord record) {
-  if (!learns(record.in)) return backend.forward_graph(record, nullptr);
+  if (!learns(record.in)) {
+    const at::NoGradGuard nothing_to_record;
+    return backend.forward_graph(record, nullptr);
+  }
   const Tensors in = record.in;
   return run(c10::make_intrusive<GraphNode>(backend, std::move(record)), in);
 }
