@@ -15,7 +15,6 @@ Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, c
                 const Parameters& parameters, const Call& call) {
   const Tensor q = full(query), k = full(keys), v = full(values);
   const FullPrecision precision;
-  const BelowAutograd inference;
   CallRecord record = normalize(q, k, v, mechanism, parameters, call);
   Choice choice = plan(record);
   check(choice.backend != nullptr, "attend: ", choice.plan.refused);

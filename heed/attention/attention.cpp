@@ -332,7 +332,6 @@ Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Ten
 Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory, const Call& given) {
   const Tensor query = full(given_query);
   const FullPrecision precision;
-  const BelowAutograd inference;
   const auto& o = options_;
   check(memory.values.defined(), "attention: got an empty memory, expected one from prepare()");
   Call call = with_noise(given);

@@ -135,8 +135,9 @@ TEST_F(Calls, WithWrongBiasesNoiseAndOutputs) {
 
 TEST_F(Calls, WithAPathThatIsNotAvailable) {
   call.path = Path::fused;
-  expect_refused({"no fused kernel for dot + reinforced", "alignment/reinforced", "Path::composed"},
-                 "dot + reinforced");
+  const std::string reinforced = "dot + reinforced";
+  expect_refused({"no fused kernel for dot + reinforced", "alignment/reinforced", "Path::composed"}, reinforced,
+                 initialized(Mechanism::parse(reinforced).parameters({4, 4, 6, 4})));
   expect_refused({"score/general", "multi-dimensional", "Path::fastest"}, "general + softmax, multi(lift)",
                  {{"score.from_query", at::zeros({6, 4, 4})}});
   call.noise = {.sample = true, .uniforms = at::full({2, 3, 5}, 0.5)};

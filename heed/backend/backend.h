@@ -75,6 +75,10 @@ class Backend {
                                  const std::vector<bool>& wanted) const;
 };
 
+/// For why_not(): the reason if the caller gave a tensor that is not in `read`, or "". A backend that does not know a
+/// new input tensor refuses it this way instead of ignoring it.
+std::string why_not_read(const CallRecord& record, std::initializer_list<Slot> read);
+
 /// One object of each entry of the catalogue, in the order of their names.
 const std::vector<std::shared_ptr<const Backend>>& backends();
 

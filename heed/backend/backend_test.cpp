@@ -96,6 +96,15 @@ TEST(Backend, ExplainsARefusedPathWithoutThrowing) {
   EXPECT_THROW(attend(in.query, in.keys, in.values, reinforced, parameters, call), Error);
 }
 
+TEST(Backend, RefusesATensorThatItDoesNotRead) {
+  CallRecord record;
+  EXPECT_EQ(why_not_read(record, {}), "");
+  record.in[kQuery] = record.in[kTileQuery] = at::zeros({1});  // not given by the caller as an option
+  record.in[kAlibi] = at::zeros({1});
+  EXPECT_EQ(why_not_read(record, {kFull, kAlibi}), "");
+  EXPECT_EQ(why_not_read(record, {kFull}), "it does not read bias: alibi, which the call has");
+}
+
 TEST(Backend, IsAnEntryOfACatalogue) {
   std::vector<std::string> names = Catalogue<Backend>::names();
   for (const std::string name : {"composed", "cpu", "reference", "stored"})

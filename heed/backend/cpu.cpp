@@ -28,6 +28,8 @@ class Cpu final : public Backend {
     const at::Device device = r.in[kValues].device();
     if (!device.is_cpu()) return "the kernels run on the CPU, the query is on " + device.str();
     if (r.in[kUniforms].defined()) return "the kernels draw their own random numbers, and the call has noise.uniforms";
+    if (std::string unread = why_not_read(r, {kKeep, kKeyCount, kFull, kPerKey, kRelative, kAlibi}); !unread.empty())
+      return unread;
     const Outputs& outputs = r.call.outputs;
     const bool more =
         outputs.weights || outputs.entropy || outputs.column_mass || outputs.top > 0 || outputs.links.defined();

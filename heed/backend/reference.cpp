@@ -78,6 +78,8 @@ class Reference final : public Backend {
   std::string why_not(const CallRecord& r) const override {
     const at::Device device = r.in[kValues].device();
     if (!device.is_cpu()) return "runs on the CPU, the query is on " + device.str();
+    const std::string unread = why_not_read(r, {kKeep, kKeyCount, kFull, kPerKey, kRelative, kAlibi, kUniforms});
+    if (!unread.empty()) return "does not run: " + unread;
     const std::string missing = reference::missing(*r.spec);
     if (!missing.empty()) return "has " + missing;
     if (r.call.outputs.links.defined() && r.offers.log_probability && !r.offers.policy)

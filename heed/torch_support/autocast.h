@@ -3,10 +3,7 @@
 
 #pragma once
 
-#include <optional>
-
 #include <ATen/ATen.h>
-#include <ATen/core/LegacyTypeDispatch.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 namespace heed {
@@ -54,18 +51,6 @@ class AutocastState {
 
  private:
   c10::DispatchKeySet excluded_;
-};
-
-/// Scope guard: with grad mode off, operations on this thread skip the dispatch to autograd, which would do nothing: a
-/// third of the time of small operations such as views. Without effect if grad mode is on.
-class BelowAutograd {
- public:
-  BelowAutograd() {
-    if (!at::GradMode::is_enabled()) guard_.emplace();
-  }
-
- private:
-  std::optional<at::AutoDispatchBelowADInplaceOrView> guard_;
 };
 
 /// x converted to float if it has a half type and autocast is on; otherwise unchanged.
