@@ -17,10 +17,10 @@
 #include <ATen/Parallel.h>
 #include <torch/version.h>
 
-#include "heed/base/version.h"
 #include "heed/kernels/cpu/attend.h"
 #include "heed/torch_support/machine.h"
 #include "heed/torch_support/threads.h"
+#include "heed/version.h"
 
 namespace heed::bench {
 

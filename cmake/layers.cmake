@@ -1,7 +1,5 @@
 # Layers, and the libraries made of them. Files are globbed, so that adding a part means adding a file, nothing else.
 
-set(HEED_TEST_HEADERS "(_cases|/testing[^/]*)\\.h$")  # for tests, not installed
-
 # heed_library(<target> EXPORT_NAME <name>): the target is called heed::<name> in this build and when installed.
 function(heed_library target)
   cmake_parse_arguments(ARG "" "EXPORT_NAME" "" ${ARGN})
@@ -23,21 +21,33 @@ function(heed_whole_archive target)
   target_link_libraries(${target} INTERFACE $<LINK_LIBRARY:WHOLE_ARCHIVE,heed::${ARG_OF}>)
 endfunction()
 
-# heed_on_torch(<library>): links torch, and includes heed_kernels and heed_text as whole archives, so that programs have
-# one copy.
-function(heed_on_torch library)
+# heed_on_torch(): the libraries on torch. heed_objects compiles the layers once, for two shared libraries: heed exports the
+# public API (cmake/public.cmake) and is installed for users; heed_internal exports everything, for tests, benchmarks and the
+# module of the program. Both include heed_kernels and heed_text as whole archives; a program links one of the two.
+function(heed_on_torch)
   add_library(heed_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
   target_link_libraries(heed_pch PRIVATE torch)
   target_include_directories(heed_pch PRIVATE ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
   target_precompile_headers(heed_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
   target_compile_options(heed_pch PRIVATE -fopenmp -Winvalid-pch -Werror=invalid-pch)
 
-  target_link_libraries(${library} PRIVATE heed_text heed_kernels PUBLIC torch nlohmann_json::nlohmann_json)
-  set_target_properties(${library} PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_text,heed_kernels)
-  if(TARGET torch_cuda)  # an older NCCL of the toolkit may hide that of PyTorch at link time: leave its symbols to the loader
-    target_link_options(${library} PUBLIC -Wl,--allow-shlib-undefined)
-  endif()
-  heed_torch_files(${library})
+  add_library(heed_objects OBJECT)
+  target_include_directories(heed_objects PRIVATE ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
+  target_link_libraries(heed_objects PRIVATE heed_text heed_kernels torch nlohmann_json::nlohmann_json)
+  heed_torch_files(heed_objects)
+
+  add_library(heed SHARED $<TARGET_OBJECTS:heed_objects>)
+  heed_library(heed EXPORT_NAME heed)
+  add_library(heed_internal SHARED $<TARGET_OBJECTS:heed_objects>)
+  heed_library(heed_internal EXPORT_NAME internal)
+  foreach(library heed heed_internal)
+    target_link_libraries(${library} PRIVATE heed_text heed_kernels PUBLIC torch nlohmann_json::nlohmann_json)
+    target_link_options(${library} PRIVATE -fopenmp)
+    set_target_properties(${library} PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_text,heed_kernels)
+    if(TARGET torch_cuda)  # an older NCCL of the toolkit may hide that of PyTorch at link time: leave its symbols to the loader
+      target_link_options(${library} PUBLIC -Wl,--allow-shlib-undefined)
+    endif()
+  endforeach()
 endfunction()
 
 # heed_torch_files(<target>): for targets whose files include torch. Adds the precompiled header, and -fopenmp, without
@@ -53,25 +63,17 @@ endfunction()
 function(heed_layer layer)
   cmake_parse_arguments(ARG "" "INTO" "TESTS_LINK" ${ARGN})
   set(folder ${PROJECT_SOURCE_DIR}/heed/${layer})
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${folder}/*.h)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cpp$")
-  list(FILTER headers EXCLUDE REGEX "${HEED_TEST_HEADERS}")
-  target_sources(${ARG_INTO} PRIVATE ${sources} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
+  target_sources(${ARG_INTO} PRIVATE ${sources})
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY HEED_LIBRARY_OF_${layer} ${ARG_INTO})
   heed_instruction_sets(${sources})
   heed_unity(${ARG_INTO} ${sources})
   if(tests AND HEED_TESTS)
     heed_test_program(${layer} LIBRARY ${ARG_INTO} FILES ${tests} LINK ${ARG_TESTS_LINK})
   endif()
-endfunction()
-
-# heed_public_headers(INTO <library>): the public headers heed/*.h, which include the layers for users.
-function(heed_public_headers)
-  cmake_parse_arguments(ARG "" "INTO" "" ${ARGN})
-  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/heed/*.h)
-  target_sources(${ARG_INTO} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
 endfunction()
 
 # heed_instruction_sets(<file>...): compiles *_avx2.cpp and *_avx512.cpp of kernels for their instruction set, and all

@@ -1,6 +1,6 @@
 # cmake -D SOURCE=... -D BUILD=... -D COMPONENTS=... -P package_test.cmake: installs the package, moves it, and
-# builds and runs a project against it with CMake and with pkg-config. The original prefix no longer exists by then. Does the
-# same without moving for absolute folders, and configures a project that contains Heed in a subfolder.
+# builds and runs a project against it with CMake and with pkg-config. The original prefix no longer exists by then. Checks
+# which headers are installed. Does the same without moving for absolute folders, and configures a project that contains Heed in a subfolder.
 #
 # CAN_MOVE=OFF: the build itself has absolute folders, so the first part is left out. CONFIGURED are the arguments of cmake
 # with which another build folder finds what this one has found.
@@ -90,6 +90,56 @@ function(check_relocatable)
   expect_no_path(${TORCH_PREFIX} IN *.cmake)
 endfunction()
 
+# The installed headers are heed/*.h and those that they include, no others. Each heed/*.h compiles alone.
+function(check_headers)
+  set(include ${prefix}/include)
+  file(GLOB_RECURSE installed_headers RELATIVE ${include} ${include}/*.h)
+  file(GLOB public RELATIVE ${include} ${include}/heed/*.h)
+  set(reached "")
+  set(next ${public})
+  while(next)
+    list(POP_FRONT next header)
+    if(NOT header IN_LIST reached)
+      list(APPEND reached ${header})
+      if(NOT header IN_LIST installed_headers)
+        message(FATAL_ERROR "${header} is included by a public header, but not installed")
+      endif()
+      file(STRINGS ${include}/${header} lines REGEX "^ *# *include *\"heed/")
+      list(TRANSFORM lines REPLACE "^[^\"]*\"([^\"]*)\".*$" "\\1")
+      list(APPEND next ${lines})
+    endif()
+  endwhile()
+  list(REMOVE_ITEM installed_headers ${reached})
+  if(installed_headers)
+    message(FATAL_ERROR "installed, but included by no public header: ${installed_headers}")
+  endif()
+
+  set(folder ${BUILD}/package/headers)
+  set(files "")
+  foreach(header ${public})
+    string(MAKE_C_IDENTIFIER ${header} name)
+    file(WRITE ${folder}/${name}.cpp "#include \"${header}\"\n")
+    string(APPEND files " ${name}.cpp")
+  endforeach()
+  set(library heed::kernels)
+  if(torch IN_LIST COMPONENTS)
+    set(library heed::heed)
+  elseif(text IN_LIST COMPONENTS)
+    set(library heed::text)
+  endif()
+  file(WRITE ${folder}/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
+project(headers CXX)
+find_package(heed REQUIRED)
+add_library(headers OBJECT${files})
+target_link_libraries(headers PRIVATE ${library})
+")
+  run(${CMAKE_COMMAND} -S ${folder} -B ${folder}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${flags})
+  run(${CMAKE_COMMAND} --build ${folder}/build --parallel 2)  # a file that includes torch takes 1 GB
+  list(LENGTH public count)
+  list(LENGTH reached all)
+  message(STATUS "headers: ${count} public ones compile alone; ${all} are installed")
+endfunction()
+
 # Installs with absolute folders, the libraries outside the prefix, and uses kernels and text from there. The libraries are
 # those of this build. The program is only configured: it must find library and module at their absolute paths.
 function(check_absolute_folders)
@@ -172,9 +222,8 @@ foreach(component ${moved})  # kernels and text first: they must work before tor
   file(RENAME ${installed}.away ${installed})
 endforeach()
 
-file(GLOB_RECURSE test_headers ${prefix}/*_cases.h ${prefix}/testing*.h ${prefix}/*_test.h)
-if(test_headers)
-  message(FATAL_ERROR "headers of tests were installed: ${test_headers}")
+if(CAN_MOVE)
+  check_headers()
 endif()
 
 if(text IN_LIST COMPONENTS)

@@ -1,9 +1,10 @@
 # Programs: the command line, benchmarks and examples.
 
-# heed_program(<target> <file>...): a program that links the whole library.
+# heed_program(<target> <file>... LIBRARY <library>): a program that links the library.
 function(heed_program target)
-  add_executable(${target} ${ARGN})
-  target_link_libraries(${target} PRIVATE heed)
+  cmake_parse_arguments(ARG "" "LIBRARY" "" ${ARGN})
+  add_executable(${target} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${target} PRIVATE ${ARG_LIBRARY})
   heed_torch_files(${target})
 endfunction()
 
@@ -27,7 +28,7 @@ function(heed_cli)
   list(FILTER program EXCLUDE REGEX "(_test|/main)\\.cpp$")
   list(FILTER commands EXCLUDE REGEX "_test\\.cpp$")
 
-  add_library(heed_parser STATIC ${program})  # needs only the headers of heed_text: tests link its code from heed
+  add_library(heed_parser STATIC ${program})  # needs only the headers of heed_text: tests link its code from heed_internal
   heed_unity(heed_parser ${program})
   target_compile_options(heed_parser PRIVATE $<$<CONFIG:Release>:-O1>)  # parses options once: a third less to compile than -O2
   target_include_directories(heed_parser PUBLIC ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
@@ -37,7 +38,7 @@ function(heed_cli)
                APPEND PROPERTY COMPILE_DEFINITIONS HEED_MODULE="${HEED_LIBRARY_FOLDER}/heed/${module_name}")
 
   add_library(heed_commands OBJECT ${commands})  # compiled once, for the module and for tests
-  target_link_libraries(heed_commands PUBLIC heed CLI11::CLI11 $<$<BOOL:${HEED_PNG}>:PNG::PNG Freetype::Freetype>)
+  target_link_libraries(heed_commands PUBLIC heed_internal CLI11::CLI11 $<$<BOOL:${HEED_PNG}>:PNG::PNG Freetype::Freetype>)
   heed_torch_files(heed_commands)
   heed_unity(heed_commands ${commands})
   set(pictures ${commands})
@@ -48,7 +49,7 @@ function(heed_cli)
   set_target_properties(heed_module PROPERTIES OUTPUT_NAME heed_commands LINKER_LANGUAGE CXX
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})  # next to the program
   if(HEED_MODULE_RPATH)
-    set_target_properties(heed_module PROPERTIES INSTALL_RPATH "${HEED_MODULE_RPATH}")
+    set_target_properties(heed_module heed_internal PROPERTIES INSTALL_RPATH "${HEED_MODULE_RPATH}")
   endif()
 
   heed_catalogue()
@@ -57,7 +58,7 @@ function(heed_cli)
   set_target_properties(heed_cli PROPERTIES OUTPUT_NAME heed LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_parser)
   add_dependencies(heed_cli heed_module)
   if(tests AND HEED_TESTS)
-    heed_test_program(cli LIBRARY heed FILES ${tests} LINK heed_commands heed_catalogue_cards heed_parser)
+    heed_test_program(cli LIBRARY heed_objects FILES ${tests} LINK heed_commands heed_catalogue_cards heed_parser)
     set_target_properties(cli_test PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_parser)
     add_dependencies(cli_test heed_cli)  # program_test.cpp runs it
     set_property(SOURCE ${folder}/program_test.cpp
@@ -71,7 +72,7 @@ function(heed_catalogue)
   add_executable(heed_catalogue ${PROJECT_SOURCE_DIR}/apps/cli/catalogue/write.cpp)
   target_link_libraries(heed_catalogue PRIVATE heed_commands heed_parser)
   set(file ${HEED_GENERATED}/apps/cli/catalogue_cards.cpp)
-  add_custom_command(OUTPUT ${file} DEPENDS heed_catalogue heed VERBATIM COMMENT "Writing the cards of the catalogue"
+  add_custom_command(OUTPUT ${file} DEPENDS heed_catalogue heed_internal VERBATIM COMMENT "Writing the cards of the catalogue"
                      COMMAND ${CMAKE_COMMAND} -E make_directory ${HEED_GENERATED}/apps/cli
                      COMMAND heed_catalogue ${file}.new
                      COMMAND ${CMAKE_COMMAND} -E copy_if_different ${file}.new ${file})
@@ -89,7 +90,7 @@ function(heed_bench)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
   foreach(source ${sources})
     cmake_path(GET source STEM name)
-    heed_program(bench_${name} ${source})
+    heed_program(bench_${name} ${source} LIBRARY heed_internal)
   endforeach()
 endfunction()
 
@@ -98,7 +99,7 @@ function(heed_examples)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
   foreach(source ${sources})
     cmake_path(GET source STEM name)
-    heed_program(example_${name} ${source})
+    heed_program(example_${name} ${source} LIBRARY heed)  # as users link it
     if(HEED_TESTS)
       add_test(NAME example.${name} COMMAND example_${name})
       set_tests_properties(example.${name} PROPERTIES LABELS example TIMEOUT 300)

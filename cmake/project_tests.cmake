@@ -39,6 +39,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND CMAKE_BUILD_TYPE STRE
   heed_script_test(check_symbols LABEL project TIMEOUT 60 COMMAND ${tools}/check_symbols ${PROJECT_BINARY_DIR})
 endif()
 
+if(HEED_TORCH AND NOT APPLE)
+  heed_script_test(check_exports LABEL project TIMEOUT 60 COMMAND ${tools}/check_exports $<TARGET_FILE:heed>)
+endif()
+
 # The program: killed and resumed, in two processes, and with the commands of the documents.
 if(HEED_CLI)
   heed_script_test(kill_and_resume LABEL cli TIMEOUT 300 COMMAND ${tools}/kill_and_resume $<TARGET_FILE:heed_cli> 12 3 2 2 2)

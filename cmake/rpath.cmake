@@ -21,5 +21,5 @@ endif()
 if(HEED_INSTALL_RPATH AND NOT DEFINED CMAKE_INSTALL_RPATH)
   set(CMAKE_INSTALL_RPATH ${HEED_LIBRARY_RPATH} ${blas_folder})
   set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
-  set(HEED_MODULE_RPATH $ORIGIN/.. ${blas_folder})  # in a folder below the library's
+  set(HEED_MODULE_RPATH $ORIGIN ${blas_folder})  # next to the internal library
 endif()

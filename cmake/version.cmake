@@ -1,4 +1,4 @@
-# Generates heed/base/version.h in the build tree. Only version.cpp contains the commit, so that a new commit recompiles one
+# Generates heed/version.h in the build tree. Only version.cpp contains the commit, so that a new commit recompiles one
 # small file. Without git, for example in a tarball, the commit is "unknown".
 
 if(CMAKE_SCRIPT_MODE_FILE)  # cmake -D SOURCE=... -D TEMPLATE=... -D TO=... -P version.cmake, at every build
@@ -18,11 +18,11 @@ if(CMAKE_SCRIPT_MODE_FILE)  # cmake -D SOURCE=... -D TEMPLATE=... -D TO=... -P v
 endif()
 
 set(HEED_GENERATED ${PROJECT_BINARY_DIR}/generated)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/version.h.in ${HEED_GENERATED}/heed/base/version.h @ONLY)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/version.h.in ${HEED_GENERATED}/heed/version.h @ONLY)
 
 function(heed_version)
   cmake_parse_arguments(ARG "" "INTO" "" ${ARGN})
-  set(file ${HEED_GENERATED}/heed/base/version.cpp)
+  set(file ${HEED_GENERATED}/heed/version.cpp)
   add_custom_target(heed_commit BYPRODUCTS ${file} COMMENT ""
                     COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D TEMPLATE=${PROJECT_SOURCE_DIR}/cmake/version.cpp.in
                             -D TO=${file} -P ${PROJECT_SOURCE_DIR}/cmake/version.cmake)

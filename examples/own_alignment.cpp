@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "heed/attention/align.h"
-#include "heed/heed.h"
+#include "heed/attend.h"
+#include "heed/parts.h"
 
 namespace {
 

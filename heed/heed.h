@@ -1,21 +1,12 @@
-// The public interface of the library in one include.
+// Attention, structures and what is needed to write parts of your own, in one include. Trained models and training are
+// in heed/models.h and heed/train.h; what needs no torch is in heed/kernels.h, heed/text.h and heed/metrics.h.
 
 #pragma once
 
 #include "heed/attend.h"
-#include "heed/attention/attention.h"
-#include "heed/attention/mechanism.h"
-#include "heed/attention/positions.h"
-#include "heed/attention/reinforce.h"
-#include "heed/base/version.h"
-#include "heed/structures/decode/bahdanau.h"
-#include "heed/structures/decode/doubly_stochastic.h"
-#include "heed/structures/decode/luong.h"
-#include "heed/structures/decode/transformer_decoder.h"
-#include "heed/structures/encode/recurrent.h"
-#include "heed/structures/encode/transformer_encoder.h"
-#include "heed/structures/graph/gat.h"
-#include "heed/structures/preset.h"
-#include "heed/structures/query/capsule.h"
-#include "heed/structures/query/memory_network.h"
-#include "heed/torch_support/safetensors.h"
+#include "heed/attention.h"
+#include "heed/graph.h"
+#include "heed/parts.h"
+#include "heed/safetensors.h"
+#include "heed/structures.h"
+#include "heed/version.h"

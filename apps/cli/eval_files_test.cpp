@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/check.h"
-#include "heed/base/version.h"
 #include "heed/data/file.h"
 #include "heed/train/run/testing_folder.h"
+#include "heed/version.h"
 
 namespace heed::cli {
 namespace {

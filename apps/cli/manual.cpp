@@ -6,7 +6,7 @@
 #include "apps/cli/command.h"
 #include "apps/cli/option_text.h"
 
-#include "heed/base/version.h"
+#include "heed/version.h"
 
 namespace heed::cli {
 namespace {

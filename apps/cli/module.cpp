@@ -9,7 +9,7 @@
 #include "heed/base/check.h"
 #include "heed/base/path.h"
 #include "heed/base/thread_count.h"
-#include "heed/base/version.h"
+#include "heed/version.h"
 
 namespace heed::cli {
 namespace {

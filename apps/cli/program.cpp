@@ -12,7 +12,7 @@
 #include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
 #include "heed/base/thread_count.h"
-#include "heed/base/version.h"
+#include "heed/version.h"
 
 namespace heed::cli {
 namespace {

@@ -9,9 +9,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "heed/base/version.h"
-#include "heed/kernels/cpu/attend.h"
-#include "heed/kernels/reference/reference.h"
+#include "heed/kernels.h"
+#include "heed/version.h"
 
 namespace {
 

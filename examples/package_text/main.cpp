@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "heed/data/tokenizer.h"
-#include "heed/metrics/bleu.h"
+#include "heed/metrics.h"
+#include "heed/text.h"
 
 int main() {
   const std::vector<std::string> lines{"two angry cats chase the mouse"};

@@ -7,8 +7,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/md5.h"
-#include "heed/base/version.h"
 #include "heed/data/file.h"
+#include "heed/version.h"
 
 namespace heed {
 namespace {

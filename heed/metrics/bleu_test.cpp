@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/check.h"
-#include "heed/base/version.h"
 #include "heed/metrics/bleu_tokenizer.h"
+#include "heed/version.h"
 
 namespace heed {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/check.h"
-#include "heed/base/version.h"
+#include "heed/version.h"
 
 namespace heed {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "heed/base/check.h"
-#include "heed/base/version.h"
+#include "heed/version.h"
 
 namespace heed {
 

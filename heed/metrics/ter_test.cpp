@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/check.h"
-#include "heed/base/version.h"
 #include "heed/metrics/beam_distance.h"
+#include "heed/version.h"
 
 namespace heed {
 namespace {

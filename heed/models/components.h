@@ -163,9 +163,10 @@ class OutputModel : public torch::nn::Module {
 };
 
 /// The keys that each component of one kind declares, by the name of the component.
+using ComponentKeys = std::map<std::string, RecipeKeyList (*)()>;
 template <typename Component>
-std::map<std::string, RecipeKeyList (*)()>& component_keys() {
-  static std::map<std::string, RecipeKeyList (*)()> all;  // initialized before the first entry
+ComponentKeys& component_keys() {
+  static ComponentKeys all;  // initialized before the first entry
   return all;
 }
 

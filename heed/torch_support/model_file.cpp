@@ -5,8 +5,8 @@
 #include <torch/nn/module.h>
 
 #include "heed/base/check.h"
-#include "heed/base/version.h"
 #include "heed/data/saved_model.h"
+#include "heed/version.h"
 
 namespace heed {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <ATen/Parallel.h>
 
-#include "heed/base/version.h"
+#include "heed/version.h"
 
 namespace heed {
 namespace {

@@ -9,9 +9,9 @@
 #include <c10/util/Exception.h>
 
 #include "heed/base/check.h"
-#include "heed/base/version.h"
 #include "heed/torch_support/freed_memory.h"
 #include "heed/torch_support/threads.h"
+#include "heed/version.h"
 
 namespace heed::cli {
 namespace {

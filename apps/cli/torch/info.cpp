@@ -12,9 +12,9 @@
 #include "heed/attention/align.h"
 #include "heed/attention/score.h"
 #include "heed/backend/cpu.h"
-#include "heed/base/version.h"
 #include "heed/torch_support/machine.h"
 #include "heed/torch_support/threads.h"
+#include "heed/version.h"
 
 namespace heed::cli {
 namespace {

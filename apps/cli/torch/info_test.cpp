@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "heed/base/version.h"
 #include "heed/torch_support/threads.h"
+#include "heed/version.h"
 
 namespace heed::cli {
 namespace {

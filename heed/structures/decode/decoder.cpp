@@ -6,6 +6,7 @@
 #include "heed/attention/noise.h"
 #include "heed/structures/checks.h"
 #include "heed/structures/decode/selected.h"
+#include "heed/structures/encode/cell_steps.h"
 #include "heed/structures/uses.h"
 
 namespace heed {

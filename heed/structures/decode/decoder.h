@@ -28,6 +28,8 @@
 
 namespace heed {
 
+class CellSteps;  // encode/cell_steps.h
+
 /// How an output is computed from its input x: tanh(W x), the maximum of each pair of the 2 D numbers W x, or W x.
 enum class Readout { tanh, maxout, linear };
 

@@ -1,6 +1,8 @@
 #include "heed/structures/decode/luong.h"
 
 #include "heed/structures/decode/decoder_structure.h"
+#include "heed/structures/decode/forced_run.h"
+#include "heed/structures/encode/cell_steps.h"
 
 namespace heed {
 

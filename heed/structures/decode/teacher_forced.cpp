@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "heed/structures/checks.h"
+#include "heed/structures/decode/forced_run.h"
 #include "heed/torch_support/autocast.h"
 #include "heed/torch_support/noise_scope.h"
 

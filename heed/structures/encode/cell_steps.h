@@ -12,16 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "heed/structures/encode/cell.h"
 #include "heed/structures/encode/collected_product.h"
 
 namespace heed {
-
-enum class Cell { gru, lstm };
-
-struct CellWeights {
-  Tensor inputs, states;            // [G, in], [G, S]: G = 3 S for a GRU, 4 S for an LSTM
-  Tensor inputs_bias, states_bias;  // [G]
-};
 
 class CellSteps {
  public:

@@ -8,6 +8,7 @@
 #include <torch/nn/utils/rnn.h>
 
 #include "heed/structures/checks.h"
+#include "heed/structures/encode/cell_steps.h"
 #include "heed/torch_support/autocast.h"
 #include "heed/torch_support/noise_scope.h"
 

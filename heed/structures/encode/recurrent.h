@@ -12,7 +12,7 @@
 #include <torch/nn/modules/rnn.h>
 #include <torch/nn/pimpl.h>
 
-#include "heed/structures/encode/cell_steps.h"
+#include "heed/structures/encode/cell.h"
 #include "heed/structures/features.h"
 
 namespace heed {

@@ -7,8 +7,8 @@
 #include <ATen/ATen.h>
 
 #include "heed/base/check.h"
-#include "heed/base/version.h"
 #include "heed/data/saved_model.h"
+#include "heed/version.h"
 
 namespace heed {
 namespace {

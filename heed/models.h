@@ -1,0 +1,5 @@
+// Trained models: heed::Translator loads a run folder, translates, scores and aligns.
+
+#pragma once
+
+#include "heed/models/translate/translator.h"
