@@ -24,6 +24,7 @@
 #include <torch/utils.h>
 
 #include "heed/structures/decode/bahdanau.h"
+#include "heed/structures/encode/collected_sum.h"
 #include "heed/torch_support/freed_memory.h"
 
 namespace heed::bench {

@@ -48,6 +48,9 @@ function(heed_on_torch)
       target_link_options(${library} PUBLIC -Wl,--allow-shlib-undefined)
     endif()
   endforeach()
+  if(NOT HEED_CLI)
+    set_target_properties(heed_internal PROPERTIES EXCLUDE_FROM_ALL ON)  # only tests and benchmarks need it
+  endif()
 endfunction()
 
 # heed_torch_files(<target>): for targets whose files include torch. Adds the precompiled header, and -fopenmp, without

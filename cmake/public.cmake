@@ -43,16 +43,18 @@ function(heed_declared variable)
   set(${variable} ${names} PARENT_SCOPE)
 endfunction()
 
-# heed_exports(<library> <header>...): the library exports what these headers declare. A pattern cannot exclude the
-# namespaces in heed, so the script names what it exports: members, typeinfo, vtables and thunks of each name.
+# heed_exports(<library> <header>...): the library exports what these headers declare: functions and constants, members,
+# typeinfo and vtables of classes. Thunks, and guards of static variables in class templates, go by namespace. A pattern
+# cannot exclude the namespaces in heed, so the script names what it exports; names in quotes are literal, and fast.
 function(heed_exports library)
   heed_declared(names ${ARGN})
-  set(end "[!a-zA-Z0-9_]*")
-  set(patterns "heed::operator*")
+  set(patterns heed::operator* guard?variable?for?heed::[A-Z]* virtual?thunk?to?heed::[A-Z]* non-virtual?thunk?to?heed::[A-Z]*)
   foreach(name ${names})
-    list(APPEND patterns "heed::${name}" "heed::${name}${end}" "guard?variable?for?heed::${name}${end}")
+    list(APPEND patterns "heed::${name}" "heed::${name}[^a-zA-Z0-9_]*")
     if(name MATCHES "^[A-Z]")
-      list(APPEND patterns "[tvV]*?for?heed::${name}" "[tvVc]*?for?heed::${name}${end}" "[nvc]*?to?heed::${name}${end}")
+      foreach(kind "typeinfo" "typeinfo name" "vtable" "VTT")
+        list(APPEND patterns "\"${kind} for heed::${name}\"")
+      endforeach()
     endif()
   endforeach()
   set(lines "")

@@ -163,12 +163,14 @@ class OutputModel : public torch::nn::Module {
 };
 
 /// The keys that each component of one kind declares, by the name of the component.
-using ComponentKeys = std::map<std::string, RecipeKeyList (*)()>;
 template <typename Component>
-ComponentKeys& component_keys() {
-  static ComponentKeys all;  // initialized before the first entry
-  return all;
-}
+struct ComponentKeys {
+  using Table = std::map<std::string, RecipeKeyList (*)()>;
+  static Table& table() {
+    static Table all;  // initialized before the first entry
+    return all;
+  }
+};
 
 /// Enters a component into the catalogue of its kind, with Kind::keys(), the keys that it declares: one static object
 /// in its file.
@@ -177,7 +179,7 @@ class ComponentEntry {
  public:
   ComponentEntry(const std::string& name, Description description)
       : entry_(name, maker(static_cast<typename Component::Parts*>(nullptr)), std::move(description)) {
-    component_keys<Component>()[name] = Kind::keys;
+    ComponentKeys<Component>::table()[name] = Kind::keys;
   }
 
  private:

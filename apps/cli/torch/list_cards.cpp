@@ -254,7 +254,7 @@ std::vector<Card> components(const std::string& path) {
   for (const auto& name : Component::Parts::names()) {
     all.push_back(card_of(Component::kKind, name, Component::Parts::describe(name)));
     all.back().path = path;
-    all.back().keys = component_keys<Component>().at(name)();
+    all.back().keys = ComponentKeys<Component>::table().at(name)();
   }
   return all;
 }
