@@ -84,6 +84,9 @@ class Parameters {
   std::vector<Tensor> values() const;
   Parameters with_values(const std::vector<Tensor>& tensors, size_t first) const;
 
+  /// The names and sizes, with undefined tensors.
+  Parameters without_tensors() const;
+
   size_t size() const { return count_; }
 
   /// Iterates over pairs of name and tensor, in the order of the names.

@@ -549,9 +549,10 @@ TEST_F(Program, NamesTheRunsOfAFolderThatHoldsThem) {
 TEST_F(Program, SaysWhichPathAttentionTakes) {
   const std::vector<std::string> quick{"train", runs("toy.yaml"), "train.max_steps=1", "--force", "run.dir=path"};
   EXPECT_TRUE(says(run(quick).err, {"attention: fused, kernel ", "additive x softmax\n"}));
-  auto uniform = quick;
-  uniform.emplace_back("model.attention=additive + uniform");
-  EXPECT_TRUE(says(run(uniform).err, {"attention: composed of torch operations", "no kernel for additive + uniform"}));
+  auto sampled = quick;
+  sampled.emplace_back("model.attention=additive + reinforced");
+  EXPECT_TRUE(
+      says(run(sampled).err, {"attention: composed of torch operations", "no kernel for additive + reinforced"}));
 }
 
 // ---- out-of-vocabulary words ----

@@ -291,7 +291,6 @@ Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, 
 
 /// Adds what the backend of later calls computes from the keys.
 void AttentionImpl::pack(Memory& memory) const {
-  if (memory.length() == 0) return;
   const at::NoGradGuard no_grad;
   CallRecord r = normalize_options(options_.mechanism, {}, memory.batch(), options_.num_heads, 1, memory.length(),
                                    head_, memory.values.rows());

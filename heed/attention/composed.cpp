@@ -75,6 +75,11 @@ Tensor in_callers_order(const Tensor& x, int64_t axis, const std::vector<int64_t
   return x.index_select(axis, at::tensor(back, at::kLong).to(x.device()));
 }
 
+/// Which inputs a block reads: those that kernels compute from are made of them, and get their gradients through them.
+bool read_by_blocks(size_t slot) {
+  return slot < kPackedKeys || slot >= kSlots;
+}
+
 /// How a call is cut into blocks.
 class Blocks {
  public:
@@ -114,7 +119,8 @@ class Blocks {
   template <class Body>
   void each(const Body& body) const {
     std::vector<std::vector<Tensor>> by_row(kSlots);
-    for (size_t s = 0; s < kSlots; ++s) by_row[s] = cut(r_.in[s], kSlotSpecs[s].batch_axis, sizes_.rows, row_parts);
+    for (size_t s = 0; s < kSlots; ++s)
+      by_row[s] = cut(read_by_blocks(s) ? r_.in[s] : Tensor(), kSlotSpecs[s].batch_axis, sizes_.rows, row_parts);
     for (int64_t row = 0; row < row_parts; ++row) {
       std::vector<std::vector<Tensor>> parts(kSlots);
       for (size_t s = 0; s < kSlots; ++s)
@@ -141,21 +147,33 @@ Tensor joined_along(const std::vector<Tensor>& pieces, int64_t axis) {
   return pieces.empty() ? Tensor() : pieces.size() == 1 ? pieces[0] : at::cat(pieces, axis);
 }
 
-/// Adds `more` to `sum`, in place unless autograd records it.
-void add_to(Tensor& sum, const Tensor& more) {
-  if (!more.defined()) return;
-  if (!sum.defined())
-    sum = more;
-  else if (at::GradMode::is_enabled())
-    sum = sum + more;
-  else
-    sum = sum.add_(more);
-}
+/// A sum of gradients. It adds in place only into memory of its own: gradients that autograd returns may share memory
+/// with each other, or with themselves.
+class GradientSum {
+ public:
+  void add(const Tensor& more) {
+    if (!more.defined()) return;
+    if (!sum_.defined()) {
+      sum_ = more;
+    } else if (own_ && !at::GradMode::is_enabled()) {
+      sum_.add_(more);
+    } else {
+      sum_ = sum_ + more;
+      own_ = true;
+    }
+  }
+  const Tensor& value() const { return sum_; }
+
+ private:
+  Tensor sum_;
+  bool own_ = false;
+};
 
 /// A record without tensors, for the steps of blocks, which outlive the call.
 CallRecord without_tensors(const CallRecord& r) {
   CallRecord bare = r;
   bare.in.clear();
+  bare.names = r.names.without_tensors();
   bare.call.outputs.links.reset();  // passed to each block in Block::links
   bare.reach = {};
   return bare;
@@ -205,7 +223,7 @@ Tensors run_blocks(const CallRecord& r) {
 /// Gradients of the outputs, cut like the outputs themselves.
 class GradientPieces {
  public:
-  GradientPieces(const CallRecord& r, const Blocks& blocks, const Tensors& grads) : blocks_(blocks), grads_(grads) {
+  GradientPieces(const CallRecord& r, const Blocks& blocks, const Tensors& grads) : grads_(grads) {
     const auto sorted = [](const Tensor& x, int64_t axis, const std::vector<int64_t>& order) {
       return x.defined() && !order.empty() ? x.index_select(axis, at::tensor(order, at::kLong).to(x.device())) : x;
     };
@@ -242,7 +260,6 @@ class GradientPieces {
   }
 
  private:
-  const Blocks& blocks_;
   Tensors grads_;
   bool some_rows_ = false;
   int64_t next_link_ = 0, next_weight_ = 0;
@@ -255,54 +272,61 @@ class JoinedGradients {
   JoinedGradients(const CallRecord& r, const Blocks& blocks)
       : r_(r), blocks_(blocks), of_row_(r.in.size()), sum_(r.in.size()), pieces_(r.in.size()), rows_(r.in.size()) {}
 
-  void add(int64_t query, const Tensors& grads) {
+  /// in: the inputs of the block.
+  void add(int64_t query, const Tensors& in, const Tensors& grads) {
     for (size_t s = 0; s < grads.size(); ++s)
       if (is_cut(s, kQueryAxis))
-        pieces_[s].push_back(grads[s]);
+        pieces_[s].push_back({grads[s], in[s].sizes().vec()});
       else
-        add_to(of_row_[s], grads[s]);
-    if (query + 1 == blocks_.query_parts) end_row();
+        of_row_[s].add(grads[s]);
+    if (query + 1 == blocks_.query_parts) end_row(in);
   }
 
-  Tensors all() {
+  Tensors all() const {
     Tensors result(r_.in.size());
     for (size_t s = 0; s < result.size(); ++s)
-      result[s] = is_cut(s, kBatchAxis) ? joined(rows_[s], kSlotSpecs[s].batch_axis) : sum_[s];
+      result[s] = is_cut(s, kBatchAxis) ? joined(rows_[s], kSlotSpecs[s].batch_axis) : sum_[s].value();
     return result;
   }
 
  private:
   enum Axis { kBatchAxis, kQueryAxis };
+  struct Piece {
+    Tensor grad;  // undefined: 0, as where a loss depends on nothing of a block
+    std::vector<int64_t> shape;
+  };
+
   bool is_cut(size_t s, Axis axis) const {
-    if (s >= kSlots) return false;
+    if (s >= kSlots || !read_by_blocks(s)) return false;
     return Blocks::is_cut(r_.in[s], axis == kBatchAxis ? kSlotSpecs[s].batch_axis : kSlotSpecs[s].query_axis);
   }
-  static Tensor joined(const Tensors& pieces, int axis) {
-    const bool none = std::none_of(pieces.begin(), pieces.end(), [](const Tensor& x) { return x.defined(); });
-    return none ? Tensor() : joined_along(pieces, axis);
+  static Tensor joined(const std::vector<Piece>& pieces, int axis) {
+    const auto found = std::find_if(pieces.begin(), pieces.end(), [](const Piece& x) { return x.grad.defined(); });
+    if (found == pieces.end()) return {};
+    Tensors all;
+    for (const auto& x : pieces) all.push_back(x.grad.defined() ? x.grad : at::zeros(x.shape, found->grad.options()));
+    return joined_along(all, axis);
   }
-  void end_row() {
+  void end_row(const Tensors& in) {
     for (size_t s = 0; s < of_row_.size(); ++s) {
-      Tensor row = is_cut(s, kQueryAxis) ? joined(pieces_[s], kSlotSpecs[s].query_axis) : of_row_[s];
-      if (is_cut(s, kBatchAxis))
-        rows_[s].push_back(row);
-      else
-        add_to(sum_[s], row);
+      const Tensor row = is_cut(s, kQueryAxis) ? joined(pieces_[s], kSlotSpecs[s].query_axis) : of_row_[s].value();
+      if (is_cut(s, kBatchAxis)) {
+        auto shape = r_.in[s].sizes().vec();
+        shape[static_cast<size_t>(kSlotSpecs[s].batch_axis)] = in[s].size(kSlotSpecs[s].batch_axis);
+        rows_[s].push_back({row, std::move(shape)});
+      } else {
+        sum_[s].add(row);
+      }
       pieces_[s].clear();
-      of_row_[s].reset();
+      of_row_[s] = {};
     }
   }
 
   const CallRecord& r_;
   const Blocks& blocks_;
-  Tensors of_row_, sum_;
-  std::vector<Tensors> pieces_, rows_;
+  std::vector<GradientSum> of_row_, sum_;
+  std::vector<std::vector<Piece>> pieces_, rows_;
 };
-
-/// Which inputs a block reads: those that kernels compute from are made of them, and get their gradients through them.
-bool read_by_blocks(size_t slot) {
-  return slot < kPackedKeys || slot >= kSlots;
-}
 
 Tensors backward_of_blocks(const CallRecord& r, const Tensors& grads, const std::vector<bool>& wanted) {
   std::vector<bool> needed = wanted;
@@ -318,7 +342,7 @@ Tensors backward_of_blocks(const CallRecord& r, const Tensors& grads, const std:
     const Tensors some = pieces.of(block, in);
     all.insert(all.end(), some.begin(), some.end());
     const Step back = gradients_of(step, needed);
-    joined.add(query, at::GradMode::is_enabled() ? recompute(back, all) : back(all));
+    joined.add(query, in, at::GradMode::is_enabled() ? recompute(back, all) : back(all));
   });
   return joined.all();
 }

@@ -10,7 +10,7 @@ namespace {
 
 /// The policy of a call that ran on prepared keys. The definition has its own.
 void add_policy(const CallRecord& r, Attended& result) {
-  if (!r.offers.policy || !r.in[kAlignKeys].defined()) return;
+  if (!r.offers.policy || !r.in[kAlignKeys].defined() || r.empty()) return;
   const Noise& noise = r.call.noise;
   const Draw draw{noise.sample, {noise.seed, noise.stream, noise.first_row, 0}, {}};
   const Policy policy = r.parts->align->policy(r.names.of("align"), r.in[kAlignKeys], r.reach.keys, draw);

@@ -143,6 +143,47 @@ TEST_P(EveryKernel, HasTheGradientsOfRequestedOutputs) {
     }
 }
 
+// A block without links depends on nothing of the loss.
+TEST(Composed, TakesALossOfLinksInOneBlockAlone) {
+  auto c = make_case("additive + softmax");
+  c.call.outputs.links = at::tensor(std::vector<int64_t>{0, 1, 0, 2}).view({1, 4});
+  const auto grads = [&](Path path) {
+    c.call.path = path;
+    return gradients(c.run().link_log_weights.sum(), c.tensors());
+  };
+  const auto ours = grads(Path::composed), stored = grads(Path::stored), fused = grads(Path::fused);
+  for (size_t i = 0; i < ours.size(); ++i) {
+    const auto filled = [&](const Tensor& x) { return x.defined() ? x : at::zeros_like(c.tensors()[i]); };
+    EXPECT_TRUE(close(filled(ours[i]), filled(stored[i]))) << c.leaves()[i].first;
+    EXPECT_TRUE(close(filled(fused[i]), filled(stored[i]))) << c.leaves()[i].first;
+  }
+}
+
+// With one query in a block the gradients of both biases are one tensor.
+TEST(Composed, AddsGradientsThatShareMemory) {
+  auto c = make_case("dot + softmax", "none", {1, 1, 1, 3, 7});
+  c.call.bias.full = at::randn({1, 1, 1, 7}, kDouble).requires_grad_();
+  c.call.bias.per_key = at::randn({1, 1, 7}, kDouble).requires_grad_();
+  c.call.block_bytes = 1;
+  const auto grads = [&](Path path) {
+    c.call.path = path;
+    return gradients(loss_of(c.run()), {c.call.bias.full, c.call.bias.per_key});
+  };
+  const auto ours = grads(Path::composed), stored = grads(Path::stored);
+  EXPECT_TRUE(close(ours[0], stored[0]));
+  EXPECT_TRUE(close(ours[1], stored[1]));
+}
+
+TEST(Fused, ReadsLinksAsTheyWereInForward) {
+  auto c = make_case("dot + softmax");
+  c.call.path = Path::fused;
+  c.call.outputs.links = at::tensor(std::vector<int64_t>{0, 1, 0, 2}).view({1, 4});
+  const auto expected = gradients(c.run().link_log_weights.sum(), {c.query})[0];
+  const auto loss = c.run().link_log_weights.sum();
+  c.call.outputs.links.fill_(1);
+  EXPECT_TRUE(same_bits(gradients(loss, {c.query})[0], expected));
+}
+
 TEST(Fused, ComputesTheGradientOfASingleInput) {
   auto c = make_case("additive + local_p(2)");
   const auto all = run(c, Path::fused);
@@ -371,6 +412,15 @@ TEST_P(EveryMemory, RunsOnTheKernelsOfItsMechanism) {
       EXPECT_TRUE(close(filled(ours[i]), filled(expected[i]), 1e-4)) << i;
     }
   }
+}
+
+TEST_P(EveryMemory, TakesNoKeys) {
+  auto attention = make();
+  const auto none = [](const Tensor& x) { return x.narrow(1, 0, 0); };
+  const auto memory = attention->prepare(keys_, values_);
+  EXPECT_EQ(attention->append(memory, none(keys_), none(values_)).length(), memory.length());
+  const auto grown = attention->append(attention->prepare(none(keys_), none(values_)), keys_, values_);
+  EXPECT_EQ(grown.packed_keys.defined(), memory.packed_keys.defined());
 }
 
 TEST_P(EveryMemory, KeepsTheExponentialsOfAdditiveKeys) {

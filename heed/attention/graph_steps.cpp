@@ -174,8 +174,8 @@ EdgeWeights aligned(const Graph& graph, const Alignment& alignment, const Parame
     const auto some = a.weights.masked_fill(keep.logical_not(), 0.0);
     weights.push_back(some.squeeze(-1).squeeze(0).permute({1, 2, 0}).reshape({-1, heads}));  // [n w, H]
     if (!a.log_probability.defined()) continue;
-    const auto dead = keep.any(kKeyAxis).logical_not();
-    log_probability.push_back(a.log_probability.masked_fill(dead, 0.0).squeeze(-1).squeeze(0).transpose(0, 1));
+    const auto no_key = keep.any(kKeyAxis).logical_not();
+    log_probability.push_back(a.log_probability.masked_fill(no_key, 0.0).squeeze(-1).squeeze(0).transpose(0, 1));
     nodes.push_back(b.nodes.to(e.device()));
   }
   if (weights.empty()) return {at::zeros_like(scores), Tensor()};

@@ -242,6 +242,8 @@ CallRecord normalize_options(const Mechanism& mechanism, const Call& call, int64
   r.parts = mechanism.shared_parts();
   r.spec = &parts.spec;
   take_slots(r, like);
+  // Backward reads the links again, and the caller may fill the same tensor with others before.
+  if (r.call.outputs.links.defined() && at::GradMode::is_enabled()) r.call.outputs.links = r.call.outputs.links.clone();
   check_mask(r);
   check_bias(r);
   check_noise(r);

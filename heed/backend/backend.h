@@ -79,10 +79,10 @@ class Backend {
 /// new input tensor refuses it this way instead of ignoring it.
 std::string why_not_read(const CallRecord& record, std::initializer_list<Slot> read);
 
-/// One object of each entry of the catalogue, in the order of their names.
+/// One object of each entry of the catalogue, in the order of their names; made at the first call.
 const std::vector<std::shared_ptr<const Backend>>& backends();
 
-/// The backend whose backward() can be differentiated again.
+/// The backend whose backward() can be differentiated again: composed.
 const Backend& twice_differentiable_backend();
 
 }  // namespace heed::backend

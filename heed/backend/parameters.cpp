@@ -135,6 +135,10 @@ Parameters Parameters::with_values(const std::vector<Tensor>& tensors, size_t fi
   return other;
 }
 
+Parameters Parameters::without_tensors() const {
+  return with_values(std::vector<at::Tensor>(count_), 0);
+}
+
 Tensor project(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (weight.dim() == 2 && bias.dim() <= 1) return at::linear(x, weight, optional(bias));
   const auto rows = x.flatten(2, -2);  // [B, H, L, in]

@@ -21,7 +21,8 @@ struct MechanismParts;  // score and alignment, of the layer attention; only the
 
 namespace heed::backend {
 
-/// Indices of the tensors of a call; the parameters of the parts follow after kSlots.
+/// Indices of the tensors of a call; the parameters of the parts follow after kSlots. From kPackedKeys on they are made
+/// for kernels from the others.
 enum Slot : size_t {
   kQuery,
   kKeys,
@@ -91,7 +92,7 @@ struct CallRecord {
   double score_scale = 1;  // ScoreTensors::scale
   Offers offers{};
   int64_t floats_per_pair = 0;  // numbers that torch operations hold at once for each pair of query and key
-  Parameters names{};           // of the parameters; tensors are in `in`. names.sizes(): widths of the call
+  Parameters names{};           // of the parameters, whose tensors are in `in` too. names.sizes(): widths of the call
   Reach reach{};                // of the whole call; only reach.keys and key_count are read after prepare()
   std::shared_ptr<const MechanismParts> parts{};
   const MechanismSpec* spec = nullptr;  // of `parts`

@@ -9,7 +9,10 @@ namespace {
 
 class CallNode final : public OwnBackward {
  public:
-  CallNode(const Backend& backend, const CallRecord& record) : backend_(backend), record_(record) {}
+  CallNode(const Backend& backend, const CallRecord& record) : backend_(backend), record_(record) {
+    record_.names = record.names.without_tensors();  // a tensor kept here could refer to this node
+    record_.reach = {};
+  }
 
   Tensors forward(const Tensors&) override {
     const at::NoGradGuard no_grad;

@@ -6,8 +6,8 @@
 
 namespace heed::backend {
 
-/// Outputs with all axes. A call without batch elements, heads, queries or keys gives zeros and reaches no backend:
-/// parts never see an axis of size 0, where argmax and gather would throw. Second derivatives, and gradients that the
+/// Outputs with all axes. A call without batch elements, heads, queries or keys gives zeros and reaches no
+/// backend, where argmax and gather would throw on an axis of size 0. Second derivatives, and gradients that the
 /// backend does not have, come from the backend that differentiates twice.
 Attended run(const Backend& backend, const CallRecord& record);
 
