@@ -79,4 +79,4 @@ add_test(NAME package
                  -D TORCH_RPATH=${torch_rpath} -D TORCH_DIR=${Torch_DIR} -D TORCH_PREFIX=${TORCH_INSTALL_PREFIX}
                  -D FULL_LIBDIR=${CMAKE_INSTALL_FULL_LIBDIR} -D CAN_MOVE=${HEED_PREFIX_CAN_MOVE} -D "CONFIGURED=${configured}"
                  -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
-set_tests_properties(package PROPERTIES LABELS project TIMEOUT 600 COST 80)
+set_tests_properties(package PROPERTIES LABELS project TIMEOUT 900 COST 150)
