@@ -16,8 +16,8 @@ namespace heed::bench {
 
 namespace cpu = kernels::cpu;
 using at::Tensor;
-using cpu::AlignKind;
-using cpu::ScoreKind;
+using kernels::AlignKind;
+using kernels::ScoreKind;
 
 /// The largest error over all tensors, each relative to its own size.
 inline Error error_of(const std::vector<Tensor>& got, const std::vector<Tensor>& expected) {
@@ -78,7 +78,7 @@ struct Setting {
 };
 
 template <typename Real>
-cpu::Rows<const Real> rows_of(const Tensor& x) {
+kernels::Rows<const Real> rows_of(const Tensor& x) {
   return {x.template data_ptr<Real>(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
@@ -115,9 +115,9 @@ class Bound {
     cpu::backward(p, g_, parallel_for);
   }
 
-  cpu::Problem<Real> p;
+  kernels::Problem<Real> p;
   Tensor context;
-  std::vector<cpu::RowStats<Real>> rows;
+  std::vector<kernels::RowStats<Real>> rows;
   std::vector<Tensor> grads;  // of query, keys, values, to_scores
 
  private:
@@ -134,7 +134,7 @@ class Bound {
 
   Inputs in_;
   Tensor exp_keys_;
-  cpu::Gradients<Real> g_;
+  kernels::Gradients<Real> g_;
 };
 
 /// A problem in float, and its errors relative to double.

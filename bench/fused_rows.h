@@ -270,7 +270,7 @@ inline void weights(Bench& bench) {
   Case c(in, kDot);
   const auto chosen = at::arange(kRows, at::kLong) * (N / kRows);
   auto some = at::empty({1, 1, kRows, N});
-  cpu::RequestedOutputs<float> wanted;
+  kernels::RequestedOutputs<float> wanted;
   wanted.weights = some.data_ptr<float>();
   wanted.some_queries = chosen.data_ptr<int64_t>(), wanted.query_count = kRows;
   const auto error = [&] {

@@ -32,9 +32,9 @@ struct Fused {
 Fused by_kernels() {
   namespace cpu = heed::kernels::cpu;
   const std::vector<float> query{1, 0}, keys{0, 5, std::log(3.0F), 7}, values{0, 4};
-  std::vector<cpu::RowStats<float>> rows(1);  // statistics of each query, for backward and report
+  std::vector<heed::kernels::RowStats<float>> rows(1);  // statistics of each query, for backward and report
   Fused found;
-  cpu::Problem<float> problem;
+  heed::kernels::Problem<float> problem;
   problem.queries = 1;
   problem.keys = 2;
   problem.width = 2;
@@ -47,7 +47,7 @@ Fused by_kernels() {
   cpu::forward(problem);  // an optional second argument runs tasks on the threads of the caller
 
   const float one = 1;
-  cpu::Gradients<float> grads;
+  heed::kernels::Gradients<float> grads;
   grads.context = &one;
   grads.values = found.of_values.data();
   cpu::backward(problem, grads);

@@ -50,7 +50,7 @@ class Cpu final : public Backend {
     plan.kernel += kernels::name(r.align.kind);
     plan.block_rows = r.batch;
     plan.block_queries = r.queries;
-    constexpr int64_t kRowBytes = sizeof(cpu::RowStats<float>);  // saved for backward
+    constexpr int64_t kRowBytes = sizeof(kernels::RowStats<float>);  // saved for backward
     const Tensor& keys = r.in[kKeys];
     plan.bytes = r.batch * r.heads * r.queries * r.width() * kRowBytes + keys.numel() * keys.element_size();
   }

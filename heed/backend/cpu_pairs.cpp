@@ -13,9 +13,9 @@ using namespace cpu_tensors;
 enum Saved { kRows, kSecond, kSavedEntropy, kSavedTopKeys };  // of SavedTensors::others
 
 template <typename Real>
-cpu::Problem<Real> problem_of(const CallRecord& r, const KernelTensors& t) {
+kernels::Problem<Real> problem_of(const CallRecord& r, const KernelTensors& t) {
   const auto real = [](double x) { return static_cast<Real>(x); };
-  cpu::Problem<Real> p;
+  kernels::Problem<Real> p;
   fill<Real>(r, t, p);
   p.value_width = t.values.size(3);
   p.score = r.score.kind;
@@ -40,11 +40,11 @@ cpu::Problem<Real> problem_of(const CallRecord& r, const KernelTensors& t) {
 
 /// Computes the requested outputs, with W = 1.
 template <typename Real>
-void report(const CallRecord& r, const cpu::Problem<Real>& p, Tensors& out) {
+void report(const CallRecord& r, const kernels::Problem<Real>& p, Tensors& out) {
   const Outputs& outputs = r.call.outputs;
   const auto options = out[kContext].options();
   const auto count = [](const std::vector<int64_t>& some) { return static_cast<int64_t>(some.size()); };
-  cpu::RequestedOutputs<Real> w;
+  kernels::RequestedOutputs<Real> w;
   bool any = false;
   const auto buffer = [&](Output which, at::IntArrayRef shape) {
     any = true;
@@ -85,11 +85,11 @@ ForwardResult forward_as(const CallRecord& r, bool learns) {
   Tensors& out = result.outputs;
   out[kContext] = at::empty({r.batch, r.heads, r.queries, t.values.size(3)}, t.values.options());
   auto p = problem_of<Real>(r, t);
-  const int64_t bytes = r.batch * r.heads * r.queries * static_cast<int64_t>(sizeof(cpu::RowStats<Real>));
+  const int64_t bytes = r.batch * r.heads * r.queries * static_cast<int64_t>(sizeof(kernels::RowStats<Real>));
   const Tensor rows = at::empty({bytes}, t.values.options().dtype(at::kByte));
   Tensor second;
   if (learns && cpu::traits(p.align).needs_second) second = at::empty_like(out[kContext]);
-  p.rows = pointer<cpu::RowStats<Real>>(rows);
+  p.rows = pointer<kernels::RowStats<Real>>(rows);
   p.context = pointer<Real>(out[kContext]);
   p.second = pointer<Real>(second);
   cpu::forward(p, on_torch_threads);
@@ -103,7 +103,7 @@ ForwardResult forward_as(const CallRecord& r, bool learns) {
 /// Gradients of the requested outputs.
 template <typename Real>
 void fill_requested(const CallRecord& r, const SavedTensors& saved, const Tensors& grads, const Tensor& links,
-                    cpu::Gradients<Real>& g) {
+                    kernels::Gradients<Real>& g) {
   const Outputs& outputs = r.call.outputs;
   g.weights = pointer<const Real>(grads[kWeights]);
   g.query_count = static_cast<int64_t>(outputs.rows.size());
@@ -132,10 +132,10 @@ Tensors backward_as(const CallRecord& r, const SavedTensors& saved, const Tensor
   for (size_t i = 0; i < kOutputs; ++i) grads[i] = dense(given[i]);
   const KernelTensors t(r);
   auto p = problem_of<Real>(r, t);
-  p.rows = pointer<cpu::RowStats<Real>>(saved.others[kRows]);
+  p.rows = pointer<kernels::RowStats<Real>>(saved.others[kRows]);
   p.context = pointer<Real>(saved.context);
   p.second = pointer<Real>(saved.others[kSecond]);
-  cpu::Gradients<Real> g;
+  kernels::Gradients<Real> g;
   fill<Real>(grads, buffers.all, g);
   g.log_probability = pointer<const Real>(grads[kLogProbability]);
   const Tensor links = dense(r.call.outputs.links);

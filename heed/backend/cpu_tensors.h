@@ -7,7 +7,7 @@
 #include <ATen/ATen.h>
 
 #include "heed/backend/record.h"
-#include "heed/kernels/cpu/problem.h"
+#include "heed/kernels/problem.h"
 
 namespace heed::backend::cpu_tensors {
 
@@ -16,13 +16,13 @@ T* pointer(const Tensor& x) {
   return x.defined() ? static_cast<T*>(x.data_ptr()) : nullptr;
 }
 template <typename T>
-kernels::cpu::Rows<T> rows_of(const Tensor& x) {  // [B, H, L, D]
+kernels::Rows<T> rows_of(const Tensor& x) {  // [B, H, L, D]
   if (!x.defined()) return {};
   return {pointer<T>(x), x.stride(0), x.stride(1), x.stride(2)};
 }
 /// x [B|1, H|1, Lq|1, Lk|1]; axes of size 1 broadcast.
 template <typename T>
-kernels::cpu::Grid<T> grid_of(const Tensor& x) {
+kernels::Grid<T> grid_of(const Tensor& x) {
   if (!x.defined()) return {};
   const auto stride = [&](int64_t axis) { return x.size(axis) == 1 ? 0 : x.stride(axis); };
   return {pointer<T>(x), stride(0), stride(1), stride(2), stride(3)};

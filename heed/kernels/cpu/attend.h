@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "heed/base/parallel.h"
-#include "heed/kernels/cpu/problem.h"
 #include "heed/kernels/cpu/traits.h"
+#include "heed/kernels/problem.h"
 
 namespace heed::kernels::cpu {
 

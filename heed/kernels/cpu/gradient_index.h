@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heed/kernels/cpu/engine/indexed_gradients.h"
-#include "heed/kernels/cpu/problem.h"
+#include "heed/kernels/problem.h"
 
 namespace heed::kernels::cpu {
 

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "heed/kernels/cpu/problem.h"
+#include "heed/kernels/problem.h"
 
 namespace heed::kernels::cpu {
 

@@ -4,7 +4,7 @@
 
 #include "heed/base/parallel.h"
 #include "heed/kernels/cpu/engine/indexed_gradients.h"
-#include "heed/kernels/cpu/problem.h"
+#include "heed/kernels/problem.h"
 
 namespace heed::kernels::cpu {
 

@@ -10,10 +10,10 @@
 #include <limits>
 
 #include "heed/kernels/cpu/engine/noise.h"
-#include "heed/kernels/cpu/problem.h"
 #include "heed/kernels/cpu/simd/functions.h"
 #include "heed/kernels/cpu/tiles/panels.h"
 #include "heed/kernels/cpu/tiles/score_tile.h"
+#include "heed/kernels/problem.h"
 
 namespace heed::kernels::cpu {
 

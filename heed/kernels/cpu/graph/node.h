@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "heed/kernels/cpu/graph/pass.h"
-#include "heed/kernels/cpu/problem.h"
+#include "heed/kernels/problem.h"
 
 namespace heed::kernels::cpu::graph {
 

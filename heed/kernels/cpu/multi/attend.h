@@ -10,7 +10,7 @@
 #pragma once
 
 #include "heed/base/parallel.h"
-#include "heed/kernels/cpu/problem.h"
+#include "heed/kernels/problem.h"
 
 namespace heed::kernels::cpu {
 

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "heed/kernels/cpu/problem.h"
 #include "heed/kernels/cpu/simd/numbers.h"
+#include "heed/kernels/problem.h"
 
 namespace heed::kernels::cpu {
 

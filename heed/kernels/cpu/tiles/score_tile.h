@@ -6,9 +6,9 @@
 #pragma once
 
 #include "heed/kernels/cpu/engine/memory.h"
-#include "heed/kernels/cpu/problem.h"
 #include "heed/kernels/cpu/tiles/panels.h"
 #include "heed/kernels/cpu/traits.h"
+#include "heed/kernels/problem.h"
 
 namespace heed::kernels::cpu {
 

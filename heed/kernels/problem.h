@@ -1,4 +1,5 @@
-// The inputs and outputs of the fused kernels: plain pointers, sizes and strides, independent of the instruction set.
+// The inputs and outputs of the fused kernels: plain pointers, sizes and strides, the same for every device and
+// instruction set.
 //
 //   e_ij = score(q_i, k_j)  ->  a_i. = align(e_i.)  ->  c_i = sum_j a_ij v_j
 //
@@ -12,14 +13,13 @@
 #include "heed/kernels/kinds.h"
 
 /// Always inlined: a function compiled for one instruction set must not be linked into code for another.
+#ifdef __CUDACC__
+#define HEED_INLINE __host__ __device__ __forceinline__
+#else
 #define HEED_INLINE __attribute__((always_inline)) inline
+#endif
 
-namespace heed::kernels::cpu {
-
-using kernels::Activation;
-using kernels::AlignKind;
-using kernels::Gauss;
-using kernels::ScoreKind;
+namespace heed::kernels {
 
 template <typename T>
 struct Rows {  // [batch][head][row][feature]
@@ -173,4 +173,4 @@ struct Gradients {
   Real* alibi = nullptr;
 };
 
-}  // namespace heed::kernels::cpu
+}  // namespace heed::kernels
