@@ -1,5 +1,6 @@
 #include "heed/torch_support/noise_scope.h"
 
+#include <atomic>
 #include <mutex>
 
 #include <ATen/Context.h>
@@ -11,6 +12,8 @@ namespace heed {
 namespace {
 
 thread_local NoiseScope* innermost = nullptr;
+thread_local int held_generators = 0;
+std::atomic<uint64_t> plain_seed_count{0};
 
 /// The finalizer of SplitMix64 (Steele et al., 2014): decorrelates neighboring seeds.
 uint64_t mixed(uint64_t x) {
@@ -43,11 +46,27 @@ std::unique_ptr<NoiseScope> NoiseScope::branch() {
 }
 
 void NoiseScope::seed_generator(at::Device device) {
-  if (generator_is_set_) return;
+  if (generator_is_set_ || held_generators > 0) return;
   auto generator = at::globalContext().defaultGenerator(device);
   const std::lock_guard<std::mutex> lock(generator.mutex());
   generator.set_current_seed(mixed(seed_ + static_cast<uint64_t>(first_row_)));
   generator_is_set_ = true;
+}
+
+void NoiseScope::note_plain_seed() {
+  ++plain_seed_count;
+}
+
+uint64_t NoiseScope::plain_seeds() {
+  return plain_seed_count;
+}
+
+HeldGenerators::HeldGenerators() {
+  ++held_generators;
+}
+
+HeldGenerators::~HeldGenerators() {
+  --held_generators;
 }
 
 at::Tensor dropout(const at::Tensor& x, double rate, bool training) {

@@ -27,6 +27,7 @@
 #include "heed/models/translate/pair_batch.h"
 #include "heed/models/translate/reward.h"
 #include "heed/models/translate/translator.h"
+#include "heed/backend/cross_entropy.h"
 #include "heed/torch_support/noise_scope.h"
 #include "heed/train/task.h"
 
@@ -34,6 +35,9 @@ namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// On a GPU: multiples of the rows and of the lengths of a batch. Larger ones leave fewer shapes and more padding.
+constexpr int64_t kRowsOnGpu = 8, kLengthOnGpu = 4;
 
 constexpr const char* kRaiseLongest = "raise data.max_length";
 
@@ -224,29 +228,24 @@ class Translate final : public Task {
   torch::nn::Module& model() override { return *model_; }
   int64_t batches(int64_t epoch) override { return batches_->count(epoch); }
 
-  Loss loss(const Share& share) override {
-    const PairBatch batch =
-        collate(pairs_, batches_->rows(share.epoch, share.batch), share.rank, share.world).to(device_);
-    if (batch.rows.empty()) return {};
-    const NoiseScope noise(seed_, static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch),
-                           batch.first_row);
-    check(!reward_ || share.world == 1,
-          "recipe: model.attention draws and learns by reward, whose baseline one process ",
-          "keeps; train with one process");
-    const bool soft = reward_ && reward_->is_soft(share.batch);
-    const SoftAttention softened(*model_, soft);
-    const Predicted predicted = model_->predict(batch);
-    const auto logits = predicted.logits.to(at::kFloat);
-    Loss loss;
-    loss.count = predicted.wanted.size(0);
-    loss.sum =
-        at::cross_entropy_loss(logits, predicted.wanted, {}, at::Reduction::Sum, -100, settings_.label_smoothing);
-    if (reward_ && !soft) {
-      loss.shown = loss.sum.detach();
-      loss.sum = loss.sum + (*reward_)(predicted, static_cast<int64_t>(batch.rows.size()));
-    }
-    return loss;
+  Loss loss(const Share& share) override { return loss_of_batch(share, batch_of(share).to(device_)); }
+
+  std::shared_ptr<const TaskInput> input(const Share& share) override {
+    if (reward_ || share.world > 1) return nullptr;
+    auto input = std::make_shared<PairInput>();
+    input->batch = batch_of(share);
+    input->buffer = input->batch.buffer;
+    input->shape = input->batch.source.sizes().vec();
+    input->shape.push_back(input->batch.target_in.size(1));
+    input->count = input->batch.target_tokens;
+    return input->batch.one_shape ? input : nullptr;
   }
+
+  Loss loss(const Share& share, const TaskInput& input, const at::Tensor& buffer) override {
+    return loss_of_batch(share, static_cast<const PairInput&>(input).batch.in(buffer));
+  }
+
+  void seed(const Share& share) override { noise_of(share, 0)->seed_generator(device_); }
 
   std::string describe(const Share& share) override {
     std::string text =
@@ -323,6 +322,45 @@ class Translate final : public Task {
   }
 
  private:
+  struct PairInput final : TaskInput {
+    PairBatch batch;
+  };
+
+  /// On a GPU rows and lengths are rounded up, so that shapes repeat and steps can be captured, and padding is predicted
+  /// too. A reward is computed from the real targets.
+  PairBatch batch_of(const Share& share) const {
+    const bool gpu = device_.is_cuda(), rounded = gpu && !reward_;
+    const BatchForm form{
+        .rows = rounded ? kRowsOnGpu : 1, .length = rounded ? kLengthOnGpu : 1, .one_shape = rounded, .pinned = gpu};
+    return collate(pairs_, batches_->rows(share.epoch, share.batch), share.rank, share.world, form);
+  }
+
+  std::unique_ptr<NoiseScope> noise_of(const Share& share, int64_t first_row) const {
+    const uint64_t step = static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch);
+    return std::make_unique<NoiseScope>(seed_, step, first_row);
+  }
+
+  Loss loss_of_batch(const Share& share, const PairBatch& batch) {
+    if (batch.rows.empty()) return {};
+    const auto noise = noise_of(share, batch.first_row);
+    check(!reward_ || share.world == 1,
+          "recipe: model.attention draws and learns by reward, whose baseline one process ",
+          "keeps; train with one process");
+    const bool soft = reward_ && reward_->is_soft(share.batch);
+    const SoftAttention softened(*model_, soft);
+    const Predicted predicted = model_->predict(batch);
+    Loss loss;
+    loss.count = batch.target_tokens;
+    loss.sum = cross_entropy(
+        predicted.logits.to(at::kFloat), predicted.wanted,
+        {.smoothing = settings_.label_smoothing, .ignored = Tokenizer::kPad, .consume = reward_ == nullptr});
+    if (reward_ && !soft) {
+      loss.shown = loss.sum.detach();
+      loss.sum = loss.sum + (*reward_)(predicted, static_cast<int64_t>(batch.rows.size()));
+    }
+    return loss;
+  }
+
   /// Draws the weights of a model with small vocabularies and drops them: earlier versions did, so that a seed gives
   /// the weights, and the figures, that it gave then.
   void draw_as_before() const {
