@@ -1,4 +1,4 @@
-// The tensors of a call as the pointers and strides that CPU kernels read.
+// The tensors of a call as the pointers and strides that kernels read, on the device of the call.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "heed/backend/record.h"
 #include "heed/kernels/problem.h"
 
-namespace heed::backend::cpu_tensors {
+namespace heed::backend::kernel_tensors {
 
 template <typename T>
 T* pointer(const Tensor& x) {
@@ -145,4 +145,4 @@ void fill(const Tensors& given, const Tensors& buffers, Gradients& g) {
   g.alibi = pointer<Real>(buffers[kAlibi]);
 }
 
-}  // namespace heed::backend::cpu_tensors
+}  // namespace heed::backend::kernel_tensors
