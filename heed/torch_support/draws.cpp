@@ -3,18 +3,18 @@
 #include <ATen/Parallel.h>
 
 #include "heed/torch_support/noise_scope.h"
+#include "heed/torch_support/send.h"
 
 namespace heed {
 namespace {
 
-/// Uniforms as float, which holds their 23 bits exactly, for any requested type. Calls then(u, count) for the columns
-/// of each query. They are drawn on the host; for a GPU in memory that it copies without waiting.
+/// Uniforms as float, which holds their 23 bits exactly, for any requested type, on the device. Calls then(u, count)
+/// for the columns of each query.
 template <typename Then>
-at::Tensor filled(const Draws& draws, Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options,
+at::Tensor filled(const Draws& draws, Purpose purpose, at::IntArrayRef shape, const at::Device& device,
                   const Then& then) {
-  const bool for_gpu = options.device().is_cuda();
-  if (for_gpu) NoiseScope::note_plain_seed();
-  const auto u = at::empty(shape, at::TensorOptions(at::kFloat).pinned_memory(for_gpu));
+  if (device.is_cuda()) NoiseScope::note_plain_seed();
+  const auto u = to_send(shape, at::kFloat, device);
   const int64_t heads = shape[1], queries = shape[2];
   const int64_t rows = shape[0] * heads * queries;
   const int64_t count = rows == 0 ? 0 : u.numel() / rows;
@@ -27,20 +27,20 @@ at::Tensor filled(const Draws& draws, Purpose purpose, at::IntArrayRef shape, co
       then(out + i * count, count);
     }
   });
-  return for_gpu ? u.to(options.device(), /*non_blocking=*/true) : u;
+  return send(u, device);
 }
 
 }  // namespace
 
 at::Tensor Draws::uniform(Purpose purpose, at::IntArrayRef shape, const at::TensorOptions& options) const {
-  return filled(*this, purpose, shape, options, [](float*, int64_t) {}).to(options);
+  return filled(*this, purpose, shape, options.device(), [](float*, int64_t) {}).to(options);
 }
 
 at::Tensor Draws::kept(at::IntArrayRef shape, double rate, const at::TensorOptions& options) const {
   const auto min = static_cast<float>(rate);
   const bool narrow = options.dtype() == at::kFloat;
   const float factor = narrow ? static_cast<float>(1 / (1 - rate)) : 1.0F;
-  const auto kept = filled(*this, kDropout, shape, options, [&](float* row, int64_t count) {
+  const auto kept = filled(*this, kDropout, shape, options.device(), [&](float* row, int64_t count) {
     for (int64_t i = 0; i < count; ++i) row[i] = row[i] >= min ? factor : 0.0F;
   });
   return narrow ? kept.to(options) : kept.to(options) / (1 - rate);

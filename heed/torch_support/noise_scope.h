@@ -40,8 +40,18 @@ class NoiseScope {
   /// Seeds torch's generator of a device (a GPU) from the step, once per scope; not while it is held (HeldGenerators).
   void seed_generator(at::Device device);
 
-  /// Called where a seed of a scope becomes a plain number in a call on a GPU, as numbers drawn on the host do. A
-  /// captured step would repeat it, so a step that counts here is never captured.
+  // A captured step repeats every number that was given to a kernel, so a seed must not be one of them. Kernels read it
+  // from a cell instead, int64 [1] on the GPU, which is filled before each step.
+
+  /// Copies this scope's seed into the cell, without waiting, and makes it the cell of seeds.
+  void fill(const at::Tensor& cell) const;
+  /// No cell any more; its owner calls it.
+  static void drop_cell();
+  /// Where kernels find this seed on the GPU; null if the cell holds another one, and then the seed is noted as plain.
+  static const uint64_t* place_of(uint64_t seed);
+
+  /// Called where a seed becomes a plain number in a call on a GPU, as numbers drawn on the host do. A step in which
+  /// that happens is never captured.
   static void note_plain_seed();
   /// How often that was, on all threads.
   static uint64_t plain_seeds();

@@ -55,6 +55,7 @@ DeviceStep::DeviceStep(Training& training)
               .loss = at::zeros({1}, numbers),
               .numbers = at::zeros({static_cast<int64_t>(FlatNumbers{}.size())}, numbers),
               .stats = at::zeros({3}, numbers)};
+  seed_cell_ = at::zeros({1}, numbers.dtype(at::kLong));
   if (captures_) pool_ = std::make_unique<CapturePool>();
 }
 
@@ -65,6 +66,7 @@ DeviceStep::~DeviceStep() {
   } catch (const std::exception&) {  // of the GPU: nothing runs on it any more
     missing_.clear();
   }
+  NoiseScope::drop_cell();
 }
 
 at::Tensor DeviceStep::on_device(const at::Tensor& host) const {
@@ -127,6 +129,7 @@ StepResult DeviceStep::enqueue() {
   if (const auto input = options.accumulate == 1 ? training_.task->input(share) : nullptr) {
     out.count = input->count;
     send_numbers(out);
+    training_.task->seed(share, seed_cell_);
     run(share, *input);
     return out;
   }
@@ -144,7 +147,6 @@ void DeviceStep::run(const Share& share, const TaskInput& input) {
   if (!shape.graph && (shape.live || shape.seen < kLiveFirst || !record(share, input, shape)))
     return run_live(share, input, &shape);
   shape.buffer.copy_(input.buffer, /*non_blocking=*/true);
-  training_.task->seed(share);
   shape.graph->replay();
   ++replayed_;
 }

@@ -87,6 +87,7 @@ class DeviceStep {
   Training& training_;
   FlatUpdate update_;
   FlatTensors tensors_;
+  at::Tensor seed_cell_;  // NoiseScope::fill
   bool captures_;
   CaptureStream stream_;
   std::unique_ptr<CapturePool> pool_;

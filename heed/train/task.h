@@ -66,8 +66,9 @@ class Task {
   virtual std::shared_ptr<const TaskInput> input(const Share& /*share*/) { return nullptr; }
   /// The same as loss(share), from the input of the share with its buffer copied to the device.
   virtual Loss loss(const Share& share, const TaskInput& input, const at::Tensor& buffer);
-  /// Seeds torch's generator on a GPU as loss() of the share does. A replayed step draws from it.
-  virtual void seed(const Share& /*share*/) {}
+  /// Seeds torch's generator on a GPU as loss() of the share does, and fills the cell of seeds (NoiseScope::fill). A
+  /// replayed step draws from both.
+  virtual void seed(const Share& /*share*/, const at::Tensor& /*cell*/) {}
   /// "batch 12 of epoch 3: pairs 17, 2033, ...": to find the cause of a NaN.
   virtual std::string describe(const Share& share) = 0;
 

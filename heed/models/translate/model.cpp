@@ -64,13 +64,6 @@ void with_attention(const Settings& model, const AttentionSpec& spec, const Make
   }
 }
 
-/// Where there are no kernels of ours, sentences are short enough to store their weights instead of computing them
-/// twice.
-Call for_device(Call call, const PairBatch& batch) {
-  if (batch.source.is_cuda() && call.path == Path::fastest) call.path = Path::stored;
-  return call;
-}
-
 }  // namespace
 
 Tensor Predicted::target_log_probabilities() const {
@@ -145,8 +138,7 @@ Tensor TranslationModel::outputs_to_logits(const Tensor& outputs) {
   return output_->logits(heed::dropout(outputs, output_dropout_, is_training()));
 }
 
-Predicted TranslationModel::predict(const PairBatch& batch, const Call& given) {
-  const Call call = for_device(given, batch);
+Predicted TranslationModel::predict(const PairBatch& batch, const Call& call) {
   Call plain = call;
   plain.outputs = {};
   const Source source = read(embedded_source(batch), plain);
@@ -182,8 +174,7 @@ Tensor TranslationModel::Decoding::step(const Tensor& tokens, const Call& call) 
   return at::log_softmax(model_->outputs_to_logits(next.outputs.rows.squeeze(1)).to(at::kFloat), -1);
 }
 
-Steps TranslationModel::attention_steps(const PairBatch& batch, const Call& given) {
-  const Call call = for_device(given, batch);
+Steps TranslationModel::attention_steps(const PairBatch& batch, const Call& call) {
   Steps inside, all;
   const Source source = read(embedded_source(batch), call, &inside);
   for (auto& [name, attended] : inside) all.emplace_back("encoder." + name, std::move(attended));

@@ -70,6 +70,7 @@ struct TranslateSettings {
   int64_t batch_tokens = 2000, eval_batch_tokens = 4000;
   double label_smoothing = 0;
   double reward = 0.1, soft_share = 0.5;
+  bool deterministic = true;
   std::string tokenize = "13a", monitor = "bleu";
   int64_t beam = 5;
   double length_penalty = 1;
@@ -105,7 +106,9 @@ const RecipeTable<TranslateSettings> loss_keys{
     {"soft_share",
      &TranslateSettings::soft_share,
      "share of the batches on which `hard` trains with softmax weights (Xu et al., 2015)",
-     {.min = 0, .max = 1}}};
+     {.min = 0, .max = 1}},
+    {"deterministic", &TranslateSettings::deterministic,
+     "on a GPU, whether gradients of attention are the same bits in every run; `false` may be faster"}};
 
 const RecipeTable<TranslateSettings> eval_keys{
     {"tokenize", &TranslateSettings::tokenize, "tokenizer of BLEU", {.choices = {"13a", "none", "zh", "char", "intl"}}},
@@ -245,7 +248,11 @@ class Translate final : public Task {
     return loss_of_batch(share, static_cast<const PairInput&>(input).batch.in(buffer));
   }
 
-  void seed(const Share& share) override { noise_of(share, 0)->seed_generator(device_); }
+  void seed(const Share& share, const at::Tensor& cell) override {
+    const auto noise = noise_of(share, 0);
+    noise->seed_generator(device_);
+    noise->fill(cell);
+  }
 
   std::string describe(const Share& share) override {
     std::string text =
@@ -348,7 +355,9 @@ class Translate final : public Task {
           "keeps; train with one process");
     const bool soft = reward_ && reward_->is_soft(share.batch);
     const SoftAttention softened(*model_, soft);
-    const Predicted predicted = model_->predict(batch);
+    Call call;
+    call.deterministic = settings_.deterministic;
+    const Predicted predicted = model_->predict(batch, call);
     Loss loss;
     loss.count = batch.target_tokens;
     loss.sum = cross_entropy(
