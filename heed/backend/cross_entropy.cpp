@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #ifdef HEED_CUDA
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -30,6 +31,7 @@ class FusedCrossEntropy final : public OwnBackward {
     lse_ = at::empty_like(loss);
     kernels::cuda::cross_entropy_forward(problem(inputs[0]), loss.data_ptr<float>(), lse_.data_ptr<float>(),
                                          c10::cuda::getCurrentCUDAStream());
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
     return {loss.sum()};
   }
 
@@ -43,6 +45,7 @@ class FusedCrossEntropy final : public OwnBackward {
     const auto grad = grads[0].contiguous();
     kernels::cuda::cross_entropy_backward(problem(logits), lse_.data_ptr<float>(), grad.data_ptr<float>(),
                                           dx.data_ptr<float>(), c10::cuda::getCurrentCUDAStream());
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
     consumed_ = o_.consume;
     return {dx};
   }

@@ -1,6 +1,7 @@
 // Cross entropy of logits with label smoothing, summed over rows; at::cross_entropy_loss is its definition.
 //
-// On a GPU with kernels of ours it reads the logits once in forward and once in backward, and stores no log-probability.
+// On a GPU with kernels of ours it reads the logits once in forward and once in backward, and stores no
+// log-probability.
 
 #pragma once
 

@@ -36,7 +36,8 @@ void expect_definition(at::Device device) {
         const auto got = with_gradient(logits.to(device), [&](const at::Tensor& x) {
           return cross_entropy(x, wanted.to(device), {.smoothing = smoothing, .ignored = -7, .consume = consume});
         });
-        EXPECT_TRUE(at::allclose(got.loss.cpu().to(at::kDouble), expected.loss, 1e-5, 1e-5)) << got.loss << expected.loss;
+        EXPECT_TRUE(at::allclose(got.loss.cpu().to(at::kDouble), expected.loss, 1e-5, 1e-5))
+            << got.loss << expected.loss;
         EXPECT_TRUE(at::allclose(got.gradient.cpu().to(at::kDouble), expected.gradient, 1e-4, 1e-6));
         EXPECT_EQ(got.gradient[4].abs().max().item<float>(), 0);
       }
@@ -76,8 +77,8 @@ TEST(CrossEntropyOnCuda, HasASecondDerivative) {
 TEST(CrossEntropyOnCuda, RefusesASecondBackwardOfConsumedLogits) {
   if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
   const auto leaf = at::randn({4, 9}, at::kCUDA).requires_grad_();
-  const auto loss = cross_entropy(leaf * 1, at::zeros({4}, leaf.options().dtype(at::kLong).requires_grad(false)),
-                                  {.consume = true});
+  const auto loss =
+      cross_entropy(leaf * 1, at::zeros({4}, leaf.options().dtype(at::kLong).requires_grad(false)), {.consume = true});
   loss.backward({}, /*retain_graph=*/true);
   EXPECT_THROW(loss.backward(), Error);
 }

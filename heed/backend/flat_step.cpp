@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #ifdef HEED_CUDA
+#include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -43,6 +44,7 @@ void flat_step_by_kernel(const FlatUpdate& u, const FlatTensors& t, double clip_
   const c10::cuda::CUDAGuard device(t.values.device());
   const auto parts = at::empty({static_cast<int64_t>(kernels::cuda::flat_step_parts(step.count))}, t.loss.options());
   kernels::cuda::flat_step(step, parts.data_ptr<double>(), c10::cuda::getCurrentCUDAStream());
+  C10_CUDA_KERNEL_LAUNCH_CHECK();
 }
 #endif
 

@@ -57,7 +57,11 @@ Captured::Captured(const CapturePool& pool) : graph_(new Graph{pool.id_->id, {}}
 std::string Captured::record(const std::function<void()>& work) {
   const HeldGenerators held;
   std::string failed;
-  graph_->graph.capture_begin(graph_->pool);
+  try {
+    graph_->graph.capture_begin(graph_->pool);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
   try {
     work();
   } catch (const std::exception& error) {

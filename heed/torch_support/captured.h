@@ -1,5 +1,5 @@
-// Work on a GPU that is recorded once and repeated as a whole (a CUDA graph): one launch instead of a thousand. The work
-// must read its inputs from the same memory each time, wait for nothing, and draw from torch's generators alone.
+// Work on a GPU that is recorded once and repeated as a whole (a CUDA graph): one launch instead of a thousand. The
+// work must read its inputs from the same memory each time, wait for nothing, and draw from torch's generators alone.
 //
 //   const CaptureStream stream(device);        // recording needs a stream of its own, for all the work of a program
 //   Captured step(pool);

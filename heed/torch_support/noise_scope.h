@@ -63,8 +63,8 @@ class NoiseScope {
   NoiseScope* outer_;
 };
 
-/// Scope guard: seed_generator() does nothing. While a step is captured its generator must not be seeded; who replays the
-/// step seeds it before.
+/// Scope guard: seed_generator() does nothing. While a step is captured its generator must not be seeded; who replays
+/// the step seeds it before.
 class HeldGenerators {
  public:
   HeldGenerators();

@@ -76,9 +76,8 @@ at::Tensor DeviceStep::on_device(const at::Tensor& host) const {
 /// Pinned memory is kept by torch until the copy is done.
 void DeviceStep::send_numbers(const StepResult& result) {
   const int64_t number = training_.state.step + 1;
-  const FlatNumbers numbers =
-      flat_numbers(update_, 1 / std::max(1.0, static_cast<double>(result.count)), result.rate, number,
-                   average_weight(training_.options.ema_decay, number));
+  const FlatNumbers numbers = flat_numbers(update_, 1 / std::max(1.0, static_cast<double>(result.count)), result.rate,
+                                           number, average_weight(training_.options.ema_decay, number));
   const auto host = host_tensor(tensors_.numbers.sizes(), training_.device.is_cuda());
   std::memcpy(host.data_ptr<double>(), numbers.data(), sizeof(numbers));
   tensors_.numbers.copy_(host, /*non_blocking=*/true);
@@ -223,8 +222,7 @@ void DeviceStep::repeat(const StepResult& result, const Share& first) {
   torch::manual_seed(step_seed(training_, result.step - 1));
   begin();
   Share share = first;
-  const int64_t last =
-      std::min(first.batch + training_.options.accumulate, training_.task->batches(first.epoch));
+  const int64_t last = std::min(first.batch + training_.options.accumulate, training_.task->batches(first.epoch));
   for (; share.batch < last; ++share.batch) add([&] { return training_.task->loss(share); });
   training_.flat->gather_gradients();
 }

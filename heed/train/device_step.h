@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "heed/torch_support/captured.h"
 #include "heed/backend/flat_step.h"
+#include "heed/torch_support/captured.h"
 #include "heed/train/train_report.h"
 #include "heed/train/training.h"
 

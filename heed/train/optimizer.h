@@ -11,8 +11,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "heed/base/catalogue.h"
 #include "heed/backend/flat_step.h"
+#include "heed/base/catalogue.h"
 
 namespace heed {
 

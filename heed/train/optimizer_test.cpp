@@ -56,7 +56,11 @@ struct FlatRun {
     const FlatNumbers numbers = flat_numbers(update, 0.5, 0.1, number, 0.25);
     const Tensor sent = at::tensor(at::ArrayRef<double>(numbers.data(), numbers.size()), at::kDouble);
     by(update,
-       {.values = values, .grads = grads, .average = average, .loss = loss, .numbers = sent.to(values.device()),
+       {.values = values,
+        .grads = grads,
+        .average = average,
+        .loss = loss,
+        .numbers = sent.to(values.device()),
         .stats = stats},
        /*clip_norm=*/0.7);
   }

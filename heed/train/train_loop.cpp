@@ -68,6 +68,8 @@ void TrainLoop::step() {
     device_step_->expect(result, first);
     state.step_seconds += Training::seconds_since(began);
     report_arrived(DeviceStep::kMaxMissing);
+    if (!device_step_->remark().empty() && !remarked_) report_.log(device_step_->remark());
+    remarked_ = !device_step_->remark().empty();
     return;
   }
   StepResult result = step_of_all();
@@ -159,8 +161,8 @@ void TrainLoop::diverged(const Share& share, const StepResult& result) {
   report_.clear_bar();
   const TrainOptions& options = training_.options;
   const std::string where = training_.flat->not_finite();
-  fail("train: at step ", result.step, " the loss is ", result.loss, " and the norm of the gradients ",
-       result.norm, " (", training_.task->describe(share), where.empty() ? "" : "; first in " + where,
+  fail("train: at step ", result.step, " the loss is ", result.loss, " and the norm of the gradients ", result.norm,
+       " (", training_.task->describe(share), where.empty() ? "" : "; first in " + where,
        "). The last checkpoint is whole; try a lower train.lr (now ", options.lr,
        "), a longer warm-up in train.schedule, a smaller train.clip_norm (now ", options.clip_norm,
        options.bfloat16() ? "), train.precision=float" : ")", ", or look at these lines of the data");

@@ -44,6 +44,7 @@ class TrainLoop {
   Callbacks callbacks_;
   int64_t expected_steps_ = 0;
   std::unique_ptr<DeviceStep> device_step_;  // null: the host waits for each step
+  bool remarked_ = false;                    // its remark is in the log
 };
 
 }  // namespace heed

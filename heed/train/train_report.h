@@ -40,7 +40,8 @@ class TrainReport {
   /// The first line: parameters, device, threads; then what the task has to say.
   void log_start(const Training& training, bool resumed);
   void clear_bar() { bar_.clear(); }
-  /// After a step, in their order; a GPU may already compute later ones. The bar, and every log_every steps a line of metrics.
+  /// After a step, in their order; a GPU may already compute later ones. The bar, and every log_every steps a line of
+  /// metrics.
   void record_step(Training& training, const StepResult& result, int64_t expected_steps);
   /// After a validation. best: the weights are the best so far.
   void record_figures(const Training& training, const Figures& figures, bool best);

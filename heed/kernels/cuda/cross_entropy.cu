@@ -1,6 +1,6 @@
-#include "heed/kernels/cuda/cross_entropy.h"
-
 #include <cuda_runtime.h>
+
+#include "heed/kernels/cuda/cross_entropy.h"
 
 namespace heed::kernels::cuda {
 namespace {

@@ -1,8 +1,8 @@
-#include "heed/kernels/cuda/flat_step.h"
-
 #include <algorithm>
 
 #include <cuda_runtime.h>
+
+#include "heed/kernels/cuda/flat_step.h"
 
 namespace heed::kernels::cuda {
 namespace {

@@ -24,11 +24,11 @@ enum class FlatRule { sgd, adam };
 
 /// What a step reads of the host, in device memory.
 struct FlatScalars {
-  double scale = 1;                     // of gradients and loss
-  double rate = 0;                      // learning rate
-  double first_share = 1;               // 1 - b1^t
-  double second_root = 1;               // sqrt(1 - b2^t)
-  double average_weight = 0;            // of the new values in the moving average
+  double scale = 1;           // of gradients and loss
+  double rate = 0;            // learning rate
+  double first_share = 1;     // 1 - b1^t
+  double second_root = 1;     // sqrt(1 - b2^t)
+  double average_weight = 0;  // of the new values in the moving average
 };
 
 /// What it answers, in device memory.
@@ -42,13 +42,13 @@ template <typename T>
 struct FlatStep {
   FlatRule rule = FlatRule::adam;
   int64_t count = 0;
-  T *values = nullptr, *grads = nullptr;   // [count]; grads are left as they are
-  T *first = nullptr, *second = nullptr;   // m and v; null where the rule has none
-  T* average = nullptr;                    // null: no average
-  const double* loss = nullptr;            // sum of the loss
+  T *values = nullptr, *grads = nullptr;  // [count]; grads are left as they are
+  T *first = nullptr, *second = nullptr;  // m and v; null where the rule has none
+  T* average = nullptr;                   // null: no average
+  const double* loss = nullptr;           // sum of the loss
   const FlatScalars* scalars = nullptr;
   FlatStats* stats = nullptr;
-  double clip_norm = 0;                    // 0: no clipping
+  double clip_norm = 0;                                 // 0: no clipping
   double beta1 = 0, beta2 = 0, epsilon = 0, decay = 0;  // of adam; sgd: beta1 is the momentum
 };
 

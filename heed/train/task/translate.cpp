@@ -10,6 +10,7 @@
 
 #include <ATen/ATen.h>
 
+#include "heed/backend/cross_entropy.h"
 #include "heed/base/md5.h"
 #include "heed/base/recipe_keys.h"
 #include "heed/data/batches.h"
@@ -27,7 +28,6 @@
 #include "heed/models/translate/pair_batch.h"
 #include "heed/models/translate/reward.h"
 #include "heed/models/translate/translator.h"
-#include "heed/backend/cross_entropy.h"
 #include "heed/torch_support/noise_scope.h"
 #include "heed/train/task.h"
 
@@ -333,8 +333,8 @@ class Translate final : public Task {
     PairBatch batch;
   };
 
-  /// On a GPU rows and lengths are rounded up, so that shapes repeat and steps can be captured, and padding is predicted
-  /// too. A reward is computed from the real targets.
+  /// On a GPU rows and lengths are rounded up, so that shapes repeat and steps can be captured, and padding is
+  /// predicted too. A reward is computed from the real targets.
   PairBatch batch_of(const Share& share) const {
     const bool gpu = device_.is_cuda(), rounded = gpu && !reward_;
     const BatchForm form{
