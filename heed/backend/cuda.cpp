@@ -116,8 +116,8 @@ class Launch {
 };
 
 /// Where the kernels find the seed: a captured step must not repeat it (NoiseScope).
-void place_seed(kernels::Problem<float>& p) {
-  if (p.dropout > 0 || p.perturb) p.seed_at = NoiseScope::place_of(p.seed);
+void share_seed(kernels::Problem<float>& p) {
+  if (p.dropout > 0 || p.perturb) p.seed_at = NoiseScope::address_of(p.seed);
 }
 
 void check_supported(const char* reason) {  // outline() and the problem itself must agree
@@ -182,7 +182,7 @@ class Cuda final : public Backend {
     Tensors& out = result.outputs;
     out[kContext] = at::empty({r.batch, r.heads, r.queries, t.values.size(3)}, t.values.options());
     auto p = kernel_tensors::problem_of<float>(r, t);
-    place_seed(p);
+    share_seed(p);
     const int64_t bytes = r.batch * r.heads * r.queries * static_cast<int64_t>(sizeof(kernels::RowStats<float>));
     const Tensor rows = at::empty({bytes}, t.values.options().dtype(at::kByte));
     p.rows = kernel_tensors::pointer<kernels::RowStats<float>>(rows);
@@ -214,7 +214,7 @@ class Cuda final : public Backend {
     const KernelTensors t(r);
     Launch launch(t.values);
     auto p = kernel_tensors::problem_of<float>(r, t);
-    place_seed(p);
+    share_seed(p);
     p.rows = kernel_tensors::pointer<kernels::RowStats<float>>(saved.others[0]);
     p.context = kernel_tensors::pointer<float>(saved.context);
     kernels::Gradients<float> g;

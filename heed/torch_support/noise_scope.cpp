@@ -83,7 +83,7 @@ void NoiseScope::drop_cell() {
   all.seed = 0;
 }
 
-const uint64_t* NoiseScope::place_of(uint64_t seed) {
+const uint64_t* NoiseScope::address_of(uint64_t seed) {
   SeedCell& all = seed_cell();
   const std::lock_guard<std::mutex> lock(all.mutex);
   if (all.cell.defined() && all.seed == seed) return reinterpret_cast<const uint64_t*>(all.cell.data_ptr<int64_t>());

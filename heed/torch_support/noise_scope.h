@@ -48,7 +48,7 @@ class NoiseScope {
   /// No cell any more; its owner calls it.
   static void drop_cell();
   /// Where kernels find this seed on the GPU; null if the cell holds another one, and then the seed is noted as plain.
-  static const uint64_t* place_of(uint64_t seed);
+  static const uint64_t* address_of(uint64_t seed);
 
   /// Called where a seed becomes a plain number in a call on a GPU, as numbers drawn on the host do. A step in which
   /// that happens is never captured.

@@ -161,7 +161,7 @@ void DeviceStep::run_live(const Share& share, const TaskInput& input, Shape* sha
 /// Returns whether the step of this shape was recorded.
 bool DeviceStep::record(const Share& share, const TaskInput& input, Shape& shape) {
   if (!Captured::has_free_memory(kFreeShare)) return false;
-  if (graphs_ == kMaxGraphs) make_room();
+  if (graphs_ == kMaxGraphs) drop_oldest();
   shape.buffer = at::empty_like(input.buffer, at::TensorOptions(training_.device).pinned_memory(false));
   auto graph = std::make_unique<Captured>(*pool_);
   const std::string failed = graph->record([&] { compute(share, input, shape.buffer); });
@@ -176,7 +176,7 @@ bool DeviceStep::record(const Share& share, const TaskInput& input, Shape& shape
 }
 
 /// Drops the recorded step that was not used for longest, when the GPU is done with it.
-void DeviceStep::make_room() {
+void DeviceStep::drop_oldest() {
   Shape* oldest = nullptr;
   for (auto& [sizes, shape] : shapes_)
     if (shape.graph && (oldest == nullptr || shape.used < oldest->used)) oldest = &shape;

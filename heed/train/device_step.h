@@ -34,7 +34,7 @@ namespace heed {
 class DeviceStep {
  public:
   static constexpr size_t kMaxMissing = 8;   // steps ahead of their results
-  static constexpr size_t kMaxGraphs = 160;  // recorded steps; the one that was not used for longest makes room
+  static constexpr size_t kMaxGraphs = 160;  // recorded steps; the one that was not used for longest is dropped
   static constexpr double kFreeShare = 0.1;  // of the GPU's memory: with less, no more steps are recorded
   static inline bool on_cpu_too = false;     // for tests: steps on the CPU are enqueued as well
 
@@ -82,7 +82,7 @@ class DeviceStep {
   void run(const Share& share, const TaskInput& input);
   void run_live(const Share& share, const TaskInput& input, Shape* shape);
   bool record(const Share& share, const TaskInput& input, Shape& shape);
-  void make_room();
+  void drop_oldest();
 
   Training& training_;
   FlatUpdate update_;
