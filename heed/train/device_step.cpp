@@ -10,6 +10,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/utils.h>
 
+#include "heed/base/check.h"
 #include "heed/torch_support/autocast.h"
 #include "heed/torch_support/noise_scope.h"
 
@@ -143,8 +144,13 @@ void DeviceStep::run(const Share& share, const TaskInput& input) {
   if (!captures_) return run_live(share, input, nullptr);
   Shape& shape = shapes_[input.shape];
   shape.used = steps_;
-  if (!shape.graph && (shape.live || shape.seen < kLiveFirst || !record(share, input, shape)))
-    return run_live(share, input, &shape);
+  if (!shape.graph && (shape.live || shape.seen < kLiveFirst || !record(share, input, shape))) try {
+      return run_live(share, input, &shape);
+    } catch (const std::exception& error) {  // torch may not be usable after it could not record
+      check(remark_.empty(), "train: ", remark_, "; then it failed: ", error.what(),
+            ". Go on with train.capture=false");
+      throw;
+    }
   shape.buffer.copy_(input.buffer, /*non_blocking=*/true);
   shape.graph->replay();
   ++replayed_;
