@@ -151,13 +151,7 @@ class Cuda final : public Backend {
   /// The kernels skip queries without keys, and keys that are not below key_count. Other masked keys are in a tile with
   /// those that are not: there must be none that no query attends.
   bool skips_unreached(const CallRecord& r) const override {
-    if (r.in[kKeep].defined() || r.max_keys < r.keys) return false;
-    const Mask& mask = r.call.mask;
-    const int64_t first = first_position(mask, r.whole()), last = first + r.queries - 1;
-    const bool from_first = mask.left < 0 || first <= mask.left;
-    const bool to_last =
-        mask.causal != Causal::none ? last >= r.keys - 1 : mask.right < 0 || last >= r.keys - 1 - mask.right;
-    return from_first && to_last;
+    return !r.in[kKeep].defined() && r.max_keys >= r.keys && attends_every_key(r.call.mask, r.whole());
   }
 
   void describe(const CallRecord& r, Plan& plan) const override {
