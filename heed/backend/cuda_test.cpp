@@ -217,5 +217,45 @@ TEST(CudaCalls, ReplayFromAGraph) {
     }
 }
 
+// ---- how much a call launches
+
+/// Operations of the device in one run of `body`: the nodes of its graph.
+size_t launches(const std::function<void()>& body) {
+  const auto side = c10::cuda::getStreamFromPool();
+  at::cuda::CUDAGraph graph(/*keep_graph=*/true);
+  {
+    const c10::cuda::CUDAStreamGuard guard(side);
+    for (int i = 0; i < 3; ++i) body();
+    side.synchronize();
+    graph.capture_begin();
+    body();
+    graph.capture_end();
+  }
+  size_t count = 0;
+  EXPECT_EQ(cudaGraphGetNodes(graph.raw_cuda_graph(), nullptr, &count), cudaSuccess);
+  return count;
+}
+
+TEST(CudaCalls, LaunchLittleMoreThanTheKernel) {
+  NEEDS_A_GPU;
+  const auto names = Catalogue<backend::Backend>::names();
+  if (std::find(names.begin(), names.end(), "cuda") == names.end()) GTEST_SKIP() << "a build without HEED_CUDA";
+  struct Row {
+    const char *spec, *mask;
+    size_t most;
+  };
+  // The kernels themselves are one or two; key_count is clamped; an additive score has two projections.
+  for (const Row& row : {Row{"scaled_dot + softmax", "none", 2}, Row{"scaled_dot + softmax", "key_count", 3},
+                         Row{"scaled_dot + softmax", "bottom_right", 2}, Row{"additive + softmax", "none", 8},
+                         Row{"additive + softmax", "key_count", 9}}) {
+    const at::NoGradGuard no_grad;
+    Case c = there(make_case(row.spec, row.mask, {}, /*biased=*/false));
+    c.call.path = Path::fused;
+    const size_t count = launches([&] { c.run(); });
+    std::printf("%s, mask %s: %zu operations of the device\n", row.spec, row.mask, count);
+    EXPECT_LE(count, row.most) << row.spec << ", mask " << row.mask;
+  }
+}
+
 }  // namespace
 }  // namespace heed::testing
