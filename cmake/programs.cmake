@@ -85,12 +85,18 @@ function(heed_generated_page file)
   add_custom_command(OUTPUT ${file} COMMAND heed_cli ${ARGN} > ${file} DEPENDS heed_cli VERBATIM COMMENT "Writing ${file}")
 endfunction()
 
-# bench/<name>.cpp: the program bench_<name>.
+# bench/<name>.cpp: the program bench_<name>; cuda_<name>.cpp with HEED_CUDA alone.
 function(heed_bench)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
+  if(NOT HEED_CUDA)
+    list(FILTER sources EXCLUDE REGEX "/cuda_[a-z_]*\\.cpp$")
+  endif()
   foreach(source ${sources})
     cmake_path(GET source STEM name)
     heed_program(bench_${name} ${source} LIBRARY heed_internal)
+    if(name MATCHES "^cuda_")
+      target_link_libraries(bench_${name} PRIVATE CUDA::cudart_static)
+    endif()
   endforeach()
 endfunction()
 

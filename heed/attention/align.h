@@ -38,7 +38,7 @@ struct Scored {
   Tensor scores;       // [B, H, Lq, Lk, W]; 0 where masked
   Tensor keep;         // bool, broadcasts to scores; true = may be attended
   Tensor query, keys;  // results of the alignment's own prepare_query and prepare_keys, or undefined
-  Tensor key_count;    // [B|1, 1, 1, 1, 1]: as given, else the number of keys up to the last one that may be attended
+  Tensor key_count;    // [B|1, 1, 1, 1, 1]: as given, else keys up to the last that may be attended; positional() only
   Tensor query_index;  // [Lq, 1, 1]: position of each query
   Tensor key_index;    // [Lk, 1]: position of each key
   Draw draw;

@@ -1,5 +1,6 @@
 #include "heed/attention/attend.h"
 
+#include "heed/attention/attend_finite.h"
 #include "heed/attention/finish.h"
 #include "heed/attention/normalize.h"
 #include "heed/attention/prepare.h"
@@ -11,16 +12,30 @@ namespace heed {
 
 using namespace backend;
 
+namespace {
+
 Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
-                const Parameters& parameters, const Call& call) {
+                const Parameters& parameters, const Call& call, bool finite) {
   const Tensor q = full(query), k = full(keys), v = full(values);
   const FullPrecision precision;
   CallRecord record = normalize(q, k, v, mechanism, parameters, call);
   Choice choice = plan(record);
   check(choice.backend != nullptr, "attend: ", choice.plan.refused);
-  prepare(record, *choice.backend);
+  prepare(record, *choice.backend, finite);
   Attended result = run(*choice.backend, record);
   return finish(record, std::move(result), std::move(choice.plan));
+}
+
+}  // namespace
+
+Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
+                const Parameters& parameters, const Call& call) {
+  return attend(query, keys, values, mechanism, parameters, call, /*finite=*/false);
+}
+
+Attended attend_finite(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
+                       const Parameters& parameters, const Call& call) {
+  return attend(query, keys, values, mechanism, parameters, call, /*finite=*/true);
 }
 
 Plan why(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,

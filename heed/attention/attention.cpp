@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/attention/affine.h"
+#include "heed/attention/attend_finite.h"
 #include "heed/attention/finish.h"
 #include "heed/attention/mechanism_parts.h"
 #include "heed/attention/noise.h"
@@ -64,6 +65,7 @@ Tensor both(const Tensor& a, const Tensor& b) {
 struct AttentionImpl::KeySide {
   Tensor keys, values;  // [B, Hk, Lk, *]
   Tensor keep;          // [B|1, H|1, Lk, 1], or undefined
+  Tensor key_count;     // [B], or undefined
 };
 
 AttentionImpl::AttentionImpl(AttentionOptions options) : options_(std::move(options)) {
@@ -213,15 +215,15 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
     const CallRecord checked =
         normalize_options(mechanism(), call, keys.size(0), o.num_heads, Lq, keys.size(1), head_, keys);
     call.noise.seed = checked.call.noise.seed;  // drawn once
-    const Reach found = reach(checked.mask(), checked.whole(), keys.device());
+    const Reach found = reach(checked.mask(), checked.whole(), keys.device(), /*counted=*/false);
     if (q.defined()) q = without_unreached(q.unsqueeze(1), found.rows).squeeze(1);
     k = without_unreached(k.unsqueeze(1), found.keys).squeeze(1);
     v = without_unreached(v.unsqueeze(1), found.values).squeeze(1);
   }
   const Tensor heads =
       q.defined() ? split(q, "query", o.num_heads) : at::empty({keys.size(0), o.num_heads, Lq, 0}, keys.options());
-  return finish(attend(with_rotary(heads, first_query(Lq)), with_rotary(split(k, "keys", o.num_kv_heads), 0),
-                       split(v, "values", o.num_kv_heads), mechanism(), own(), call));
+  return finish(attend_finite(with_rotary(heads, first_query(Lq)), with_rotary(split(k, "keys", o.num_kv_heads), 0),
+                              split(v, "values", o.num_kv_heads), mechanism(), own(), call));
 }
 
 AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor& values, const Mask& given,
@@ -241,11 +243,11 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
   call.mask = given;
   const CallRecord checked =
       normalize_options(o.mechanism, call, keys.size(0), o.num_heads, 1, keys.size(1), head_, keys);
-  KeySide side{keys.unsqueeze(1), values.unsqueeze(1), {}};
+  KeySide side{keys.unsqueeze(1), values.unsqueeze(1), {}, checked.in[kKeyCount]};
   check(given.first_query == 0, "attention: got first_query in prepare(), expected it in forward()");
   const int64_t max = o.mechanism.score().max_keys();
   if (given.any() || max < keys.size(1)) {
-    const Reach found = reach(checked.mask(), checked.whole(), keys.device());
+    const Reach found = reach(checked.mask(), checked.whole(), keys.device(), /*counted=*/false);
     if (given.any()) side.keep = found.keys;
     side.keys = without_unreached(side.keys, found.keys);
     side.values = without_unreached(side.values, found.values);
@@ -281,7 +283,8 @@ Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, 
   memory.values = Growing(copied(side.values, values));
   pack(memory);
   if (side.keep.defined()) memory.keep = Growing(side.keep);
-  if (mask.key_count.defined()) memory.key_count = mask.key_count.clone();
+  if (side.key_count.defined()) memory.key_count = side.key_count.clone();
+  memory.counted = side.key_count.defined() && !mask.keep.defined();
   if (mechanism.align().looks_at_keys()) {
     const auto all = repeat_heads(side.keys, options_.num_heads);
     memory.align_keys = Growing(mechanism.align().prepare_keys(parameters.of("align"), all, reachable(memory)));
@@ -320,6 +323,7 @@ Memory AttentionImpl::append(const Memory& memory, const Tensor& keys, const Ten
     };
     const bool whole = memory.keep.defined() && memory.keep.rows().sizes() == flags(memory).sizes();
     grown.keep = (whole ? memory.keep : Growing(flags(memory))).with(flags(more));
+    grown.counted = false;
   }
   if (memory.key_count.defined() || more.key_count.defined()) {  // keys up to the last one that is not padding
     const auto whole = at::full({more.batch()}, more.length(), keys.options().dtype(at::kLong));
@@ -347,7 +351,10 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   CallRecord r = normalize_options(mechanism(), call, B, o.num_heads, Lq, Lk, head_, q);
   r.head_axis = o.projects();
   const Tensor call_count = r.in[kKeyCount];
-  if (memory.keep.defined()) r.in[kKeep] = both(r.in[kKeep], memory.keep.rows().transpose(-1, -2));
+  if (memory.counted && !r.in[kKeep].defined())
+    r.in[kKeyCount] = call_count.defined() ? at::minimum(memory.key_count, call_count) : memory.key_count;
+  else if (memory.keep.defined())
+    r.in[kKeep] = both(r.in[kKeep], memory.keep.rows().transpose(-1, -2));
   r.in[kKeys] = memory.keys.rows();
   r.in[kValues] = values;
   Choice choice = plan(r);
@@ -356,14 +363,18 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   const MechanismParts& parts = *r.parts;
   const Mask mask = r.mask();
   const bool masked = given.mask.any() || r.max_keys < Lk;  // by this call
-  if (mask.any() || masked || parts.align->positional() || choice.backend->reads() == Reads::prepared)
-    r.reach = reach(mask, r.whole(), q.device());
+  const bool skips = choice.backend->skips_unreached(r);
+  if (((mask.any() || masked) && !skips) || parts.align->positional() || choice.backend->reads() == Reads::prepared)
+    r.reach = reach(mask, r.whole(), q.device(), parts.align->positional());
   r.in[kReachCount] = r.reach.key_count;
   if (memory.key_count.defined())  // the same key count as in a call with unprepared keys
     r.in[kReachCount] =
         (call_count.defined() ? at::minimum(memory.key_count, call_count) : memory.key_count).view({-1, 1, 1, 1, 1});
   auto heads = q.unsqueeze(1);
-  if (mask.any()) heads = without_unreached(heads, r.reach.rows);
+  if (mask.any() && !skips)
+    heads = without_unreached(heads, r.reach.rows);
+  else if (mask.any() && at::GradMode::is_enabled())  // for the gradients of the projections' weights
+    heads = without_unreached(heads, reached_rows(mask, r.whole(), q.device()));
   if (o.projects())
     heads = query.defined() && o.query_dim > 0 ? split(heads.squeeze(1), "query", o.num_heads)
                                                : heads.expand({B, o.num_heads, Lq, 0});
@@ -375,10 +386,10 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   r.in[kAlignKeys] = memory.align_keys.rows();
   // Keys that only this call masks are set to 0 here, after the projections, and cannot affect the result. Keys that
   // the memory masks were set to 0 before the projections.
-  if (masked) {
+  if (masked && !skips) {
     r.in[kKeys] = without_unreached(r.in[kKeys], r.reach.keys);
     r.in[kValues] = without_unreached(values, r.reach.values);
-  } else if (memory.packed_by == choice.backend) {
+  } else if (!masked && memory.packed_by == choice.backend) {
     r.in[kPackedKeys] = memory.packed_keys.rows();
   }
   if (r.offers.policy) r.reach.keys = reachable(memory);  // selects among the keys of the memory, once for all calls

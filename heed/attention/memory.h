@@ -46,9 +46,10 @@ struct Memory {
   Growing align_keys;   // result of Alignment::prepare_keys, or undefined
   Growing packed_keys;  // what a backend keeps next to the keys, without a gradient, or undefined
   const backend::Backend* packed_by = nullptr;
-  Growing values;      // [B, Hk, Lk, Dv]
-  Growing keep;        // bool [B|1, H|1, Lk, 1]: may be attended; undefined: all may
-  Tensor key_count{};  // int64 [B]: keys up to the last one that is not padding, if a key_count was given
+  Growing values;        // [B, Hk, Lk, Dv]
+  Growing keep;          // bool [B|1, H|1, Lk, 1]: may be attended; undefined: all may
+  Tensor key_count{};    // int64 [B]: keys up to the last one that is not padding, if a key_count was given
+  bool counted = false;  // keep is what key_count says, and no more
 
   /// Number of keys.
   int64_t length() const { return values.defined() ? values.rows().size(2) : 0; }

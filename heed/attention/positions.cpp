@@ -1,5 +1,6 @@
 #include "heed/attention/positions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -7,6 +8,7 @@
 
 #include "heed/base/check.h"
 #include "heed/parameters.h"
+#include "heed/torch_support/send.h"
 
 namespace heed {
 namespace {
@@ -69,7 +71,9 @@ Tensor alibi_slopes(int64_t heads, const at::TensorOptions& options) {
     slopes.push_back(std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(power)));
   for (int64_t h = 1; static_cast<int64_t>(slopes.size()) < heads; h += 2)
     slopes.push_back(std::exp2(-8.0 * static_cast<double>(h) / static_cast<double>(2 * power)));
-  return at::tensor(slopes, at::kDouble).to(or_float(options));
+  const auto here = to_send({heads}, at::kDouble, options.device());
+  std::copy(slopes.begin(), slopes.end(), here.data_ptr<double>());
+  return send(here, options.device()).to(or_float(options));
 }
 
 LearnedPositionsImpl::LearnedPositionsImpl(int64_t positions, int64_t width) : positions_(positions), width_(width) {

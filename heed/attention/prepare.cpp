@@ -63,22 +63,24 @@ void add_tiles(CallRecord& r, const Backend& backend) {
   if (a.alpha.defined()) r.in[kAlpha] = a.alpha.expand({r.heads});
 }
 
-void prepare(CallRecord& r, const Backend& backend) {
+void prepare(CallRecord& r, const Backend& backend, bool finite) {
   if (backend.reads() == Reads::given || r.empty()) return;
   const Score& score = *r.parts->score;
   const Alignment& align = *r.parts->align;
   Tensor query = r.in[kQuery], keys = r.in[kKeys];
   const Mask mask = r.mask();
-  const bool masked =
-      (mask.any() || r.max_keys < r.keys) && (score.prepares() || !backend.skips_unreached(r) || align.looks_at_keys());
-  if (masked || align.looks_at_keys() || align.positional() || backend.reads() == Reads::prepared) {
-    r.reach = reach(mask, r.whole(), query.device());
+  const bool masked = !finite && (mask.any() || r.max_keys < r.keys);
+  // A backend that skips what is unreached needs no zeros there. Projections do, for the gradients of their weights.
+  const bool skips = backend.skips_unreached(r) && !align.looks_at_keys();
+  const bool clean_inputs = masked && (!skips || (score.prepares() && at::GradMode::is_enabled()));
+  if (clean_inputs || align.looks_at_keys() || align.positional() || backend.reads() == Reads::prepared) {
+    r.reach = reach(mask, r.whole(), query.device(), align.positional());
     r.in[kReachCount] = r.reach.key_count;
   }
-  if (masked) {
+  if (clean_inputs) {
     query = without_unreached(query, r.reach.rows);
     keys = without_unreached(keys, r.reach.keys);
-    r.in[kValues] = without_unreached(r.in[kValues], r.reach.values);
+    if (!skips) r.in[kValues] = without_unreached(r.in[kValues], r.reach.values);
   }
   const Parameters of_score = r.names.of("score"), of_align = r.names.of("align");
   const bool repeat = keys.size(1) != r.heads && one_for_each_head(r, of_score);

@@ -157,13 +157,7 @@ class Cuda final : public Backend {
   /// The kernels skip queries without keys, and keys that are not below key_count. Other masked keys are in a tile with
   /// those that are not: there must be none that no query attends.
   bool skips_unreached(const CallRecord& r) const override {
-    if (r.in[kKeep].defined() || r.max_keys < r.keys) return false;
-    const Mask& mask = r.call.mask;
-    const int64_t first = first_position(mask, r.whole()), last = first + r.queries - 1;
-    const bool from_first = mask.left < 0 || first <= mask.left;
-    const bool to_last =
-        mask.causal != Causal::none ? last >= r.keys - 1 : mask.right < 0 || last >= r.keys - 1 - mask.right;
-    return from_first && to_last;
+    return !r.in[kKeep].defined() && r.max_keys >= r.keys && attends_every_key(r.call.mask, r.whole());
   }
 
   void describe(const CallRecord& r, Plan& plan) const override {
@@ -181,7 +175,7 @@ class Cuda final : public Backend {
     ForwardResult result;
     Tensors& out = result.outputs;
     out[kContext] = at::empty({r.batch, r.heads, r.queries, t.values.size(3)}, t.values.options());
-    auto p = kernel_tensors::problem_of<float>(r, t);
+    auto p = kernel_tensors::pair_problem<float>(r, t);
     share_seed(p);
     const int64_t bytes = r.batch * r.heads * r.queries * static_cast<int64_t>(sizeof(kernels::RowStats<float>));
     const Tensor rows = at::empty({bytes}, t.values.options().dtype(at::kByte));
@@ -213,7 +207,7 @@ class Cuda final : public Backend {
     for (const Output i : {kContext, kLse}) grads[i] = kernel_tensors::dense(given[i]);
     const KernelTensors t(r);
     Launch launch(t.values);
-    auto p = kernel_tensors::problem_of<float>(r, t);
+    auto p = kernel_tensors::pair_problem<float>(r, t);
     share_seed(p);
     p.rows = kernel_tensors::pointer<kernels::RowStats<float>>(saved.others[0]);
     p.context = kernel_tensors::pointer<float>(saved.context);

@@ -29,7 +29,14 @@ struct Reach {
   Tensor rows;       // bool [B|1, H|1, Lq, 1]: queries that may attend some key that can be scored
   Tensor key_count;  // int64 [B|1, 1, 1, 1, 1]: as given, else keys up to the last one that may be attended
 };
-Reach reach(const Mask& mask, const BlockRange& whole, const at::Device& device);
+/// counted: whether key_count is needed if the mask has none; otherwise it is left undefined.
+Reach reach(const Mask& mask, const BlockRange& whole, const at::Device& device, bool counted = true);
+
+/// Reach::rows alone.
+Tensor reached_rows(const Mask& mask, const BlockRange& whole, const at::Device& device);
+
+/// Whether causal and window leave every key to some query, for a mask that keeps all.
+bool attends_every_key(const Mask& mask, const BlockRange& whole);
 
 /// x [B, Hx, L, D] with 0 where reached [B|1, H|1, L, 1] is false. Hx divides H: a key that several heads share is
 /// reached if one of them reaches it. Applied before any projection, so that a NaN in padding has no effect.

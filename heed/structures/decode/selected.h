@@ -32,6 +32,7 @@ inline Memory selected(const Memory& memory, const Tensor& rows) {
   chosen.packed_by = memory.packed_by;
   chosen.values = of(memory.values);
   chosen.keep = of(memory.keep);
+  chosen.counted = memory.counted;
   if (memory.key_count.defined()) chosen.key_count = memory.key_count.index_select(0, rows);
   return chosen;
 }
