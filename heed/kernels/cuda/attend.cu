@@ -110,14 +110,16 @@ const char* why_not(const Problem<float>& p, const Gradients<float>& g) {
 
 const char* kernel_name(const Problem<float>& p) {
   const bool additive = p.score == ScoreKind::additive;
+  if (short_dot::fits(p)) return "cuda short: dot x softmax";
   if (in_block::fits(p)) return additive ? "cuda block: additive x softmax" : "cuda block: dot x softmax";
   return additive ? "cuda tiles: additive x softmax" : "cuda tiles: dot x softmax";
 }
 
 size_t forward_bytes(const Problem<float>& p) {
-  return in_block::fits(p) ? 0 : tiled::forward_bytes(p);
+  return in_block::fits(p) || short_dot::fits(p) ? 0 : tiled::forward_bytes(p);
 }
 size_t backward_bytes(const Problem<float>& p, const Gradients<float>& g) {
+  if (short_dot::fits(p)) return 0;
   return in_block::fits(p) ? in_block::backward_bytes(p, g) : tiled::backward_bytes(p, g);
 }
 size_t report_bytes(const Problem<float>&, const RequestedOutputs<float>&) {
@@ -125,7 +127,9 @@ size_t report_bytes(const Problem<float>&, const RequestedOutputs<float>&) {
 }
 
 void forward(const Problem<float>& p, void* workspace, Stream stream) {
-  if (in_block::fits(p))
+  if (short_dot::fits(p))
+    short_dot::forward(p, stream);
+  else if (in_block::fits(p))
     in_block::forward(p, stream);
   else
     tiled::forward(p, workspace, stream);
@@ -135,7 +139,9 @@ void backward(const Problem<float>& p, const Gradients<float>& g, void* workspac
   if (g.values != nullptr && g.context == nullptr)
     cudaMemsetAsync(g.values, 0, static_cast<size_t>(p.batch * p.key_heads * p.keys * p.value_width) * sizeof(float),
                     stream);
-  if (in_block::fits(p))
+  if (short_dot::fits(p))
+    short_dot::backward(p, g, stream);
+  else if (in_block::fits(p))
     in_block::backward(p, g, workspace, stream);
   else
     tiled::backward(p, g, workspace, stream);

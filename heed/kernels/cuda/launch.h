@@ -40,6 +40,13 @@ void forward(const Problem<float>& p, Stream stream);
 void backward(const Problem<float>& p, const Gradients<float>& g, void* workspace, Stream stream);
 }  // namespace in_block
 
+// One block for a head with all its inputs in shared memory: short sequences with the dot product.
+namespace short_dot {
+bool fits(const Problem<float>& p);
+void forward(const Problem<float>& p, Stream stream);
+void backward(const Problem<float>& p, const Gradients<float>& g, Stream stream);
+}  // namespace short_dot
+
 // Tiles of 64 queries x 64 keys.
 namespace tiled {
 size_t forward_bytes(const Problem<float>& p);

@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// One tile of 64 queries x 64 keys for each block.
-template <ScoreKind kScore>
+template <ScoreKind kScore, bool kSteps>
 __global__ void __launch_bounds__(kThreads, 2)
     pairs_kernel(const __grid_constant__ Problem<float> p, const __grid_constant__ Panels panels,
                  const float* grad_panels, const float* value_panels, const RowInfo* infos,
@@ -132,8 +132,8 @@ __global__ void __launch_bounds__(kThreads, 2)
       const int key = first_key + 4 * x + j;
       weights[j] = ds[j] = 0;
       if (info.alive == 0 || key >= limit) continue;
-      float derivative;
-      const float e = after_score(p, b, h, query, key, scores[i][j], derivative);
+      float derivative = 1, e = scores[i][j];
+      if constexpr (kSteps) e = after_score(p, b, h, query, key, e, derivative);
       const float weight = exp2_approx(e * kLog2E - info.max) * info.by;
       weights[j] = weight * kept[j];
       ds[j] = weight == 0 ? 0.0F : weight * (kept[j] * grads[i][j] - info.delta) * derivative;
@@ -156,66 +156,96 @@ struct Product {
   int width;             // columns
   float* out;            // [splits][batch * heads][rows][width]; of queries: one split
   bool add;              // to what is there
-  int tiles_per_split, splits;
+  bool wide;             // rows of x are copied 16 bytes at a time
+  int tiles_per_split;
 };
+
+constexpr int kColumns = 128, kSums = 32;  // of product_kernel: columns of a block, rows of x at once
+constexpr int kPairRow = kTile + 4, kProductStage = kSums * (kPairRow + kColumns);
+constexpr size_t kProductBytes = 2 * kProductStage * sizeof(float);
 
 template <bool kOfKeys>
 __global__ void __launch_bounds__(kThreads, 2)
     product_kernel(const __grid_constant__ Problem<float> p, const __grid_constant__ Chunk chunk,
                    const __grid_constant__ Product product) {
-  constexpr int kColumns = 128, kSums = 32;  // columns of a block, rows of x at once
-  __shared__ __align__(16) float pairs[kSums][kTile + 4], rows[kSums][kColumns];
+  extern __shared__ __align__(16) float memory[];  // twice: [kSums][kPairRow], [kSums][kColumns]
   const int x = threadIdx.x % 16, y = threadIdx.x / 16;
   const int own_tiles = kOfKeys ? static_cast<int>((p.keys + kTile - 1) / kTile) : chunk.tiles;
   const int own = static_cast<int>(blockIdx.x) % own_tiles, local_head = static_cast<int>(blockIdx.x) / own_tiles;
   const int bh = chunk.first_head + local_head, column = static_cast<int>(blockIdx.y) * kColumns, split = blockIdx.z;
-  const int h = bh % static_cast<int>(p.heads), b = bh / static_cast<int>(p.heads),
-            kh = h / static_cast<int>(p.group());
+  const int h = bh % static_cast<int>(p.heads), b = bh / static_cast<int>(p.heads), kh = h / static_cast<int>(p.group());
   const int queries = static_cast<int>(p.queries), keys = static_cast<int>(p.keys), limit = key_limit(p, b);
   const float* m = product.pairs + static_cast<int64_t>(local_head) * chunk.tiles * kTile * product.key_row;
-  float sums[4][8] = {};
   const int all = kOfKeys ? chunk.tiles : static_cast<int>((p.keys + kTile - 1) / kTile);
-  const int last = min(all, (split + 1) * product.tiles_per_split);
-  for (int tile = split * product.tiles_per_split; tile < last; ++tile) {
+  const int first = split * product.tiles_per_split, last = min(all, first + product.tiles_per_split);
+  const auto in_range = [&](int tile) {
     const int query_tile = chunk.first_tile + (kOfKeys ? tile : own), key_tile = kOfKeys ? own : tile;
     const KeyRange range = key_range(p, b, query_tile * kTile, min(query_tile * kTile + kTile, queries));
-    if (key_tile * kTile + kTile <= range.first || key_tile * kTile >= range.last) continue;
-    for (int half = 0; half < kTile; half += kSums) {
-      __syncthreads();
-      if constexpr (kOfKeys) {
-        for (int n = threadIdx.x; n < kSums * kTile / 4; n += kThreads) {
-          const int s = n / (kTile / 4), r = n % (kTile / 4) * 4;
-          copy_16(&pairs[s][r],
-                  m + (static_cast<int64_t>(tile) * kTile + half + s) * product.key_row + own * kTile + r);
-        }
-      } else {
-        for (int n = threadIdx.x; n < kSums * kTile; n += kThreads) {
-          const int r = n / kSums, s = n % kSums;
-          pairs[s][r] = m[(static_cast<int64_t>(own) * kTile + r) * product.key_row + tile * kTile + half + s];
-        }
+    return key_tile * kTile + kTile > range.first && key_tile * kTile < range.last;
+  };
+  const auto fetch = [&](int tile, int half, int stage) {
+    float *pairs = memory + stage * kProductStage, *rows = pairs + kSums * kPairRow;
+    if constexpr (kOfKeys) {
+      for (int n = threadIdx.x; n < kSums * kTile / 4; n += kThreads) {
+        const int s = n / (kTile / 4), r = n % (kTile / 4) * 4;
+        copy_16(pairs + s * kPairRow + r,
+                m + (static_cast<int64_t>(tile) * kTile + half + s) * product.key_row + own * kTile + r);
       }
-      for (int n = threadIdx.x; n < kSums * kColumns; n += kThreads) {
-        const int s = n / kColumns, c = n % kColumns, row = (kOfKeys ? query_tile : tile) * kTile + half + s;
-        bool there = row < (kOfKeys ? queries : limit) && column + c < product.width;
-        if (kOfKeys && there && product.infos != nullptr)
-          there = product.infos[static_cast<int64_t>(bh) * queries + row].alive != 0;
-        copy_4(&rows[s][c], there ? product.x.at(b, kOfKeys ? h : kh, row) + column + c : product.x.data, there);
-      }
-      copies_end_group();
-      wait_for_copies<0>();
-      __syncthreads();
-#pragma unroll 4
-      for (int s = 0; s < kSums; ++s) {
-        const float4 ms = *reinterpret_cast<const float4*>(&pairs[s][4 * y]);
-        const float4 v0 = *reinterpret_cast<const float4*>(&rows[s][4 * x]),
-                     v1 = *reinterpret_cast<const float4*>(&rows[s][64 + 4 * x]);
-        const float mine[4] = {ms.x, ms.y, ms.z, ms.w}, v[8] = {v0.x, v0.y, v0.z, v0.w, v1.x, v1.y, v1.z, v1.w};
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-#pragma unroll
-          for (int c = 0; c < 8; ++c) sums[i][c] = fmaf(mine[i], v[c], sums[i][c]);
+    } else {
+      for (int n = threadIdx.x; n < kSums * kTile; n += kThreads) {
+        const int r = n / kSums, s = n % kSums;
+        copy_4(pairs + s * kPairRow + r,
+               m + (static_cast<int64_t>(own) * kTile + r) * product.key_row + tile * kTile + half + s);
       }
     }
+    const int first_row = (kOfKeys ? chunk.first_tile + tile : tile) * kTile + half;
+    const auto is_there = [&](int row, int c) {
+      if (row >= (kOfKeys ? queries : limit) || column + c >= product.width) return false;
+      return !kOfKeys || product.infos == nullptr || product.infos[static_cast<int64_t>(bh) * queries + row].alive != 0;
+    };
+    const int step = product.wide ? 4 : 1;
+    for (int n = static_cast<int>(threadIdx.x) * step; n < kSums * kColumns; n += kThreads * step) {
+      const int s = n / kColumns, c = n % kColumns;
+      const bool there = is_there(first_row + s, c);
+      const float* from = there ? product.x.at(b, kOfKeys ? h : kh, first_row + s) + column + c : product.x.data;
+      if (product.wide)
+        copy_16(rows + n, from, there);
+      else
+        copy_4(rows + n, from, there);
+    }
+  };
+  // Steps are halves of the tiles in range; the next one is fetched while this one is computed.
+  int tile = first, half = 0, stage = 0;
+  const auto skip = [&] {
+    while (tile < last && !in_range(tile)) ++tile;
+  };
+  float sums[4][8] = {};
+  skip();
+  if (tile < last) fetch(tile, half, stage);
+  copies_end_group();
+  while (tile < last) {
+    wait_for_copies<0>();
+    __syncthreads();
+    half = half == 0 ? kSums : 0;
+    if (half == 0) {
+      ++tile;
+      skip();
+    }
+    if (tile < last) fetch(tile, half, stage ^ 1);
+    copies_end_group();
+    const float *pairs = memory + stage * kProductStage, *rows = pairs + kSums * kPairRow;
+#pragma unroll 4
+    for (int s = 0; s < kSums; ++s) {
+      const float4 ms = *reinterpret_cast<const float4*>(pairs + s * kPairRow + 4 * y);
+      const float4 v0 = *reinterpret_cast<const float4*>(rows + s * kColumns + 4 * x);
+      const float4 v1 = *reinterpret_cast<const float4*>(rows + s * kColumns + 64 + 4 * x);
+      const float mine[4] = {ms.x, ms.y, ms.z, ms.w}, v[8] = {v0.x, v0.y, v0.z, v0.w, v1.x, v1.y, v1.z, v1.w};
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int c = 0; c < 8; ++c) sums[i][c] = fmaf(mine[i], v[c], sums[i][c]);
+    }
+    stage ^= 1;
   }
   const int rows_of_out = kOfKeys ? keys : queries;
 #pragma unroll
@@ -515,8 +545,10 @@ class Backward {
     const int key_tiles = tiles_of(p_.keys);
     const dim3 grid(static_cast<unsigned>(chunk.heads * chunk.tiles), static_cast<unsigned>(key_tiles));
     const size_t bytes = static_cast<size_t>(4 * kStage + padded(p_.width)) * sizeof(float);
-    const auto pairs =
-        p_.score == ScoreKind::additive ? pairs_kernel<ScoreKind::additive> : pairs_kernel<ScoreKind::dot>;
+    const bool steps = has_steps(p_), additive = p_.score == ScoreKind::additive;
+    const auto pairs = additive ? steps ? pairs_kernel<ScoreKind::additive, true> : pairs_kernel<ScoreKind::additive, false>
+                       : steps  ? pairs_kernel<ScoreKind::dot, true>
+                                : pairs_kernel<ScoreKind::dot, false>;
     cudaFuncSetAttribute(pairs, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     pairs<<<grid, kThreads, bytes, stream>>>(p_, panels_, grad_panels_, value_panels_, infos_, chunk, buffers_);
     if (values_.parts != nullptr) {
@@ -528,27 +560,41 @@ class Backward {
     if (p_.score == ScoreKind::additive) return run_additive(chunk, stream);
     if (keys_.parts != nullptr) sum_over_queries(buffers_.ds, p_.query, infos_, p_.width, keys_, chunk, stream);
     if (g_.query == nullptr) return;
-    const Product product{
-        buffers_.ds, buffers_.key_row, p_.key_rows, nullptr, static_cast<int>(p_.width), g_.query, false, key_tiles, 1};
     const dim3 blocks(static_cast<unsigned>(chunk.heads * chunk.tiles),
-                      static_cast<unsigned>(divided_up(p_.width, 128)));
-    product_kernel<false><<<blocks, kThreads, 0, stream>>>(p_, chunk, product);
+                      static_cast<unsigned>(divided_up(p_.width, kColumns)));
+    launch_product<false>({.pairs = buffers_.ds,
+                           .key_row = buffers_.key_row,
+                           .x = p_.key_rows,
+                           .infos = nullptr,
+                           .width = static_cast<int>(p_.width),
+                           .out = g_.query,
+                           .add = false,
+                           .wide = copied_wide(p_.key_rows, p_.width),
+                           .tiles_per_split = key_tiles},
+                          chunk, blocks, stream);
+  }
+
+  template <bool kOfKeys>
+  void launch_product(const Product& product, const Chunk& chunk, const dim3& grid, Stream stream) {
+    const auto kernel = product_kernel<kOfKeys>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kProductBytes));
+    kernel<<<grid, kThreads, kProductBytes, stream>>>(p_, chunk, product);
   }
 
   void sum_over_queries(const float* pairs, const Rows<const float>& x, const RowInfo* infos, int64_t width,
                         const KeySums& sums, const Chunk& chunk, Stream stream) {
-    const Product product{pairs,
-                          buffers_.key_row,
-                          x,
-                          infos,
-                          static_cast<int>(width),
-                          sums.parts,
-                          chunk.first_tile > 0,
-                          sums.tiles_per_split,
-                          sums.splits};
     const dim3 grid(static_cast<unsigned>(chunk.heads * tiles_of(p_.keys)),
-                    static_cast<unsigned>(divided_up(width, 128)), static_cast<unsigned>(sums.splits));
-    product_kernel<true><<<grid, kThreads, 0, stream>>>(p_, chunk, product);
+                    static_cast<unsigned>(divided_up(width, kColumns)), static_cast<unsigned>(sums.splits));
+    launch_product<true>({.pairs = pairs,
+                          .key_row = buffers_.key_row,
+                          .x = x,
+                          .infos = infos,
+                          .width = static_cast<int>(width),
+                          .out = sums.parts,
+                          .add = chunk.first_tile > 0,
+                          .wide = copied_wide(x, width),
+                          .tiles_per_split = sums.tiles_per_split},
+                         chunk, grid, stream);
   }
 
   void run_additive(const Chunk& chunk, Stream stream) {

@@ -255,9 +255,7 @@ ForwardParts take_parts(const Problem<float>& p, Workspace& workspace, PanelJobs
 
 template <ScoreKind kScore, int kColumns, bool kSteps>
 void launch(const Problem<float>& p, const ForwardParts& parts, Stream stream) {
-  const auto aligned = [](int64_t x) { return x % 4 == 0; };
-  const bool wide = reinterpret_cast<uintptr_t>(p.values.data) % 16 == 0 && aligned(p.values.batch) &&
-                    aligned(p.values.head) && aligned(p.values.row) && aligned(p.value_width);
+  const bool wide = copied_wide(p.values, p.value_width);
   const size_t bytes =
       static_cast<size_t>(4 * kStage + kTile * kColumns + kTile * kWeightRow + padded(p.width)) * sizeof(float);
   const auto kernel = forward_kernel<kScore, kColumns, kSteps>;
