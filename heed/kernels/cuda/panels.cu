@@ -3,76 +3,84 @@
 namespace heed::kernels::cuda {
 namespace {
 
-/// 1/u and the constants of each head. A weight too small to be divided by counts as 2^-24 of the largest.
-__global__ void __launch_bounds__(kThreads)
-    fold_kernel(const float* to_scores, int64_t head, int width, int features, float* fold, FoldedScore* folded) {
-  __shared__ float parts[kThreads];
-  const float* w = to_scores + blockIdx.x * head;
-  const auto over_block = [&](float x, auto combine) {
-    parts[threadIdx.x] = x;
-    for (int step = kThreads / 2; step > 0; step /= 2) {
-      __syncthreads();
-      if (static_cast<int>(threadIdx.x) < step)
-        parts[threadIdx.x] = combine(parts[threadIdx.x], parts[threadIdx.x + step]);
-    }
-    __syncthreads();
-    const float all = parts[0];
-    __syncthreads();
-    return all;
-  };
-  float max = 0, sum = 0;
-  for (int f = threadIdx.x; f < width; f += kThreads) max = fmaxf(max, fabsf(w[f]));
-  max = over_block(max, [](float a, float b) { return fmaxf(a, b); });
-  for (int f = threadIdx.x; f < features; f += kThreads) {
-    float u = f < width && max > 0 ? w[f] / max : 1.0F;
-    if (fabsf(u) < 0x1p-24F) u = copysignf(0x1p-24F, u);
-    fold[blockIdx.x * features + f] = 1.0F / u;
-    sum += f < width ? u * max : 2 * max;  // a padded feature has d = 1
-  }
-  sum = over_block(sum, [](float a, float b) { return a + b; });
-  if (threadIdx.x == 0) folded[blockIdx.x] = {sum, -2 * max};
+/// max over the block, the same in all threads; `parts` [kThreads].
+__device__ float max_of_block(float x, float* parts) {
+  x = max_of_lanes<32>(x);
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
+  __syncthreads();
+  float max = parts[0];
+  for (int warp = 1; warp < kThreads / 32; ++warp) max = fmaxf(max, parts[warp]);
+  __syncthreads();
+  return max;
+}
+__device__ float sum_of_block(float x, float* parts) {
+  x = sum_of_lanes<32>(x);
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = x;
+  __syncthreads();
+  float sum = parts[0];
+  for (int warp = 1; warp < kThreads / 32; ++warp) sum += parts[warp];
+  __syncthreads();
+  return sum;
 }
 
-/// One tile of one job: rows of features, through shared memory, to features of rows.
-__global__ void __launch_bounds__(kThreads) panel_kernel(const __grid_constant__ PanelJobs all) {
-  __shared__ float block[kTile][kChunk + 1];
+/// u = w / max|w|. A weight too small to be divided by counts as 2^-24 of the largest; a padded one as 1.
+__device__ __forceinline__ float folded_weight(const float* w, float max, int f, int width) {
+  const float u = f < width && max > 0 ? w[f] / max : 1.0F;
+  return fabsf(u) < 0x1p-24F ? copysignf(0x1p-24F, u) : u;
+}
+
+/// One chunk of features of one tile of one job: rows of features, through shared memory, to features of rows.
+__global__ void __launch_bounds__(kThreads)
+    panel_kernel(const __grid_constant__ Problem<float> p, const __grid_constant__ Panels panels,
+                 const __grid_constant__ PanelJobs all) {
+  __shared__ float block[kTile][kChunk + 1], parts[kThreads / 32];
   int which = 0;
   while (static_cast<int>(blockIdx.x) >= all.first_block[which + 1]) ++which;
   const PanelJob& job = all.jobs[which];
   const int features = padded(job.width), tiles = (job.length + kTile - 1) / kTile;
-  const int index = static_cast<int>(blockIdx.x) - all.first_block[which], tile = index % tiles, bh = index / tiles;
-  const int h = bh % job.heads, b = bh / job.heads;
+  const int chunks = (features + kChunk - 1) / kChunk;
+  const int own = static_cast<int>(blockIdx.x) - all.first_block[which], first = own % chunks * kChunk;
+  const int index = own / chunks, tile = index % tiles, bh = index / tiles, h = bh % job.heads, b = bh / job.heads;
   int length = job.length;
   if (job.key_count != nullptr) {
     const int count = static_cast<int>(min(static_cast<int64_t>(length), job.key_count[b]));
     length = job.none_only && count > 0 ? length : count;
   }
-  const float* fold = job.fold == nullptr ? nullptr : job.fold + h * features;
-  float* to = job.panels + static_cast<int64_t>(index) * features * kTile;
-  for (int first = 0; first < features; first += kChunk) {
-    const int count = min(kChunk, features - first);
-    for (int n = threadIdx.x; n < kTile * kChunk; n += kThreads) {
-      const int row = n / kChunk, f = n % kChunk;
-      float x = 0;
-      if (tile * kTile + row < length && first + f < job.width) {
-        x = job.rows.at(b, h, tile * kTile + row)[first + f];
-        if (job.exponential) x = expf(2 * x);
-        if (fold != nullptr) x *= fold[first + f];
+  const float* w = job.folded ? weights_of_head(p, h) : nullptr;
+  float max = 0;
+  if (job.folded) {
+    for (int f = threadIdx.x; f < job.width; f += kThreads) max = fmaxf(max, fabsf(w[f]));
+    max = max_of_block(max, parts);
+    if (tile == 0 && b == 0 && first == 0) {  // once for each head: 1/u and the constants
+      float sum = 0;
+      for (int f = threadIdx.x; f < features; f += kThreads) {
+        const float u = folded_weight(w, max, f, job.width);
+        panels.fold[h * features + f] = 1.0F / u;
+        sum += f < job.width ? u * max : 2 * max;  // a padded feature has d = 1
       }
-      block[row][f] = x;
+      sum = sum_of_block(sum, parts);
+      if (threadIdx.x == 0) panels.folded[h] = {sum, -2 * max};
     }
-    __syncthreads();
-    for (int n = threadIdx.x; n < count * kTile; n += kThreads) {
-      const int f = n / kTile, row = n % kTile;
-      to[(first + f) * kTile + row] = block[row][f];
+  }
+  const int count = min(kChunk, features - first);
+  for (int n = threadIdx.x; n < kTile * kChunk; n += kThreads) {
+    const int row = n / kChunk, f = n % kChunk;
+    float x = 0;
+    if (tile * kTile + row < length && first + f < job.width) {
+      x = job.rows.at(b, h, tile * kTile + row)[first + f];
+      if (job.exponential) x = expf(2 * x);
+      if (job.folded) x *= 1.0F / folded_weight(w, max, first + f, job.width);
     }
-    if (job.largest != nullptr)
-      for (int f = threadIdx.x / 32; f < count; f += kThreads / 32) {
-        const int lane = threadIdx.x % 32;
-        const float max = max_of_lanes<32>(fmaxf(fabsf(block[lane][f]), fabsf(block[lane + 32][f])));
-        if (lane == 0) job.largest[static_cast<int64_t>(index) * features + first + f] = max;
-      }
-    __syncthreads();
+    block[row][f] = x;
+  }
+  __syncthreads();
+  float* to = job.panels + (static_cast<int64_t>(index) * features + first) * kTile;
+  for (int n = threadIdx.x; n < count * kTile; n += kThreads) to[n] = block[n % kTile][n / kTile];
+  if (job.largest == nullptr) return;
+  for (int f = threadIdx.x / 32; f < count; f += kThreads / 32) {
+    const int lane = threadIdx.x % 32;
+    const float most = max_of_lanes<32>(fmaxf(fabsf(block[lane][f]), fabsf(block[lane + 32][f])));
+    if (lane == 0) job.largest[static_cast<int64_t>(index) * features + first + f] = most;
   }
 }
 
@@ -92,7 +100,8 @@ PanelJob panel_job(const Problem<float>& p, const Rows<const float>& rows, int64
 void add_job(PanelJobs& jobs, const PanelJob& job, int64_t batch) {
   jobs.jobs[jobs.count] = job;
   jobs.first_block[jobs.count + 1] =
-      jobs.first_block[jobs.count] + static_cast<int>(batch * job.heads * tiles_of(job.length));
+      jobs.first_block[jobs.count] +
+      static_cast<int>(batch * job.heads * tiles_of(job.length) * divided_up(padded(job.width), kChunk));
   ++jobs.count;
 }
 
@@ -106,7 +115,7 @@ Panels take_panels(const Problem<float>& p, Workspace& workspace, PanelJobs& job
     query.exponential = keys.exponential = true;
     panels.fold = workspace.take<float>(p.heads * padded(p.width));
     panels.folded = workspace.take<FoldedScore>(p.heads);
-    query.fold = panels.fold;
+    query.folded = true;
     query.largest = workspace.take<float>(p.batch * p.heads * tiles_of(p.queries) * padded(p.width));
     keys.largest = workspace.take<float>(p.batch * p.key_heads * tiles_of(p.keys) * padded(p.width));
   }
@@ -120,10 +129,7 @@ Panels take_panels(const Problem<float>& p, Workspace& workspace, PanelJobs& job
 }
 
 void fill_panels(const Problem<float>& p, const Panels& panels, const PanelJobs& jobs, Stream stream) {
-  if (p.score == ScoreKind::additive)
-    fold_kernel<<<static_cast<unsigned>(p.heads), kThreads, 0, stream>>>(
-        p.to_scores, p.to_scores_head, static_cast<int>(p.width), padded(p.width), panels.fold, panels.folded);
-  panel_kernel<<<static_cast<unsigned>(jobs.first_block[jobs.count]), kThreads, 0, stream>>>(jobs);
+  panel_kernel<<<static_cast<unsigned>(jobs.first_block[jobs.count]), kThreads, 0, stream>>>(p, panels, jobs);
 }
 
 }  // namespace heed::kernels::cuda

@@ -33,7 +33,7 @@ struct PanelJob {
   Rows<const float> rows{};
   int heads = 0, length = 0, width = 0;
   bool exponential = false;            // exp(2 x) in place of x
-  const float* fold = nullptr;         // [heads][padded]: 1/u, which multiplies; null: 1
+  bool folded = false;                 // divided by u of the head
   const int64_t* key_count = nullptr;  // [batch]: rows from there on are 0
   bool none_only = false;              // rows are 0 only if key_count is 0: queries
   float* panels = nullptr;             // [batch * heads][tile][padded][64]
@@ -58,7 +58,7 @@ Panels take_panels(const Problem<float>& p, Workspace& workspace, PanelJobs& job
 PanelJob panel_job(const Problem<float>& p, const Rows<const float>& rows, int64_t heads, int64_t length, int64_t width,
                    Workspace& workspace);
 void add_job(PanelJobs& jobs, const PanelJob& job, int64_t batch);
-/// Launches the kernels that fill fold and panels.
+/// Launches the kernel that fills fold and panels.
 void fill_panels(const Problem<float>& p, const Panels& panels, const PanelJobs& jobs, Stream stream);
 
 /// Whether rows can be copied 16 bytes at a time.

@@ -71,7 +71,7 @@ __device__ void product(const float* m, int m_row, const float* x, int x_row, in
   for (int n = threadIdx.x; n < four(rows) / 4 * across; n += kBlock) {
     const int r = n / across * 4, c = n % across * 4;
     float own[4][4] = {};
-    const auto add_row = [&](const float (&by)[4], int s) {
+    const auto add_row = [&](const float(&by)[4], int s) {
       const float4 value = *reinterpret_cast<const float4*>(x + s * x_row + c);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -117,7 +117,8 @@ struct Wide {
   bool query, keys, values, grads;
 };
 
-__global__ void __launch_bounds__(kBlock) forward_kernel(const __grid_constant__ Problem<float> p, Wide wide, bool steps) {
+__global__ void __launch_bounds__(kBlock)
+    forward_kernel(const __grid_constant__ Problem<float> p, Wide wide, bool steps) {
   extern __shared__ __align__(16) float memory[];
   const int h = blockIdx.x % p.heads, b = blockIdx.x / p.heads, kh = h / static_cast<int>(p.group());
   const int queries = static_cast<int>(p.queries), keys = static_cast<int>(p.keys), limit = key_limit(p, b);
@@ -180,8 +181,8 @@ __global__ void __launch_bounds__(kBlock)
     const float* given = g.context == nullptr ? nullptr : g.context + p.row_index(b, h, 0) * value_width;
     __syncthreads();
     load_rows(query, p.query.at(b, h), p.query.row, queries, limit == 0 ? 0 : queries, width, wide.query);
-    load_rows(grads, given == nullptr ? p.context : given, value_width, queries, given == nullptr ? 0 : queries, value_width,
-              wide.grads);
+    load_rows(grads, given == nullptr ? p.context : given, value_width, queries, given == nullptr ? 0 : queries,
+              value_width, wide.grads);
     copies_end_group();
     const int lane = threadIdx.x % 32;
     for (int i = static_cast<int>(threadIdx.x) / 32; i < queries; i += kWarps) {
@@ -224,7 +225,8 @@ __global__ void __launch_bounds__(kBlock)
       product<true>(weights, weight_stride, grads, value_stride, keys, queries, value_width,
                     g.values + first_key * value_width, add);
     if (g.query != nullptr)
-      product<false>(ds, weight_stride, key, stride, queries, limit, width, g.query + p.row_index(b, h, 0) * width, false);
+      product<false>(ds, weight_stride, key, stride, queries, limit, width, g.query + p.row_index(b, h, 0) * width,
+                     false);
     if (g.keys != nullptr)
       product<true>(ds, weight_stride, query, stride, keys, queries, width, g.keys + first_key * width, add);
   }
@@ -257,7 +259,8 @@ bool fits(const Problem<float>& p) {
 void forward(const Problem<float>& p, Stream stream) {
   const size_t bytes = forward_shared(p);
   cudaFuncSetAttribute(forward_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-  forward_kernel<<<static_cast<unsigned>(p.batch * p.heads), kBlock, bytes, stream>>>(p, wide_of(p, nullptr), has_steps(p));
+  forward_kernel<<<static_cast<unsigned>(p.batch * p.heads), kBlock, bytes, stream>>>(p, wide_of(p, nullptr),
+                                                                                      has_steps(p));
 }
 
 void backward(const Problem<float>& p, const Gradients<float>& g, Stream stream) {

@@ -173,7 +173,8 @@ __global__ void __launch_bounds__(kThreads, 2)
   const int own_tiles = kOfKeys ? static_cast<int>((p.keys + kTile - 1) / kTile) : chunk.tiles;
   const int own = static_cast<int>(blockIdx.x) % own_tiles, local_head = static_cast<int>(blockIdx.x) / own_tiles;
   const int bh = chunk.first_head + local_head, column = static_cast<int>(blockIdx.y) * kColumns, split = blockIdx.z;
-  const int h = bh % static_cast<int>(p.heads), b = bh / static_cast<int>(p.heads), kh = h / static_cast<int>(p.group());
+  const int h = bh % static_cast<int>(p.heads), b = bh / static_cast<int>(p.heads),
+            kh = h / static_cast<int>(p.group());
   const int queries = static_cast<int>(p.queries), keys = static_cast<int>(p.keys), limit = key_limit(p, b);
   const float* m = product.pairs + static_cast<int64_t>(local_head) * chunk.tiles * kTile * product.key_row;
   const int all = kOfKeys ? chunk.tiles : static_cast<int>((p.keys + kTile - 1) / kTile);
@@ -281,7 +282,9 @@ __global__ void __launch_bounds__(kFeatures, 2)
   constexpr int kRows = 8;
   extern __shared__ __align__(16) float memory[];
   const int threads = blockDim.x;
-  float *ds = memory, *exps = ds + kTile * kTile, *sums = exps + kTile * threads;  // [64][64], [64][threads] twice
+  float *ds = memory, *exps = ds + kTile * kTile,
+        *sums = exps + kTile * threads;  // [64][64], [64][threads] three times
+  float* key_exps = sums + kTile * threads;
   const int query_split = static_cast<int>(blockIdx.x) % parts.query_splits;
   const int local_head = static_cast<int>(blockIdx.x) / parts.query_splits, key_split = blockIdx.y;
   const int bh = chunk.first_head + local_head, h = bh % static_cast<int>(p.heads), b = bh / static_cast<int>(p.heads);
@@ -302,6 +305,7 @@ __global__ void __launch_bounds__(kFeatures, 2)
     const int first_query = (chunk.first_tile + tile) * kTile;
     const KeyRange range = key_range(p, b, first_query, min(first_query + kTile, queries));
     bool wide = false;  // an exponential of this tile is too large for a product
+#pragma unroll 8
     for (int i = 0; i < kTile; ++i) {
       const int query = first_query + i;
       const bool alive = query < queries && infos[static_cast<int64_t>(bh) * queries + query].alive != 0;
@@ -322,18 +326,20 @@ __global__ void __launch_bounds__(kFeatures, 2)
         *reinterpret_cast<float4*>(ds + row * kTile + c) = four;
         of_all += (four.x + four.y) + (four.z + four.w);
       }
+      bool far = wide;
+      const float* key_from = p.key_rows.at(b, kh, first_key) + f;
+#pragma unroll 16
+      for (int j = 0; j < kTile; ++j) {
+        const float key = first_key + j < limit && there ? key_from[j * p.key_rows.row] : 0.0F;
+        far = far || fabsf(key) > 38;
+        key_exps[j * threads + threadIdx.x] = exp2_approx(2 * kLog2E * key);
+      }
       __syncthreads();
       for (int kb = 0; kb < kTile; kb += kRows) {
         if (first_key + kb >= limit) break;
         float key[kRows], of_key[kRows] = {};
-        bool far = wide;
 #pragma unroll
-        for (int u = 0; u < kRows; ++u) {
-          const int j = first_key + kb + u;
-          key[u] = j < limit && there ? p.key_rows.at(b, kh, j)[f] : 0.0F;
-          far = far || fabsf(key[u]) > 38;
-          key[u] = exp2_approx(2 * kLog2E * key[u]);
-        }
+        for (int u = 0; u < kRows; ++u) key[u] = key_exps[(kb + u) * threads + threadIdx.x];
         if (__any_sync(0xFFFFFFFFU, far)) {  // from q + k, right for every range
           for (int i = 0; i < kTile; ++i) {
             const int query = first_query + i;
@@ -377,7 +383,8 @@ __global__ void __launch_bounds__(kFeatures, 2)
 #pragma unroll
         for (int u = 0; u < kRows; ++u) {
           const int j = first_key + kb + u;
-          if (j < limit && there) key_sums[static_cast<int64_t>(j) * width] += of_key[u];
+          // Only this thread adds to this number, so that the order of the sum is fixed; it need not wait for it.
+          if (j < limit && there) atomicAdd(key_sums + static_cast<int64_t>(j) * width, of_key[u]);
         }
       }
     }
@@ -546,9 +553,10 @@ class Backward {
     const dim3 grid(static_cast<unsigned>(chunk.heads * chunk.tiles), static_cast<unsigned>(key_tiles));
     const size_t bytes = static_cast<size_t>(4 * kStage + padded(p_.width)) * sizeof(float);
     const bool steps = has_steps(p_), additive = p_.score == ScoreKind::additive;
-    const auto pairs = additive ? steps ? pairs_kernel<ScoreKind::additive, true> : pairs_kernel<ScoreKind::additive, false>
-                       : steps  ? pairs_kernel<ScoreKind::dot, true>
-                                : pairs_kernel<ScoreKind::dot, false>;
+    const auto pairs = additive
+                           ? steps ? pairs_kernel<ScoreKind::additive, true> : pairs_kernel<ScoreKind::additive, false>
+                       : steps ? pairs_kernel<ScoreKind::dot, true>
+                               : pairs_kernel<ScoreKind::dot, false>;
     cudaFuncSetAttribute(pairs, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     pairs<<<grid, kThreads, bytes, stream>>>(p_, panels_, grad_panels_, value_panels_, infos_, chunk, buffers_);
     if (values_.parts != nullptr) {
@@ -601,7 +609,7 @@ class Backward {
     AdditiveParts parts = additive_;
     parts.first = chunk.first_tile == 0;
     const int threads = feature_threads();
-    const size_t bytes = static_cast<size_t>(kTile * kTile + 2 * kTile * threads) * sizeof(float);
+    const size_t bytes = static_cast<size_t>(kTile * kTile + 3 * kTile * threads) * sizeof(float);
     cudaFuncSetAttribute(additive_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     const dim3 grid(static_cast<unsigned>(chunk.heads * parts.query_splits), static_cast<unsigned>(parts.key_splits),
                     static_cast<unsigned>(divided_up(p_.width, threads)));

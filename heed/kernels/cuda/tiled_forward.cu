@@ -22,11 +22,17 @@ struct ForwardParts {
 template <int kColumns>
 __device__ __forceinline__ void load_values(float* to, const Rows<const float>& values, int b, int kh, int first,
                                             int limit, int column, int width, bool wide) {
-  if (wide) {
-    for (int n = threadIdx.x; n < kTile * kColumns / 4; n += kThreads) {
-      const int row = n / (kColumns / 4), c = n % (kColumns / 4) * 4;
-      const bool there = first + row < limit && column + c < width;
-      copy_16(to + row * kColumns + c, there ? values.at(b, kh, first + row) + column + c : values.data, there);
+  if (wide) {  // a thread has one group of 4 columns, and every kRows-th row
+    constexpr int kAcross = kColumns / 4, kRows = kThreads / kAcross;
+    const int c = static_cast<int>(threadIdx.x) % kAcross * 4, own = static_cast<int>(threadIdx.x) / kAcross;
+    const bool column_there = column + c < width;
+    const float* from = values.at(b, kh, first + own) + column + c;
+    float* at = to + own * kColumns + c;
+#pragma unroll
+    for (int row = 0; row < kTile; row += kRows) {
+      const bool there = column_there && first + own + row < limit;
+      copy_16(at + row * kColumns, there ? from : values.data, there);
+      from += kRows * values.row;
     }
   } else {
     for (int n = threadIdx.x; n < kTile * kColumns; n += kThreads) {
