@@ -121,7 +121,8 @@ __device__ __forceinline__ float after_score(const Problem<float>& p, int b, int
 
 /// 0 or 1 / (1 - rate) for keys j ... j + 3 of a query; j is divisible by 4. The numbers of base/philox.h.
 __device__ __forceinline__ float4 dropout_factors(const Problem<float>& p, int b, int h, int i, int j) {
-  const Philox r = philox(p.seed, static_cast<uint32_t>(j / 4), static_cast<uint32_t>(p.first_query + i),
+  const uint64_t seed = p.seed_at == nullptr ? p.seed : *p.seed_at;
+  const Philox r = philox(seed, static_cast<uint32_t>(j / 4), static_cast<uint32_t>(p.first_query + i),
                           static_cast<uint32_t>((p.first_row + b) * p.heads + h), stream_word(p.stream, kDropout));
   const float factor = 1.0F / (1.0F - p.dropout);
   const auto of = [&](uint32_t word) { return unit(word) >= p.dropout ? factor : 0.0F; };
