@@ -48,6 +48,7 @@ class RecurrentQuery : public QueryModel {
       return {{next.output.unsqueeze(1), {}}, {{"cross", std::move(next.attended)}}};
     }
     void select(const Tensor& rows) override { state_ = state_.select(rows); }
+    void reorder(const Tensor& rows) override { state_ = state_.reorder(rows); }
 
    private:
     Decoder decoder_;

@@ -12,16 +12,23 @@ class TransformerQueryState final : public QueryState {
   TransformerQueryState(TransformerDecoder decoder, DecoderCache cache)
       : decoder_(std::move(decoder)), cache_(std::move(cache)) {}
   QueryOutput step(const Tensor& embedded, const Call& call) override {
-    const Features x =
-        with_positions({embedded.unsqueeze(1), {}}, cache_.length(), decoder_->options(), decoder_->is_training());
+    const int64_t position = cache_.length();
+    if (!positions_.defined() || positions_.size(0) <= position)
+      positions_ = positions_before(std::max<int64_t>(kPositions, 2 * position), embedded);
+    const Features x = with_positions({embedded.unsqueeze(1), {}}, positions_.narrow(0, position, 1),
+                                      decoder_->options(), decoder_->is_training());
     auto next = decoder_->decode_next(x, cache_, call);
     return {std::move(next.features), std::move(next.steps)};
   }
   void select(const Tensor& rows) override { cache_ = cache_.select(rows); }
+  void reorder(const Tensor& rows) override { cache_ = cache_.reorder(rows); }
 
  private:
+  static constexpr int64_t kPositions = 64;  // whose encodings are computed at once, at least
+
   TransformerDecoder decoder_;
   DecoderCache cache_;
+  Tensor positions_;  // encodings of the first positions
 };
 
 struct AlignValues {
@@ -52,7 +59,7 @@ class TransformerQuery final : public QueryModel {
     check(spec.structure.empty(), "recipe: model.attention.structure is '", spec.structure,
           "', which a transformer does not support; expected model.query.kind: bahdanau or luong");
     check(spec.dropout == 0, "recipe: model.attention.dropout is ", spec.dropout,
-          ", which a transformer does not use; expected model.query.dropout");
+          ", which a transformer does not use; expected model.query.attention_dropout");
     o.source_dim = options.source;
     o.cross_mechanism = spec.mechanism;
     align_ = align_keys(o.num_layers).read(s, {.align_layer = std::max<int64_t>(0, o.num_layers - 2)});
@@ -63,7 +70,7 @@ class TransformerQuery final : public QueryModel {
     decoder_ = register_module("decoder", TransformerDecoder(options_, make_cross));
   }
   QueryOutput answer(const Features& targets, const Features& seen, const Tensor&, const Call& call) override {
-    auto out = decoder_->decode(with_positions(targets, 0, decoder_->options(), is_training()), seen, call);
+    auto out = decoder_->decode(with_positions(targets, decoder_->options(), is_training()), seen, call);
     return {std::move(out.features), std::move(out.steps)};
   }
   std::unique_ptr<QueryState> start(const Features& seen, const Tensor&) override {

@@ -68,6 +68,8 @@ struct DecoderState {
   /// The state of these batch elements: int64 [n], in any order, repeats allowed. A beam search selects its beams. The
   /// draws of a policy depend on the index in the batch: while it samples, selected elements draw their keys again.
   DecoderState select(const Tensor& rows) const;
+  /// The same for rows [B] that replace each batch element by one of the same source: the source is shared, not copied.
+  DecoderState reorder(const Tensor& rows) const;
   /// A tensor of the source with a batch axis; undefined if the state is empty.
   const Tensor& source_rows() const { return source.rows.defined() ? source.rows : memory.values.rows(); }
 };

@@ -8,12 +8,13 @@
 
 namespace heed {
 
-/// Throws Error unless rows is int64 [n] with values 0 ... batch - 1. batch -1: unknown, values are not checked.
+/// Throws Error unless rows is int64 [n] with values 0 ... batch - 1. batch -1: unknown, values are not checked. Values on
+/// a GPU are not checked either: that would wait for it, and its index_select stops at an index out of range.
 inline void check_rows(const std::string& who, const Tensor& rows, int64_t batch) {
   check(rows.defined(), who, ": rows are undefined, expected int64 [n]");
   check(rows.scalar_type() == at::kLong && rows.dim() == 1, who, ": rows are ", rows.scalar_type(), " ", shape_of(rows),
         ", expected int64 [n]");
-  if (batch < 0 || rows.size(0) == 0) return;
+  if (batch < 0 || rows.size(0) == 0 || !rows.is_cpu()) return;
   const int64_t low = rows.min().item<int64_t>(), high = rows.max().item<int64_t>();
   check(low >= 0 && high < batch, who, ": rows reach from ", low, " to ", high, ", expected 0 to ", batch - 1);
 }
@@ -22,7 +23,7 @@ inline void check_rows(const std::string& who, const Tensor& rows, int64_t batch
 inline Memory selected(const Memory& memory, const Tensor& rows) {
   const int64_t batch = memory.batch();
   const auto of = [&](const Growing& some) {  // a batch axis of size 1 is broadcast and stays as it is
-    return !some.defined() || some.rows().size(0) != batch ? some : Growing(some.rows().index_select(0, rows));
+    return !some.defined() || some.rows().size(0) != batch ? some : some.select(rows);
   };
   Memory chosen;
   chosen.keys = of(memory.keys);

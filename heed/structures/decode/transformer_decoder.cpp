@@ -28,14 +28,26 @@ Mask mask_of(const Features& x) {
   return mask;
 }
 
+/// Throws Error unless rows are batch elements of the cache.
+void check_selection(const DecoderCache& cache, const Tensor& rows) {
+  int64_t batch = -1;  // unknown before the first target if there is no source
+  for (const auto& layer : cache.layers) batch = std::max({batch, batch_of(layer.self), batch_of(layer.cross)});
+  check_rows("decoder_cache", rows, batch);
+}
+
 }  // namespace
 
 DecoderCache DecoderCache::select(const Tensor& rows) const {
-  int64_t batch = -1;  // unknown before the first target if there is no source
-  for (const auto& layer : layers) batch = std::max({batch, batch_of(layer.self), batch_of(layer.cross)});
-  check_rows("decoder_cache", rows, batch);
+  check_selection(*this, rows);
   DecoderCache chosen;
   for (const auto& layer : layers) chosen.layers.push_back({selected(layer.self, rows), selected(layer.cross, rows)});
+  return chosen;
+}
+
+DecoderCache DecoderCache::reorder(const Tensor& rows) const {
+  check_selection(*this, rows);
+  DecoderCache chosen;
+  for (const auto& layer : layers) chosen.layers.push_back({selected(layer.self, rows), layer.cross});
   return chosen;
 }
 

@@ -30,6 +30,8 @@ struct DecoderCache {
   int64_t length() const { return layers.empty() ? 0 : layers[0].self.length(); }
   /// The cache of these batch elements: int64 [n], in any order, repeats allowed. A beam search selects its beams.
   DecoderCache select(const Tensor& rows) const;
+  /// The same for rows [B] that replace each batch element by one of the same source: the source is shared, not copied.
+  DecoderCache reorder(const Tensor& rows) const;
 };
 
 /// Makes the cross-attention of a layer. Called once per layer.
