@@ -149,6 +149,7 @@ void TrainLoop::validate() {
   TrainState& state = training_.state;
   const auto received = training_.processes->from_first("validate", [&] {
     callbacks_.checkpoint();
+    callbacks_.keep_last();
     state.validated = state.step;
     const AverageScope averaged(training_);
     const double score = validated_score();
