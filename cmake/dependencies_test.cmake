@@ -99,6 +99,20 @@ foreach(version 1.12.1 2.0.0 2.3.1)
   expect_error("at least 2.4")
 endforeach()
 
+# CUDA kernels need nvcc, and a PyTorch with CUDA or none.
+foreach(times RANGE 4)  # wherever there is one
+  find_program(nvcc${times} nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  if(nvcc${times})
+    cmake_path(GET nvcc${times} PARENT_PATH from)
+    list(APPEND CMAKE_IGNORE_PATH ${from})
+  endif()
+endforeach()
+unset(ENV{CUDACXX})
+configure(${CONFIGURED} -DHEED_CUDA=ON "-DCMAKE_IGNORE_PATH=${CMAKE_IGNORE_PATH}" -UCMAKE_CUDA_COMPILER)
+expect_error("HEED_CUDA needs nvcc")
+expect_error("-DHEED_CUDA=OFF")
+message(STATUS "HEED_CUDA needs nvcc")
+
 # The build of the program runs programs, which takes an emulator in a cross build.
 set(folder ${folder}/cross)
 configure(-DCMAKE_SYSTEM_NAME=Linux)

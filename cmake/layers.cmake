@@ -61,12 +61,15 @@ function(heed_torch_files target)
   target_precompile_headers(${target} REUSE_FROM heed_pch)
 endfunction()
 
-# heed_layer(<layer> INTO <library> [TESTS_LINK <target>...]): adds all files in heed/<layer> to <library>. Its *_test.cpp
-# files become one test program, <layer>_test, which also links <target>...
+# heed_layer(<layer> INTO <library> [TESTS_LINK <target>...] [WITHOUT <file>...]): adds all files in heed/<layer> to <library>,
+# except these. Its *_test.cpp files become one test program, <layer>_test, which also links <target>...
 function(heed_layer layer)
-  cmake_parse_arguments(ARG "" "INTO" "TESTS_LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "INTO" "TESTS_LINK;WITHOUT" ${ARGN})
   set(folder ${PROJECT_SOURCE_DIR}/heed/${layer})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  foreach(file ${ARG_WITHOUT})
+    list(REMOVE_ITEM sources ${folder}/${file})
+  endforeach()
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cpp$")

@@ -9,6 +9,9 @@ endfunction()
 
 # Arguments of cmake with which another build folder finds what this one has found, and builds no more than it.
 set(configured "")
+if(HEED_CUDA)
+  list(APPEND configured -DHEED_CUDA=ON -DCMAKE_CUDA_COMPILER=${CMAKE_CUDA_COMPILER})
+endif()
 foreach(option HEED_TEXT HEED_TORCH HEED_TRAIN HEED_CLI HEED_PNG HEED_OPENMP_BLAS HEED_PROCESSES HEED_EXAMPLES)
   if(NOT ${option})
     list(APPEND configured -D${option}=OFF)
@@ -35,6 +38,12 @@ add_test(NAME dependencies
                  -D COMPILER=${CMAKE_CXX_COMPILER} -D "PREFIX_PATH=${CMAKE_PREFIX_PATH}" -D "CONFIGURED=${configured}"
                  -P ${PROJECT_SOURCE_DIR}/cmake/dependencies_test.cmake)
 set_tests_properties(dependencies PROPERTIES LABELS project TIMEOUT 600)
+if(NOT HEED_CUDA)
+  add_test(NAME cuda_compiles
+           COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D GENERATOR=${CMAKE_GENERATOR}
+                   -D COMPILER=${CMAKE_CXX_COMPILER} -P ${PROJECT_SOURCE_DIR}/cmake/cuda_test.cmake)
+  set_tests_properties(cuda_compiles PROPERTIES LABELS project TIMEOUT 600 COST 60 SKIP_REGULAR_EXPRESSION "skipped: ")
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
   heed_script_test(check_symbols LABEL project TIMEOUT 60 COMMAND ${tools}/check_symbols ${PROJECT_BINARY_DIR})
 endif()
@@ -71,6 +80,9 @@ set(torch_rpath "")
 if(HEED_TORCH)
   cmake_path(GET TORCH_LIBRARY PARENT_PATH torch_folder)
   set(torch_rpath -Wl,-rpath,${torch_folder})
+endif()
+if(NOT HEED_INSTALL)
+  return()
 endif()
 add_test(NAME package
          COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D BUILD=${PROJECT_BINARY_DIR} -D "COMPONENTS=${components}"

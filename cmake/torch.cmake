@@ -1,7 +1,7 @@
 # libtorch: Debian's 1.13, or the PyTorch of CMAKE_PREFIX_PATH or Torch_DIR.
 
 # The CMake files of a PyTorch with CUDA enable that language and detect GPUs with a program that CMake 3.25 cannot build.
-# Heed has no device code, so it sets an architecture, which skips the detection, and keeps none of the settings.
+# Setting an architecture skips the detection; the settings are not kept (cmake/cuda.cmake has those of the kernels).
 if(NOT DEFINED ENV{TORCH_CUDA_ARCH_LIST})
   set(ENV{TORCH_CUDA_ARCH_LIST} 9.0)
 endif()

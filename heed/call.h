@@ -63,7 +63,7 @@ struct Outputs {
 };
 
 /// How a call is computed.
-///   fastest    fused for float where there is a kernel, else composed
+///   fastest    fused for float where there is a kernel, else composed; on a GPU stored, if its pairs fit into 256 MiB
 ///   fused      kernels
 ///   composed   torch operations on blocks, recomputed in backward; O(N) memory
 ///   stored     torch operations on the whole call; autograd keeps everything
@@ -79,6 +79,7 @@ struct Call {
   double scale = 1;     // multiplies the scores
   double soft_cap = 0;  // c > 0: e <- c tanh(e / c), after scale, before bias and mask
   Path path = Path::fastest;
+  bool deterministic = true;       // on a GPU, take only engines whose gradients are the same bits in every run
   int64_t block_bytes = 16 << 20;  // composed: approximate memory of one block
 };
 

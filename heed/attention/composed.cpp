@@ -13,6 +13,7 @@
 #include "heed/attention/composed_block.h"
 #include "heed/backend/backend.h"
 #include "heed/torch_support/recompute.h"
+#include "heed/torch_support/send.h"
 
 namespace heed {
 
@@ -39,13 +40,17 @@ BlockSizes block_sizes(const CallRecord& r, int64_t max_bytes) {
 /// The links of each block, with indices counted within it, and their order in the call.
 struct SortedLinks {
   std::vector<Tensor> of_block;  // undefined if a block has none
-  std::vector<int64_t> order;    // order[i]: index in the call of the i-th sorted link
+  std::vector<int64_t> order;    // order[i]: index in the call of the i-th sorted link; empty: as in the call
 };
 SortedLinks sort_links(const Tensor& links, const BlockSizes& sizes, int64_t row_parts, int64_t query_parts) {
   SortedLinks sorted;
   sorted.of_block.resize(static_cast<size_t>(row_parts * query_parts));
   if (!links.defined() || links.size(0) == 0) return sorted;
-  const auto here = links.to(at::kCPU).contiguous();
+  if (sorted.of_block.size() == 1) {
+    sorted.of_block[0] = links;
+    return sorted;
+  }
+  const auto here = links.to(at::kCPU).contiguous();  // waits for a GPU, the only place of a call that does
   const auto at = here.accessor<int64_t, 2>();
   const auto block_of = [&](int64_t i) { return at[i][0] / sizes.rows * query_parts + at[i][2] / sizes.queries; };
   sorted.order.resize(static_cast<size_t>(here.size(0)));
@@ -72,7 +77,7 @@ SortedLinks sort_links(const Tensor& links, const BlockSizes& sizes, int64_t row
 Tensor in_callers_order(const Tensor& x, int64_t axis, const std::vector<int64_t>& order) {
   std::vector<int64_t> back(order.size());
   for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
-  return x.index_select(axis, at::tensor(back, at::kLong).to(x.device()));
+  return x.index_select(axis, indices(back, x.device()));
 }
 
 /// Which inputs a block reads: those that kernels compute from are made of them, and get their gradients through them.
@@ -185,7 +190,7 @@ void restore_order(const CallRecord& r, const Blocks& blocks, Tensors& out) {
     out[kWeights] = in_callers_order(out[kWeights], 2, blocks.rows_in_order);
   if (!blocks.links.order.empty())
     out[kLinks] = in_callers_order(out[kLinks], 0, blocks.links.order);
-  else if (r.call.outputs.links.defined())
+  else if (r.call.outputs.links.defined() && !out[kLinks].defined())
     out[kLinks] = at::zeros({0, r.width()}, r.in[kValues].options());
 }
 
@@ -225,7 +230,7 @@ class GradientPieces {
  public:
   GradientPieces(const CallRecord& r, const Blocks& blocks, const Tensors& grads) : grads_(grads) {
     const auto sorted = [](const Tensor& x, int64_t axis, const std::vector<int64_t>& order) {
-      return x.defined() && !order.empty() ? x.index_select(axis, at::tensor(order, at::kLong).to(x.device())) : x;
+      return x.defined() && !order.empty() ? x.index_select(axis, indices(order, x.device())) : x;
     };
     if (!r.call.outputs.rows.empty()) grads_[kWeights] = sorted(grads[kWeights], 2, blocks.rows_in_order);
     grads_[kLinks] = sorted(grads[kLinks], 0, blocks.links.order);
@@ -371,6 +376,10 @@ class Composed final : public Backend {
   bool differentiates_twice() const override { return true; }
 };
 
+/// On a GPU, launching the many small operations of blocks, and again in backward, takes longer than computing them:
+/// calls whose pairs take at most this many bytes are stored there, unless a kernel supports them.
+constexpr int64_t kStoredOnGpu = int64_t{256} << 20;
+
 class Stored final : public Backend {
  public:
   explicit Stored(const Options&) {}
@@ -378,12 +387,17 @@ class Stored final : public Backend {
   Path path() const override { return Path::stored; }
   Reads reads() const override { return Reads::prepared; }
   std::string why_not(const CallRecord&) const override { return ""; }
-  int priority(const CallRecord&) const override { return -1; }
-  std::string on_request(const CallRecord&) const override { return "keeps every pair for backward; only on request"; }
+  int priority(const CallRecord& r) const override {
+    return r.in[kValues].is_cuda() && whole_bytes(r) <= kStoredOnGpu ? 1 : -1;
+  }
+  std::string on_request(const CallRecord& r) const override {
+    return r.in[kValues].is_cuda() ? "keeps every pair for backward, more than 256 MiB; only on request"
+                                   : "keeps every pair for backward; only on request";
+  }
   void describe(const CallRecord& r, Plan& plan) const override {
     plan.block_rows = r.batch;
     plan.block_queries = r.queries;
-    plan.bytes = block_sizes(r, std::numeric_limits<int64_t>::max()).bytes;
+    plan.bytes = whole_bytes(r);
   }
   ForwardResult forward(const CallRecord& r, bool) const override {
     Tensors out = run_block(r, {r.whole(), r.call.outputs.rows, r.call.outputs.links}, r.in);
@@ -395,6 +409,9 @@ class Stored final : public Backend {
     fail("backend/stored: autograd records the operations of forward()");
   }
   bool recorded() const override { return true; }
+
+ private:
+  static int64_t whole_bytes(const CallRecord& r) { return block_sizes(r, std::numeric_limits<int64_t>::max()).bytes; }
 };
 
 const Catalogue<Backend>::Entry composed_entry{

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "heed/attention/mechanism_parts.h"
+#include "heed/torch_support/send.h"
 
 namespace heed {
 
@@ -115,8 +116,9 @@ Tensors run_block(const CallRecord& r, const Block& block, const Tensors& in) {
       read_out(call.noise.dropout > 0 ? dropped(a.weights, call.noise.dropout, draws) : a.weights, values, r.single());
   if (outputs.weights) {
     auto shown = a.weights;
-    if (!outputs.rows.empty()) shown = shown.index_select(2, at::tensor(block.rows, at::kLong).to(shown.device()));
-    if (!outputs.heads.empty()) shown = shown.index_select(1, at::tensor(outputs.heads, at::kLong).to(shown.device()));
+    if (!outputs.rows.empty())
+      shown = block.rows.empty() ? shown.narrow(2, 0, 0) : shown.index_select(2, indices(block.rows, shown.device()));
+    if (!outputs.heads.empty()) shown = shown.index_select(1, indices(outputs.heads, shown.device()));
     out[kWeights] = shown;
   }
   if (outputs.lse) out[kLse] = a.lse.masked_fill(no_key, -INFINITY);

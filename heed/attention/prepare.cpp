@@ -69,7 +69,8 @@ void prepare(CallRecord& r, const Backend& backend) {
   const Alignment& align = *r.parts->align;
   Tensor query = r.in[kQuery], keys = r.in[kKeys];
   const Mask mask = r.mask();
-  const bool masked = mask.any() || r.max_keys < r.keys;
+  const bool masked =
+      (mask.any() || r.max_keys < r.keys) && (score.prepares() || !backend.skips_unreached(r) || align.looks_at_keys());
   if (masked || align.looks_at_keys() || align.positional() || backend.reads() == Reads::prepared) {
     r.reach = reach(mask, r.whole(), query.device());
     r.in[kReachCount] = r.reach.key_count;

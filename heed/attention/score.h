@@ -35,7 +35,9 @@ class Score {
     return d == Dimensionality::single ? "" : "it has no multi-dimensional form";
   }
 
-  /// Computed once per call for the queries, and once per memory for the keys: projections.
+  /// Computed once per call for the queries, and once per memory for the keys: projections. prepares() is false if
+  /// they return what they are given.
+  virtual bool prepares() const { return true; }
   virtual Tensor prepare_query(const Parameters&, const Tensor& query) const { return query; }
   virtual Tensor prepare_keys(const Parameters&, const Tensor& keys) const { return keys; }
 

@@ -41,6 +41,8 @@ class Backend {
   /// The path that its calls report.
   virtual Path path() const = 0;
   virtual Reads reads() const { return Reads::tiles; }
+  /// Whether it is for tensors of this device. Of several fused backends, plans name only those that are.
+  virtual bool runs_on(const at::Device&) const { return true; }
 
   /// Empty if the call is supported, otherwise the reason that why() shows.
   virtual std::string why_not(const CallRecord& record) const = 0;
@@ -50,6 +52,10 @@ class Backend {
   virtual std::string on_request(const CallRecord&) const { return "only on request"; }
   /// Sets the kernel, the block sizes and the workspace of a plan.
   virtual void describe(const CallRecord& record, Plan& plan) const = 0;
+
+  /// Whether forward() and backward() never read a key or value that no query may attend, nor a query without keys, and
+  /// give them a gradient of 0. A call whose score prepares nothing then leaves NaN in padding as it is.
+  virtual bool skips_unreached(const CallRecord&) const { return false; }
 
   /// What a memory keeps next to its prepared keys, computed once for many queries: the slot packed_keys of its calls.
   /// Without a gradient; undefined: nothing.

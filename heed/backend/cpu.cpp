@@ -20,6 +20,7 @@ class Cpu final : public Backend {
   explicit Cpu(const Options&) {}
 
   Path path() const override { return Path::fused; }
+  bool runs_on(const at::Device& device) const override { return device.is_cpu(); }
 
   std::string why_not(const CallRecord& r) const override {
     if (r.sizes().key_dim == 0 || r.sizes().value_dim == 0) return "keys or values have no features";

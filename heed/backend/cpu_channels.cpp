@@ -1,6 +1,6 @@
 #include "heed/backend/cpu_channels.h"
 
-#include "heed/backend/cpu_tensors.h"
+#include "heed/backend/kernel_tensors.h"
 #include "heed/kernels/cpu/multi/attend.h"
 #include "heed/torch_support/parallel.h"
 
@@ -8,7 +8,7 @@ namespace heed::backend::cpu_channels {
 namespace {
 
 namespace cpu = kernels::cpu;
-using namespace cpu_tensors;
+using namespace kernel_tensors;
 
 enum Saved { kMax, kSum };  // of SavedTensors::others
 

@@ -1,6 +1,6 @@
 #include "heed/backend/cpu_graph.h"
 
-#include "heed/backend/cpu_tensors.h"
+#include "heed/backend/kernel_tensors.h"
 #include "heed/kernels/cpu/graph/attend.h"
 #include "heed/torch_support/parallel.h"
 
@@ -8,8 +8,8 @@ namespace heed::backend::cpu_graph {
 namespace {
 
 namespace kernel = kernels::cpu::graph;
-using cpu_tensors::dense;
-using cpu_tensors::pointer;
+using kernel_tensors::dense;
+using kernel_tensors::pointer;
 
 Tensor buffer(bool wanted, const Tensor& like) {
   return wanted && like.defined() ? at::empty_like(like, at::MemoryFormat::Contiguous) : Tensor();

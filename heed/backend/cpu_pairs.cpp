@@ -1,6 +1,6 @@
 #include "heed/backend/cpu_pairs.h"
 
-#include "heed/backend/cpu_tensors.h"
+#include "heed/backend/kernel_tensors.h"
 #include "heed/kernels/cpu/attend.h"
 #include "heed/torch_support/parallel.h"
 
@@ -8,75 +8,9 @@ namespace heed::backend::cpu_pairs {
 namespace {
 
 namespace cpu = kernels::cpu;
-using namespace cpu_tensors;
+using namespace kernel_tensors;
 
 enum Saved { kRows, kSecond, kSavedEntropy, kSavedTopKeys };  // of SavedTensors::others
-
-template <typename Real>
-kernels::Problem<Real> problem_of(const CallRecord& r, const KernelTensors& t) {
-  const auto real = [](double x) { return static_cast<Real>(x); };
-  kernels::Problem<Real> p;
-  fill<Real>(r, t, p);
-  p.value_width = t.values.size(3);
-  p.score = r.score.kind;
-  p.exp_keys = rows_of<const Real>(t.packed_keys);
-  p.align = r.align.kind;
-  p.gauss = r.align.gauss;
-  p.position = pointer<const Real>(t.position);
-  p.sigma = real(r.align.sigma);
-  p.theta = real(r.align.theta);
-  p.alpha = real(r.align.alpha);
-  p.alphas = pointer<const Real>(t.alpha);
-  p.alphas_head = t.alpha.defined() ? 1 : 0;
-  p.k = std::min(r.align.k, p.keys);
-  p.renorm = r.align.renorm;
-  p.keep_best = r.align.keep_best;
-  p.perturb = r.align.perturb;
-  p.temperature = real(r.align.temperature);
-  const Outputs& outputs = r.call.outputs;
-  p.with_lse = r.offers.log_probability || outputs.lse || outputs.entropy || outputs.links.defined();
-  return p;
-}
-
-/// Computes the requested outputs, with W = 1.
-template <typename Real>
-void report(const CallRecord& r, const kernels::Problem<Real>& p, Tensors& out) {
-  const Outputs& outputs = r.call.outputs;
-  const auto options = out[kContext].options();
-  const auto count = [](const std::vector<int64_t>& some) { return static_cast<int64_t>(some.size()); };
-  kernels::RequestedOutputs<Real> w;
-  bool any = false;
-  const auto buffer = [&](Output which, at::IntArrayRef shape) {
-    any = true;
-    out[which] = at::empty(shape, options);
-    return pointer<Real>(out[which]);
-  };
-  if (outputs.weights) {
-    w.query_count = count(outputs.rows);
-    w.head_count = count(outputs.heads);
-    if (w.query_count > 0) w.some_queries = outputs.rows.data();
-    if (w.head_count > 0) w.some_heads = outputs.heads.data();
-    w.weights = buffer(kWeights, {p.batch, w.head_count > 0 ? w.head_count : p.heads,
-                                  w.query_count > 0 ? w.query_count : p.queries, p.keys, 1});
-  }
-  if (outputs.lse) w.lse = buffer(kLse, {p.batch, p.heads, p.queries, 1});
-  if (outputs.entropy) w.entropy = buffer(kEntropy, {p.batch, p.heads, p.queries, 1});
-  if (r.offers.log_probability) w.log_probability = buffer(kLogProbability, {p.batch, p.heads, p.queries, 1});
-  if (outputs.column_mass) w.column_mass = buffer(kColumnMass, {p.batch, p.heads, p.keys, 1});
-  if (outputs.top > 0) {
-    w.top = outputs.top;
-    w.top_weights = buffer(kTopWeights, {p.batch, p.heads, p.queries, outputs.top, 1});
-    out[kTopKeys] = at::empty({p.batch, p.heads, p.queries, outputs.top, 1}, options.dtype(at::kLong));
-    w.top_keys = pointer<int64_t>(out[kTopKeys]);
-  }
-  const Tensor links = dense(outputs.links);
-  if (links.defined()) {
-    w.link_count = links.size(0);
-    w.links = pointer<const int64_t>(links);
-    w.link_log_weights = buffer(kLinks, {w.link_count, 1});
-  }
-  if (any) cpu::report(p, w, on_torch_threads);
-}
 
 template <typename Real>
 ForwardResult forward_as(const CallRecord& r, bool learns) {
@@ -93,7 +27,8 @@ ForwardResult forward_as(const CallRecord& r, bool learns) {
   p.context = pointer<Real>(out[kContext]);
   p.second = pointer<Real>(second);
   cpu::forward(p, on_torch_threads);
-  report(r, p, out);
+  const RequestedBuffers<Real> requested(r, p, out);
+  if (requested.any) cpu::report(p, requested.wanted, on_torch_threads);
   // Copies of small outputs, which the caller may change in place.
   const auto copied = [](const Tensor& x) { return x.defined() ? x.clone() : x; };
   if (learns) result.saved = {out[kContext], {rows, second, copied(out[kEntropy]), copied(out[kTopKeys])}};

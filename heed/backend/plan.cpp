@@ -1,5 +1,6 @@
 #include "heed/backend/plan.h"
 
+#include <algorithm>
 #include <sstream>
 
 namespace heed::backend {
@@ -22,10 +23,18 @@ std::string refusal(const CallRecord& record, const std::string& missing) {
   return "the " + to_string(record.call.path) + " path " + missing;
 }
 
+/// Whether another fused backend is for the device of the call, so that `backend` need not say why it does not run.
+bool is_for_another_device(const Backend& backend, const at::Device& device) {
+  if (backend.path() != Path::fused || backend.runs_on(device)) return false;
+  return std::any_of(backends().begin(), backends().end(),
+                     [&](const auto& other) { return other->path() == Path::fused && other->runs_on(device); });
+}
+
 }  // namespace
 
 Choice plan(const CallRecord& record) {
   const Path requested = record.call.path;
+  const at::Device device = record.in[kValues].device();
   Choice choice;
   Plan& plan = choice.plan;
   int best = 0;
@@ -35,6 +44,7 @@ Choice plan(const CallRecord& record) {
   };
   for (const auto& candidate : backends()) {
     const Backend& backend = *candidate;
+    if (is_for_another_device(backend, device)) continue;
     const int priority = backend.priority(record);
     if (requested == Path::fastest ? priority < 0 : backend.path() != requested) {
       // A kernel that does not exist is said so, even if another path was requested.
@@ -50,7 +60,7 @@ Choice plan(const CallRecord& record) {
     }
     if (std::string none = backend.why_not(record); !none.empty()) {
       reject(backend, reason_of(backend, record, none));
-      missing = std::move(none);
+      missing += (missing.empty() ? "" : "; ") + none;
     } else if (choice.backend == nullptr || priority > best) {
       if (choice.backend != nullptr) reject(*choice.backend, "slower than the kernel");
       choice.backend = &backend;

@@ -41,7 +41,7 @@ struct TiledAlignment {
   bool perturb = false;                    // adds Gumbel noise to the scores
   double temperature = 1;                  // divides the scores, after the noise
   bool constant = false;                   // the scores get no gradient
-  int64_t reach = 0;                       // masks keys further than this from AlignmentTensors::center
+  int64_t reach = -1;                      // masks keys further than this from AlignmentTensors::center; -1: no center
   Gauss gauss = Gauss::none;
   double sigma = 1;
 };

@@ -113,6 +113,7 @@ struct Problem {
   Real temperature = 1;                    // divides the scores after the noise
   Real dropout = 0;                        // rate, on the weights that enter the context
   uint64_t seed = 0, stream = 0;           // of Gumbel and dropout noise (base/philox.h)
+  const uint64_t* seed_at = nullptr;       // kernels on a GPU: the seed is here, in its memory; null: it is `seed`
   int64_t first_row = 0, first_query = 0;  // indices of batch element 0 and query 0 in the global batch, for the noise
 
   // Results, contiguous.

@@ -109,5 +109,23 @@ TEST(QueryModel, IsKnownToRecipesByItsEntryAlone) {
   EXPECT_NE(refusal.find("(did you mean 'echo'?) [toy.yaml:1]"), std::string::npos) << refusal;
 }
 
+TEST(TranslationModel, PredictsTheSameInABatchOfOneShape) {
+  const IdPairs corpus{{{4, 5, 6}, {4}, {5, 6, 7, 4}}, {{5, 4}, {6, 5, 4, 7}, {7}}};
+  const PairBatch plain = collate(corpus, {0, 1, 2}),
+                  rounded = collate(corpus, {0, 1, 2}, 0, 1, {.rows = 4, .length = 8, .one_shape = true});
+  for (const char* query : {"query: bahdanau", "query: luong", "query: {kind: transformer, num_heads: 2}"}) {
+    SCOPED_TRACE(query);
+    TranslationModel model = model_of(query);
+    model.eval();
+    const Predicted expected = model.predict(plain), got = model.predict(rounded);
+    ASSERT_EQ(got.logits.size(0), 4 * 8);
+    const auto same = got.logits.index_select(0, expected.row * 8 + expected.position);
+    EXPECT_TRUE(at::allclose(same, expected.logits, 1e-4, 1e-5));
+    const auto counts = got.wanted.ne(Tokenizer::kPad);
+    EXPECT_EQ(counts.sum().item<int64_t>(), plain.target_tokens);
+    EXPECT_TRUE(at::equal(got.wanted.masked_select(counts), expected.wanted));
+  }
+}
+
 }  // namespace
 }  // namespace heed

@@ -4,7 +4,7 @@ namespace heed {
 
 Features Features::without_padding() const {
   if (!keep.defined()) return *this;
-  return {at::where(keep.unsqueeze(-1), rows, at::zeros({}, rows.options())), keep};
+  return with_rows(at::where(keep.unsqueeze(-1), rows, at::zeros({}, rows.options())));
 }
 
 Tensor mean(const Features& features) {

@@ -17,7 +17,8 @@ namespace heed {
 
 struct Features {
   Tensor rows{};
-  Tensor keep{};  // bool, shape of rows without the last axis; undefined: there is no padding
+  Tensor keep{};            // bool, shape of rows without the last axis; undefined: there is no padding
+  bool real_first = false;  // known on the host: no padding precedes a real feature. Looking would wait for a GPU
 
   int64_t width() const { return rows.size(-1); }
   int64_t batch() const { return rows.size(0); }
@@ -26,7 +27,7 @@ struct Features {
   /// A copy with zeros at padding, so that NaN in padding reaches no product.
   Features without_padding() const;
   /// Other vectors with the same keep.
-  Features with_rows(const Tensor& other) const { return {other, keep}; }
+  Features with_rows(const Tensor& other) const { return {other, keep, real_first}; }
 };
 
 /// Mean of the real features [B, 1, D]; 0 if there are none. Each of n real features gets 1/n of the gradient.

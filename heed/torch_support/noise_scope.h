@@ -37,14 +37,40 @@ class NoiseScope {
   uint64_t next_use() { return ++uses_; }  // 1, 2, ...: the stream of base/philox.h
   int64_t first_row() const { return first_row_; }
 
-  /// Seeds torch's generator of a device (a GPU) from the step, once per scope.
+  /// Seeds torch's generator of a device (a GPU) from the step, once per scope; not while it is held (HeldGenerators).
   void seed_generator(at::Device device);
+
+  // A captured step repeats every number that was given to a kernel, so a seed must not be one of them. Kernels read it
+  // from a cell instead, int64 [1] on the GPU, which is filled before each step.
+
+  /// Copies this scope's seed into the cell, without waiting, and makes it the cell of seeds.
+  void fill(const at::Tensor& cell) const;
+  /// No cell any more; its owner calls it.
+  static void drop_cell();
+  /// Where kernels find this seed on the GPU; null if the cell holds another one, and then the seed is noted as plain.
+  static const uint64_t* address_of(uint64_t seed);
+
+  /// Called where a seed becomes a plain number in a call on a GPU, as numbers drawn on the host do. A step in which
+  /// that happens is never captured.
+  static void note_plain_seed();
+  /// How often that was, on all threads.
+  static uint64_t plain_seeds();
 
  private:
   uint64_t seed_, uses_ = 0;
   int64_t first_row_;
   bool generator_is_set_ = false;
   NoiseScope* outer_;
+};
+
+/// Scope guard: seed_generator() does nothing. While a step is captured its generator must not be seeded; who replays
+/// the step seeds it before.
+class HeldGenerators {
+ public:
+  HeldGenerators();
+  ~HeldGenerators();
+  HeldGenerators(const HeldGenerators&) = delete;
+  HeldGenerators& operator=(const HeldGenerators&) = delete;
 };
 
 /// Inverted dropout of x [B, ...]: 0 with probability rate, else x / (1 - rate). Inside a scope, on the CPU, it is

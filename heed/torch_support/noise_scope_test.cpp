@@ -166,5 +166,36 @@ TEST(Dropout, FollowsTheScopeOnAGpuToo) {
   EXPECT_FALSE(first.equal(dropped(7, 100, 1, x)));
 }
 
+TEST(NoiseScope, LeavesItsSeedInACell) {
+  const auto cell = at::zeros({1}, at::kLong);
+  const NoiseScope scope(5, 7), other(5, 8);
+  EXPECT_EQ(NoiseScope::address_of(scope.seed()), nullptr);  // before there is a cell
+  scope.fill(cell);
+  const uint64_t before = NoiseScope::plain_seeds();
+  const uint64_t* found = NoiseScope::address_of(scope.seed());
+  ASSERT_EQ(found, reinterpret_cast<const uint64_t*>(cell.data_ptr<int64_t>()));
+  EXPECT_EQ(*found, scope.seed());
+  EXPECT_EQ(NoiseScope::plain_seeds(), before);
+  EXPECT_EQ(NoiseScope::address_of(other.seed()), nullptr);  // a plain number, which is counted
+  EXPECT_EQ(NoiseScope::plain_seeds(), before + 1);
+  NoiseScope::drop_cell();
+  EXPECT_EQ(NoiseScope::address_of(scope.seed()), nullptr);
+}
+
+TEST(NoiseScope, DoesNotSeedAHeldGenerator) {
+  const auto drawn = [](bool hold) {
+    at::manual_seed(3);
+    NoiseScope scope(1, 2);
+    std::unique_ptr<HeldGenerators> held;
+    if (hold) held = std::make_unique<HeldGenerators>();
+    scope.seed_generator(at::kCPU);
+    return at::rand({4});
+  };
+  at::manual_seed(3);
+  const auto expected = at::rand({4});
+  EXPECT_TRUE(at::equal(drawn(true), expected));
+  EXPECT_FALSE(at::equal(drawn(false), expected));
+}
+
 }  // namespace
 }  // namespace heed

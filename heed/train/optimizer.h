@@ -11,6 +11,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "heed/backend/flat_step.h"
 #include "heed/base/catalogue.h"
 
 namespace heed {
@@ -23,6 +24,8 @@ class Optimizer {
   virtual ~Optimizer() = default;
   /// Updates `values` [n] in place with `grads` [n]. rate: learning rate; number: index of this step, from 1.
   virtual void step(State& state, at::Tensor& values, const at::Tensor& grads, double rate, int64_t number) const = 0;
+  /// The same step as data, with its state, for heed/backend/flat_step.h.
+  virtual FlatUpdate update(State& state, const at::Tensor& values) const = 0;
 
  protected:
   /// The state tensor of that name, initialized with zeros.

@@ -39,6 +39,114 @@ TEST(Optimizer, StepsAsThoseOfTorch) {
   expect_as_torch<torch::optim::SGD>("sgd", torch::optim::SGDOptions(0.1));
 }
 
+/// A step as data on one device: five steps, then one that is not finite and one after it.
+struct FlatRun {
+  Tensor values, average, stats, loss;
+  Optimizer::State state{};
+
+  FlatRun(const Tensor& start, at::Device device)
+      : values(start.to(device, /*non_blocking=*/false, /*copy=*/true)),
+        average(values.clone()),
+        stats(at::zeros({3}, values.options().dtype(at::kDouble))),
+        loss(at::full({1}, 6.0, stats.options())) {}
+
+  void step(const Optimizer& optimizer, const Tensor& grads, int64_t number,
+            void (*by)(const FlatUpdate&, const FlatTensors&, double)) {
+    const FlatUpdate update = optimizer.update(state, values);
+    const FlatNumbers numbers = flat_numbers(update, 0.5, 0.1, number, 0.25);
+    const Tensor sent = at::tensor(at::ArrayRef<double>(numbers.data(), numbers.size()), at::kDouble);
+    by(update,
+       {.values = values,
+        .grads = grads,
+        .average = average,
+        .loss = loss,
+        .numbers = sent.to(values.device()),
+        .stats = stats},
+       /*clip_norm=*/0.7);
+  }
+};
+
+const std::vector<std::string> kFlatSpecs{"adam(0.8, 0.95)", "adamw(weight_decay=0.2)", "sgd(0.9)", "sgd"};
+
+TEST(FlatStep, ScalesClipsStepsAndAverages) {
+  for (const auto& spec : kFlatSpecs) {
+    SCOPED_TRACE(spec);
+    const auto part = Catalogue<Optimizer>::make(spec);
+    FlatRun run(at::linspace(-1, 2, 6, at::kDouble), at::kCPU);
+    auto values = run.values.clone(), average = values.clone();
+    Optimizer::State state;
+    for (int64_t number = 1; number <= 5; ++number) {
+      const auto grads = (values - 1).pow(3) * (number == 4 ? 0.1 : 1.0);  // once below clip_norm
+      run.step(*part, grads, number, flat_step_by_torch);
+      auto g = 0.5 * grads;
+      const double norm = g.norm().item<double>();
+      if (norm > 0.7) g = g * (0.7 / norm);
+      part->step(state, values, g, 0.1, number);
+      average = average + 0.25 * (values - average);
+      EXPECT_TRUE(at::allclose(run.values, values, 1e-12, 1e-12)) << "step " << number;
+      EXPECT_TRUE(at::allclose(run.average, average, 1e-12, 1e-12)) << "step " << number;
+      EXPECT_NEAR(run.stats[0].item<double>(), 3, 1e-12);
+      EXPECT_NEAR(run.stats[1].item<double>(), norm, 1e-12);
+      EXPECT_EQ(run.stats[2].item<double>(), 0);
+    }
+  }
+}
+
+/// The gradient, or the loss, of step 2 is not finite; steps 2 and 3 change nothing.
+void expect_halted(at::Device device, bool in_loss, void (*by)(const FlatUpdate&, const FlatTensors&, double)) {
+  for (const auto& spec : kFlatSpecs) {
+    SCOPED_TRACE(spec);
+    const auto part = Catalogue<Optimizer>::make(spec);
+    FlatRun run(at::linspace(-1, 2, 3000, at::kFloat), device);
+    const auto grads = at::ones_like(run.values);
+    run.step(*part, grads, 1, by);
+    const auto before = run.values.clone(), average = run.average.clone();
+    auto bad = grads.clone();
+    if (in_loss)
+      run.loss.fill_(INFINITY);
+    else
+      bad[2777] = NAN;
+    run.step(*part, bad, 2, by);
+    EXPECT_FALSE(at::isfinite(run.stats.narrow(0, 0, 2)).all().item<bool>());
+    run.loss.fill_(6);
+    run.step(*part, grads, 3, by);
+    EXPECT_EQ(run.stats[2].item<double>(), 1);
+    EXPECT_TRUE(at::equal(run.values, before));
+    EXPECT_TRUE(at::equal(run.average, average));
+  }
+}
+
+TEST(FlatStep, ChangesNothingFromTheFirstStepOnThatIsNotFinite) {
+  for (const bool in_loss : {false, true}) expect_halted(at::kCPU, in_loss, flat_step_by_torch);
+}
+
+TEST(FlatStepOnCuda, HaltsToo) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+  for (const bool in_loss : {false, true}) expect_halted(at::kCUDA, in_loss, flat_step);
+}
+
+TEST(FlatStepOnCuda, IsThatOfTorchAndTheSameBitsEachTime) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+  for (const auto& spec : kFlatSpecs)
+    for (const int64_t count : {1, 255, 4097, 3000001}) {
+      SCOPED_TRACE(spec + " of " + std::to_string(count));
+      const auto part = Catalogue<Optimizer>::make(spec);
+      at::manual_seed(1);
+      const auto start = at::randn({count}), grads = at::randn({count});
+      FlatRun here(start, at::kCPU), there(start, at::kCUDA), again(start, at::kCUDA);
+      for (int64_t number = 1; number <= 3; ++number) {
+        here.step(*part, grads, number, flat_step_by_torch);
+        there.step(*part, grads.to(at::kCUDA), number, flat_step);
+        again.step(*part, grads.to(at::kCUDA), number, flat_step);
+      }
+      EXPECT_TRUE(at::allclose(there.values.cpu(), here.values, 1e-5, 1e-6));
+      EXPECT_TRUE(at::allclose(there.average.cpu(), here.average, 1e-5, 1e-6));
+      EXPECT_TRUE(at::allclose(there.stats.cpu(), here.stats, 1e-4, 1e-9)) << there.stats << here.stats;
+      EXPECT_TRUE(at::equal(there.values, again.values));
+      EXPECT_TRUE(at::equal(there.stats, again.stats));
+    }
+}
+
 TEST(Optimizer, RefusesInvalidSpecs) {
   for (const char* spec : {"adam(1.5)", "adam(weight_decay=-1)", "sgd(momentum=1)", "adm", "adam(speed=3)"})
     EXPECT_THROW(Catalogue<Optimizer>::make(spec), Error) << spec;

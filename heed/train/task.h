@@ -37,6 +37,15 @@ struct Loss {
   at::Tensor shown{};  // loss to report, if it is not `sum`
 };
 
+/// What loss() reads of a share, in one piece of memory: a single copy moves it to a GPU, also to where a captured step
+/// reads it. A task derives its own from it.
+struct TaskInput {
+  virtual ~TaskInput() = default;
+  at::Tensor buffer;           // uint8 [n] on the host, pinned for a GPU
+  std::vector<int64_t> shape;  // inputs of the same shape take the same operations on tensors of the same sizes
+  int64_t count = 0;           // Loss::count
+};
+
 /// Metrics of a validation by name, in order.
 using Figures = std::vector<std::pair<std::string, double>>;
 
@@ -52,6 +61,14 @@ class Task {
   virtual int64_t batches(int64_t epoch) = 0;
   /// Loss of a share of a batch, with the model in training mode.
   virtual Loss loss(const Share& share) = 0;
+  /// The input of a share, if loss() below can compute from a copy of it; otherwise null. A step with an input may be
+  /// captured and replayed with another input of the same shape.
+  virtual std::shared_ptr<const TaskInput> input(const Share& /*share*/) { return nullptr; }
+  /// The same as loss(share), from the input of the share with its buffer copied to the device.
+  virtual Loss loss(const Share& share, const TaskInput& input, const at::Tensor& buffer);
+  /// Seeds torch's generator on a GPU as loss() of the share does, and fills the cell of seeds (NoiseScope::fill). A
+  /// replayed step draws from both.
+  virtual void seed(const Share& /*share*/, const at::Tensor& /*cell*/) {}
   /// "batch 12 of epoch 3: pairs 17, 2033, ...": to find the cause of a NaN.
   virtual std::string describe(const Share& share) = 0;
 

@@ -11,14 +11,6 @@
 namespace heed {
 namespace {
 
-/// A seed for each (seed, step, rank): torch's generators are seeded with it before every step.
-uint64_t mixed(uint64_t seed, uint64_t step, uint64_t rank) {
-  uint64_t x = seed * 0x9E3779B97F4A7C15 + step * 0xBF58476D1CE4E5B9 + rank * 0x94D049BB133111EB + 1;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
-
 /// Replaces the weights by their average during its lifetime, with the model in evaluation mode.
 class AverageScope {
  public:
@@ -51,17 +43,9 @@ int TrainLoop::run(const InterruptScope& interrupt) {
     validate();
     save();
   }
+  if (DeviceStep::fits(training_)) device_step_ = std::make_unique<DeviceStep>(training_);
   while (!state.done) {
-    const auto began = Training::Clock::now();
-    const StepResult result = step();
-    state.step_seconds += Training::seconds_since(began);
-    state.total_count += static_cast<double>(result.count);
-    ++state.step;
-    if (++state.position == training_.steps_of_epoch(state.epoch)) {
-      ++state.epoch;
-      state.position = 0;
-    }
-    report_.record_step(training_, result, expected_steps_);
+    step();
     const bool due = validation_due();
     if (due) validate();
     const bool interrupted = training_.processes->any(interrupt.asked());
@@ -72,14 +56,63 @@ int TrainLoop::run(const InterruptScope& interrupt) {
   return 0;
 }
 
+/// One step, or what a GPU is to do in it; then reports what is known of the steps so far.
+void TrainLoop::step() {
+  const auto began = Training::Clock::now();
+  TrainState& state = training_.state;
+  if (device_step_) {
+    const Share first{state.epoch, state.position * training_.options.accumulate, training_.rank.rank,
+                      training_.rank.world};
+    StepResult result = device_step_->enqueue();
+    go_on(result);
+    device_step_->expect(result, first);
+    state.step_seconds += Training::seconds_since(began);
+    report_arrived(DeviceStep::kMaxMissing);
+    if (!device_step_->remark().empty() && !remarked_) report_.log(device_step_->remark());
+    remarked_ = !device_step_->remark().empty();
+    return;
+  }
+  StepResult result = step_of_all();
+  state.step_seconds += Training::seconds_since(began);
+  go_on(result);
+  report_.record_step(training_, result, expected_steps_);
+}
+
+/// The state after a step.
+void TrainLoop::go_on(StepResult& result) {
+  TrainState& state = training_.state;
+  state.total_count += static_cast<double>(result.count);
+  ++state.step;
+  if (++state.position == training_.steps_of_epoch(state.epoch)) {
+    ++state.epoch;
+    state.position = 0;
+  }
+  result.step = state.step;
+  result.epoch = state.epoch;
+}
+
+/// Reports steps of a GPU in their order, until at most `missing` are not yet known.
+void TrainLoop::report_arrived(size_t missing) {
+  if (!device_step_) return;
+  const auto began = Training::Clock::now();
+  const auto all = device_step_->arrived(missing);
+  training_.state.step_seconds += Training::seconds_since(began);
+  for (const auto& [result, first] : all) {
+    if (!std::isfinite(result.loss) || !std::isfinite(result.norm)) {
+      device_step_->repeat(result, first);
+      diverged(first, result);
+    }
+    report_.record_step(training_, result, expected_steps_);
+  }
+}
+
 /// Forward and backward pass, sum over processes, optimizer step.
-StepResult TrainLoop::step() {
+StepResult TrainLoop::step_of_all() {
   const TrainOptions& options = training_.options;
   const TrainState& state = training_.state;
   FlatParameters& flat = *training_.flat;
   flat.zero_gradients();
-  torch::manual_seed(mixed(static_cast<uint64_t>(options.seed), static_cast<uint64_t>(state.step),
-                           static_cast<uint64_t>(training_.rank.rank)));
+  torch::manual_seed(step_seed(training_, state.step));
   double loss = 0, count = 0;
   Share share{state.epoch, 0, training_.rank.rank, training_.rank.world};
   const int64_t first = state.position * options.accumulate,
@@ -95,6 +128,7 @@ StepResult TrainLoop::step() {
   StepResult out;
   out.count = static_cast<int64_t>(totals[1]);
   out.loss = totals[0] / std::max(1.0, totals[1]);
+  out.step = state.step + 1;
   auto& grads = flat.grads();
   grads.div_(std::max(1.0, totals[1]));
   out.norm = grads.norm().item<double>();
@@ -117,19 +151,18 @@ Loss TrainLoop::forward_and_backward(const Share& share) {
   return loss;
 }
 
-/// The decay is smaller in the first steps, so that the random initial weights are soon forgotten.
 void TrainLoop::move_average() {
   if (!training_.average.defined()) return;
-  const auto t = static_cast<double>(training_.state.step + 1);
-  training_.average.lerp_(training_.flat->values(), 1 - std::min(training_.options.ema_decay, (1 + t) / (10 + t)));
+  training_.average.lerp_(training_.flat->values(),
+                          average_weight(training_.options.ema_decay, training_.state.step + 1));
 }
 
 void TrainLoop::diverged(const Share& share, const StepResult& result) {
   report_.clear_bar();
   const TrainOptions& options = training_.options;
   const std::string where = training_.flat->not_finite();
-  fail("train: at step ", training_.state.step + 1, " the loss is ", result.loss, " and the norm of the gradients ",
-       result.norm, " (", training_.task->describe(share), where.empty() ? "" : "; first in " + where,
+  fail("train: at step ", result.step, " the loss is ", result.loss, " and the norm of the gradients ", result.norm,
+       " (", training_.task->describe(share), where.empty() ? "" : "; first in " + where,
        "). The last checkpoint is whole; try a lower train.lr (now ", options.lr,
        "), a longer warm-up in train.schedule, a smaller train.clip_norm (now ", options.clip_norm,
        options.bfloat16() ? "), train.precision=float" : ")", ", or look at these lines of the data");
@@ -147,6 +180,7 @@ bool TrainLoop::validation_due() const {
 /// interrupted, a resumed run begins with it.
 void TrainLoop::validate() {
   TrainState& state = training_.state;
+  report_arrived(0);
   const auto received = training_.processes->from_first("validate", [&] {
     callbacks_.checkpoint();
     callbacks_.keep_last();
@@ -175,6 +209,7 @@ double TrainLoop::validated_score() {
 }
 
 void TrainLoop::save() {
+  report_arrived(0);
   training_.processes->wait_for_first("write the checkpoint", callbacks_.checkpoint);
 }
 

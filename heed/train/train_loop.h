@@ -4,8 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
+#include "heed/train/device_step.h"
 #include "heed/train/run/interrupt.h"
 #include "heed/train/train_report.h"
 #include "heed/train/training.h"
@@ -26,9 +28,12 @@ class TrainLoop {
   int run(const InterruptScope& interrupt);
 
  private:
-  StepResult step();
+  void step();
+  StepResult step_of_all();
   Loss forward_and_backward(const Share& share);
   void move_average();
+  void go_on(StepResult& result);
+  void report_arrived(size_t missing);
   [[noreturn]] void diverged(const Share& share, const StepResult& result);
   bool validation_due() const;
   void validate();
@@ -39,6 +44,8 @@ class TrainLoop {
   TrainReport& report_;
   Callbacks callbacks_;
   int64_t expected_steps_ = 0;
+  std::unique_ptr<DeviceStep> device_step_;  // null: the host waits for each step
+  bool remarked_ = false;                    // its remark is in the log
 };
 
 }  // namespace heed

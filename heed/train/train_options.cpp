@@ -46,7 +46,11 @@ const RecipeTable<TrainOptions> train_keys{
      &TrainOptions::precision,
      "`bfloat16` for products of layers; attention and recurrences stay in float",
      {.choices = {"float", "bfloat16"}}},
-    {"device", &TrainOptions::device, "`auto`, `cpu`, `cuda`, `cuda:1`"}};
+    {"device", &TrainOptions::device, "`auto`, `cpu`, `cuda`, `cuda:1`"},
+    {"capture",
+     &TrainOptions::capture,
+     "`auto`: steps on a GPU whose shapes repeat are recorded and replayed as CUDA graphs, with the same results",
+     {.choices = {"auto", "false"}}}};
 
 const RecipeTable<TrainOptions> run_keys{
     {"dir", &TrainOptions::folder, "the run folder", {.default_text = "`runs/<name>`"}}};

@@ -25,6 +25,7 @@ struct TrainOptions {
   int64_t patience = 0;                    // validations without a new best before stopping; 0: never stops
   std::string precision = "float";         // or "bfloat16": autocast
   std::string device = "auto";             // "auto", "cpu", "cuda", "cuda:1"
+  std::string capture = "auto";            // or "false": whether steps on a GPU may be captured (device_step.h)
   std::shared_ptr<const Optimizer> optimizer;
   std::string optimizer_spec = "adam", schedule_spec = "constant";
 

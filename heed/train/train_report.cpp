@@ -68,24 +68,24 @@ void TrainReport::record_step(Training& training, const StepResult& result, int6
   if (!training.is_main()) return;
   const std::string unit = training.task->unit();
   if (!quiet_)
-    bar_.update({.epoch = state.epoch + 1,
+    bar_.update({.epoch = result.epoch + 1,
                  .epochs = training.options.max_epochs,
-                 .step = state.step,
+                 .step = result.step,
                  .steps = expected_steps,
                  .loss = result.loss,
                  .count = count_,
                  .unit = unit});
-  if (state.step % training.options.log_every != 0) return;
+  if (result.step % training.options.log_every != 0) return;
   const double loss = state.loss / std::max(1.0, state.count);
-  records_->metrics.write(Json{{"step", state.step},
-                               {"epoch", state.epoch},
+  records_->metrics.write(Json{{"step", result.step},
+                               {"epoch", result.epoch},
                                {"loss", loss},
                                {"norm", result.norm},
                                {"lr", result.rate},
                                {unit, state.count},
                                {unit + "_per_second", bar_.count_per_second()},
                                {"seconds", training.seconds()}});
-  records_->events.write(state.step, {{"train/loss", loss}, {"train/norm", result.norm}, {"train/lr", result.rate}},
+  records_->events.write(result.step, {{"train/loss", loss}, {"train/norm", result.norm}, {"train/lr", result.rate}},
                          Log::wall_clock());
   state.loss = state.count = 0;
 }

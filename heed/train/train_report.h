@@ -19,6 +19,7 @@ namespace heed {
 struct StepResult {
   double loss = 0, norm = 0, rate = 0;  // mean loss, norm of the gradients, learning rate
   int64_t count = 0;                    // terms of the loss
+  int64_t step = 0, epoch = 0;          // steps completed with this one, and the epoch of the next one
 };
 
 class TrainReport {
@@ -39,7 +40,8 @@ class TrainReport {
   /// The first line: parameters, device, threads; then what the task has to say.
   void log_start(const Training& training, bool resumed);
   void clear_bar() { bar_.clear(); }
-  /// After a step: the bar, and every log_every steps a line of metrics.
+  /// After a step, in their order; a GPU may already compute later ones. The bar, and every log_every steps a line of
+  /// metrics.
   void record_step(Training& training, const StepResult& result, int64_t expected_steps);
   /// After a validation. best: the weights are the best so far.
   void record_figures(const Training& training, const Figures& figures, bool best);

@@ -1,5 +1,6 @@
 // The training loop against formulas computed here in plain numbers: the weights after a step, what is averaged, saved
-// and reported, and when a run validates and stops.
+// and reported, and when a run validates and stops. Each test runs with steps that the host waits for, and with steps
+// that are only enqueued, as on a GPU.
 
 #include <chrono>
 #include <cmath>
@@ -13,6 +14,7 @@
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
 #include "heed/torch_support/safetensors.h"
+#include "heed/train/device_step.h"
 #include "heed/train/run/testing_folder.h"
 #include "heed/train/testing_formula_task.h"
 #include "heed/train/trainer.h"
@@ -28,11 +30,17 @@ const Task::Parts::Entry formula_task_entry{
 
 constexpr double kRounding = 1e-13;
 
-/// A run of the formula task and its files.
-class TrainerFormula : public ::testing::Test {
+/// A run of the formula task and its files. The parameter: whether steps are enqueued.
+class TrainerFormula : public ::testing::TestWithParam<bool> {
  protected:
-  void SetUp() override { script_ = {}; }
-  void TearDown() override { script_ = {}; }
+  void SetUp() override {
+    script_ = {};
+    DeviceStep::on_cpu_too = GetParam();
+  }
+  void TearDown() override {
+    script_ = {};
+    DeviceStep::on_cpu_too = false;
+  }
 
   void train_with(const std::vector<std::string>& settings, const TrainCall& call = {.quiet = true}) {
     std::vector<std::string> all{"run.dir=" + run_,    "train.optimizer=sgd", "train.lr=0.25",
@@ -107,7 +115,7 @@ Numbers moved(Numbers w, const Numbers& gradient, double rate) {
   return w;
 }
 
-TEST_F(TrainerFormula, TakesOneStepAgainstTheMeanGradientOfAllTokens) {
+TEST_P(TrainerFormula, TakesOneStepAgainstTheMeanGradientOfAllTokens) {
   train_with({"train.max_steps=1", "train.accumulate=2"});
   const Mean mean(script_.start, 0, {0, 1});  // 3 tokens and 1
   expect_near(saved("values"), moved(script_.start, mean.gradient, 0.25));
@@ -119,7 +127,7 @@ TEST_F(TrainerFormula, TakesOneStepAgainstTheMeanGradientOfAllTokens) {
   EXPECT_EQ(result_.step, 1);
 }
 
-TEST_F(TrainerFormula, ClipsTheMeanGradientToItsNorm) {
+TEST_P(TrainerFormula, ClipsTheMeanGradientToItsNorm) {
   train_with({"train.max_steps=1", "train.clip_norm=0.5"});
   const Mean mean(script_.start, 0, {0});
   ASSERT_GT(mean.norm, 0.5);
@@ -127,14 +135,14 @@ TEST_F(TrainerFormula, ClipsTheMeanGradientToItsNorm) {
   EXPECT_NEAR(steps_[0].at("norm"), mean.norm, kRounding);  // before clipping
 }
 
-TEST_F(TrainerFormula, LeavesAGradientBelowTheNormAlone) {
+TEST_P(TrainerFormula, LeavesAGradientBelowTheNormAlone) {
   train_with({"train.max_steps=1", "train.clip_norm=50"});
   const Mean mean(script_.start, 0, {0});
   ASSERT_LT(mean.norm, 50);
   expect_near(saved("values"), moved(script_.start, mean.gradient, 0.25));
 }
 
-TEST_F(TrainerFormula, StepsWithTheLearningRateOfTheSchedule) {
+TEST_P(TrainerFormula, StepsWithTheLearningRateOfTheSchedule) {
   train_with({"train.max_steps=5", "train.schedule=inverse_sqrt(warmup_steps=2)"});
   const Numbers rates{0.25 / 2, 0.25, 0.25 * std::sqrt(2.0 / 3), 0.25 * std::sqrt(2.0 / 4), 0.25 * std::sqrt(2.0 / 5)};
   Numbers w = script_.start;
@@ -143,21 +151,21 @@ TEST_F(TrainerFormula, StepsWithTheLearningRateOfTheSchedule) {
   expect_near(saved("values"), w);
 }
 
-TEST_F(TrainerFormula, TellsTheScheduleHowManyStepsTheEpochsHave) {
+TEST_P(TrainerFormula, TellsTheScheduleHowManyStepsTheEpochsHave) {
   train_with({"train.max_epochs=2", "train.accumulate=2", "train.schedule=cosine"});
   Numbers rates;  // 3 steps an epoch
   for (int step = 1; step <= 6; ++step) rates.push_back(0.25 * (1 + std::cos(std::numbers::pi * step / 6)) / 2);
   expect_near(logged("lr"), rates);
 }
 
-TEST_F(TrainerFormula, TakesTheSmallerOfEpochsAndSteps) {
+TEST_P(TrainerFormula, TakesTheSmallerOfEpochsAndSteps) {
   train_with({"train.max_epochs=2", "train.max_steps=4", "train.schedule=linear"});
   expect_near(logged("lr"), {0.25 * 3 / 4, 0.25 * 2 / 4, 0.25 / 4, 0});
   EXPECT_EQ(result_.step, 4);
   EXPECT_EQ(result_.epoch, 0);
 }
 
-TEST_F(TrainerFormula, StepsWithAdam) {
+TEST_P(TrainerFormula, StepsWithAdam) {
   train_with({"train.max_steps=7", "train.optimizer=adam(beta1=0.8, beta2=0.9, epsilon=0.001)", "train.lr=0.1"});
   Numbers w = script_.start, m(3, 0.0), v(3, 0.0);
   for (int64_t step = 1; step <= 7; ++step) {
@@ -183,7 +191,7 @@ struct Averaged {
   }
 };
 
-TEST_F(TrainerFormula, AveragesTheWeightsWithAWarmUp) {
+TEST_P(TrainerFormula, AveragesTheWeightsWithAWarmUp) {
   train_with({"train.max_steps=9", "train.ema_decay=0.4"});  // (1 + t) / (10 + t) passes 0.4 at t = 5
   Averaged expected(script_.start);
   for (int64_t t = 1; t <= 9; ++t) expected.step(t, 0.4);
@@ -191,7 +199,7 @@ TEST_F(TrainerFormula, AveragesTheWeightsWithAWarmUp) {
   expect_near(saved("values"), expected.w);
 }
 
-TEST_F(TrainerFormula, ValidatesSavesAndEvaluatesTheAverageAndTrainsTheWeights) {
+TEST_P(TrainerFormula, ValidatesSavesAndEvaluatesTheAverageAndTrainsTheWeights) {
   script_.score = {1, 2, 1};  // the second is the best
   train_with({"train.max_steps=6", "train.ema_decay=0.9", "train.validate_every=2"});
   Averaged expected(script_.start);
@@ -208,7 +216,7 @@ TEST_F(TrainerFormula, ValidatesSavesAndEvaluatesTheAverageAndTrainsTheWeights) 
   EXPECT_EQ(result_.results.at("best_step"), 4);
 }
 
-TEST_F(TrainerFormula, UsesTheLastPartialAccumulationOfAnEpoch) {
+TEST_P(TrainerFormula, UsesTheLastPartialAccumulationOfAnEpoch) {
   train_with({"train.max_epochs=2", "train.accumulate=2"});  // 5 batches: 2 + 2 + 1
   Numbers w = script_.start;
   for (int64_t epoch = 0; epoch < 2; ++epoch)
@@ -220,7 +228,7 @@ TEST_F(TrainerFormula, UsesTheLastPartialAccumulationOfAnEpoch) {
   expect_near(logged("tokens"), {4, 6, 5, 5, 7, 3});  // the second epoch begins with the second batch
 }
 
-TEST_F(TrainerFormula, ReportsTheMeanLossOfTheTokensSinceTheLastLine) {
+TEST_P(TrainerFormula, ReportsTheMeanLossOfTheTokensSinceTheLastLine) {
   train_with({"train.max_steps=4", "train.log_every=2"});
   Numbers w = script_.start, losses;
   double sum = 0, tokens = 0;
@@ -237,7 +245,7 @@ TEST_F(TrainerFormula, ReportsTheMeanLossOfTheTokensSinceTheLastLine) {
   expect_near(logged("step"), {2, 4});
 }
 
-TEST_F(TrainerFormula, ReportsTheLossThatATaskShowsAndDescendsTheOneItReturns) {
+TEST_P(TrainerFormula, ReportsTheLossThatATaskShowsAndDescendsTheOneItReturns) {
   script_.shows_twice_the_loss = true;
   train_with({"train.max_steps=1"});
   const Mean mean(script_.start, 0, {0});
@@ -245,17 +253,17 @@ TEST_F(TrainerFormula, ReportsTheLossThatATaskShowsAndDescendsTheOneItReturns) {
   expect_near(saved("values"), moved(script_.start, mean.gradient, 0.25));
 }
 
-TEST_F(TrainerFormula, ValidatesAtTheEndOfEachEpochAndOfTheRun) {
+TEST_P(TrainerFormula, ValidatesAtTheEndOfEachEpochAndOfTheRun) {
   train_with({"train.max_steps=12", "train.validate_every=0"});
   expect_near(validation_steps(), {5, 10, 12});
 }
 
-TEST_F(TrainerFormula, ValidatesEverySoManyStepsAndAtTheEnd) {
+TEST_P(TrainerFormula, ValidatesEverySoManyStepsAndAtTheEnd) {
   train_with({"train.max_steps=8", "train.validate_every=3"});
   expect_near(validation_steps(), {3, 6, 8});
 }
 
-TEST_F(TrainerFormula, StopsWhenItsPatienceIsExhaustedAndKeepsTheBest) {
+TEST_P(TrainerFormula, StopsWhenItsPatienceIsExhaustedAndKeepsTheBest) {
   script_.score = {1, 3, 2, 3, 9};  // equal is not better, so the fourth is the second one without a new best
   train_with({"train.max_steps=100", "train.validate_every=1", "train.patience=2"});
   EXPECT_EQ(result_.step, 4);
@@ -266,7 +274,7 @@ TEST_F(TrainerFormula, StopsWhenItsPatienceIsExhaustedAndKeepsTheBest) {
   expect_near(script_.judged_at, w);
 }
 
-TEST_F(TrainerFormula, TakesNoFurtherStepWhenItIsResumedAfterItsPatienceWasExhausted) {
+TEST_P(TrainerFormula, TakesNoFurtherStepWhenItIsResumedAfterItsPatienceWasExhausted) {
   script_.score = {3, 2, 1, 9};  // the third is the second one without a new best; a fourth would be a new best
   int batches = 0;
   script_.training = [&](const Share&) { ++batches; };
@@ -283,13 +291,13 @@ TEST_F(TrainerFormula, TakesNoFurtherStepWhenItIsResumedAfterItsPatienceWasExhau
   EXPECT_EQ(model(), best);
 }
 
-TEST_F(TrainerFormula, GoesOnWhileValidationsImprove) {
+TEST_P(TrainerFormula, GoesOnWhileValidationsImprove) {
   script_.score = {1, 0, 2, 1, 3, 2, 2, 9};
   train_with({"train.max_steps=100", "train.validate_every=1", "train.patience=2"});
   EXPECT_EQ(result_.step, 7);
 }
 
-TEST_F(TrainerFormula, BeginsAResumedRunWithTheValidationThatDidNotEnd) {
+TEST_P(TrainerFormula, BeginsAResumedRunWithTheValidationThatDidNotEnd) {
   const std::vector<std::string> settings{"train.max_steps=6", "train.validate_every=2", "train.checkpoint_every=1000",
                                           "train.ema_decay=0.9", "train.schedule=plateau(0.5, patience=1)"};
   script_.score = {2, 1, 3};
@@ -313,7 +321,7 @@ TEST_F(TrainerFormula, BeginsAResumedRunWithTheValidationThatDidNotEnd) {
   EXPECT_EQ(model(), resumed_model);
 }
 
-TEST_F(TrainerFormula, WritesACheckpointEverySoManyStepsAndAroundEachValidation) {
+TEST_P(TrainerFormula, WritesACheckpointEverySoManyStepsAndAroundEachValidation) {
   int64_t steps = 0;
   std::vector<int64_t> checkpoints;
   script_.training = [&](const Share&) { ++steps; };
@@ -322,12 +330,12 @@ TEST_F(TrainerFormula, WritesACheckpointEverySoManyStepsAndAroundEachValidation)
   EXPECT_EQ(checkpoints, (std::vector<int64_t>{0, 3, 6, 7, 7, 9, 10, 10}));
 }
 
-TEST_F(TrainerFormula, EvaluatesOutsideOfTraining) {
+TEST_P(TrainerFormula, EvaluatesOutsideOfTraining) {
   train_with({"train.max_steps=2", "train.validate_every=1"});
   EXPECT_EQ(script_.in_training, (std::vector<bool>{true, false, true, false, false}));
 }
 
-TEST_F(TrainerFormula, ReportsWhatItDid) {
+TEST_P(TrainerFormula, ReportsWhatItDid) {
   train_with({"train.max_steps=7", "train.seed=9"});
   expect_near(logged("epoch"), {0, 0, 0, 0, 1, 1, 1});  // that of the next step
   const auto& results = result_.results;
@@ -351,7 +359,7 @@ TEST_F(TrainerFormula, ReportsWhatItDid) {
   EXPECT_NE(log.find("step 7, epoch 1, dev figure 0.00 (best)"), std::string::npos) << log;
 }
 
-TEST_F(TrainerFormula, CountsTheTokensOfAllItsStarts) {
+TEST_P(TrainerFormula, CountsTheTokensOfAllItsStarts) {
   train_with({"train.max_steps=3"});
   EXPECT_EQ(result_.results.at("train_tokens"), 3 + 1 + 4);
   train_with({"train.max_steps=7"}, {.resume = true, .quiet = true});
@@ -359,7 +367,7 @@ TEST_F(TrainerFormula, CountsTheTokensOfAllItsStarts) {
 }
 
 // Validations take time, but no training time: a run that validates often is not slower at training.
-TEST_F(TrainerFormula, MeasuresItsSpeedWithoutValidations) {
+TEST_P(TrainerFormula, MeasuresItsSpeedWithoutValidations) {
   script_.validating = [] { std::this_thread::sleep_for(std::chrono::milliseconds(200)); };
   train_with({"train.max_steps=2", "train.validate_every=1"});
   const double seconds =
@@ -368,7 +376,7 @@ TEST_F(TrainerFormula, MeasuresItsSpeedWithoutValidations) {
   EXPECT_LT(seconds, result_.results.at("train_seconds").get<double>() - 0.4);
 }
 
-TEST_F(TrainerFormula, DrawsOtherNumbersInEachStepAndWithEachSeed) {
+TEST_P(TrainerFormula, DrawsOtherNumbersInEachStepAndWithEachSeed) {
   Numbers drawn;
   script_.training = [&](const Share&) { drawn.push_back(at::rand({1}).item<double>()); };
   train_with({"train.max_steps=4", "train.seed=1"});
@@ -379,7 +387,7 @@ TEST_F(TrainerFormula, DrawsOtherNumbersInEachStepAndWithEachSeed) {
     for (size_t j = 0; j < i; ++j) EXPECT_NE(drawn[i], drawn[j]) << i << " and " << j;
 }
 
-TEST_F(TrainerFormula, StopsAtASignalAndGoesOnToTheSameWeights) {
+TEST_P(TrainerFormula, StopsAtASignalAndGoesOnToTheSameWeights) {
   Numbers drawn;
   int64_t batches = 0;
   script_.training = [&](const Share&) {
@@ -403,7 +411,7 @@ TEST_F(TrainerFormula, StopsAtASignalAndGoesOnToTheSameWeights) {
   EXPECT_EQ(drawn, first);
 }
 
-TEST_F(TrainerFormula, RemembersTheBestAndItsPatienceWhenItIsResumed) {
+TEST_P(TrainerFormula, RemembersTheBestAndItsPatienceWhenItIsResumed) {
   script_.score = {5, 1, 2, 3, 4};  // the first is the best, and the fourth the third one without a new best
   const std::vector<std::string> settings{"train.validate_every=1", "train.patience=3"};
   train_with({"train.max_steps=2", settings[0], settings[1]});
@@ -415,7 +423,7 @@ TEST_F(TrainerFormula, RemembersTheBestAndItsPatienceWhenItIsResumed) {
   EXPECT_EQ(script_.judged_at, best);
 }
 
-TEST_F(TrainerFormula, RefusesToResumeAsAnotherRunAndSaysWhatElseHasChanged) {
+TEST_P(TrainerFormula, RefusesToResumeAsAnotherRunAndSaysWhatElseHasChanged) {
   train_with({"train.max_steps=2"});
   const TrainCall resume{.resume = true, .quiet = true};
   for (const std::string other : {"train.seed=5", "train.accumulate=2", "train.optimizer=adam"}) {
@@ -431,14 +439,14 @@ TEST_F(TrainerFormula, RefusesToResumeAsAnotherRunAndSaysWhatElseHasChanged) {
   expect_near(saved("values"), w);
 }
 
-TEST_F(TrainerFormula, SaysWhereTheLossIsNoLongerFinite) {
+TEST_P(TrainerFormula, SaysWhereTheLossIsNoLongerFinite) {
   script_.batches[1].center[2] = 1e200;
   const std::string said = refusal([&] { train_with({"train.max_steps=5", "train.clip_norm=3"}); });
   for (const char* part : {"at step 2", "batch 1", "inf", "train.lr (now 0.25)", "train.clip_norm (now 3)"})
     EXPECT_NE(said.find(part), std::string::npos) << part << " is missing in: " << said;
 }
 
-TEST_F(TrainerFormula, LowersTheLearningRateOnAPlateau) {
+TEST_P(TrainerFormula, LowersTheLearningRateOnAPlateau) {
   script_.score = {1, 1, 1, 2, 2, 2};  // waits once at 2, lowered at 3; best at 4; lowered at 6
   train_with({"train.max_steps=8", "train.validate_every=1", "train.schedule=plateau(0.5, patience=2)"});
   expect_near(logged("lr"), {0.25, 0.25, 0.25, 0.125, 0.125, 0.125, 0.0625, 0.0625});
@@ -458,7 +466,7 @@ Numbers mean_of(const Numbers& a, const Numbers& b) {
 }
 
 // The average is of the weights themselves, also where their moving average is validated.
-TEST_F(TrainerFormula, KeepsTheAverageOfTheLastValidationsWhereItIsBetter) {
+TEST_P(TrainerFormula, KeepsTheAverageOfTheLastValidationsWhereItIsBetter) {
   for (const char* ema : {"train.ema_decay=0", "train.ema_decay=0.5"}) {
     SCOPED_TRACE(ema);
     script_ = {};
@@ -475,7 +483,7 @@ TEST_F(TrainerFormula, KeepsTheAverageOfTheLastValidationsWhereItIsBetter) {
   }
 }
 
-TEST_F(TrainerFormula, KeepsTheBestWhereTheAverageIsNotBetter) {
+TEST_P(TrainerFormula, KeepsTheBestWhereTheAverageIsNotBetter) {
   script_.score = {1, 6, 4, 3, 6};
   train_with({"train.max_steps=4", "train.validate_every=1", "train.average_last=3"});
   expect_near(model(), weights_after(script_.start, 4)[2]);
@@ -483,13 +491,13 @@ TEST_F(TrainerFormula, KeepsTheBestWhereTheAverageIsNotBetter) {
   EXPECT_EQ(result_.results.at("best_step"), 2);
 }
 
-TEST_F(TrainerFormula, AveragesNothingUnlessAsked) {
+TEST_P(TrainerFormula, AveragesNothingUnlessAsked) {
   train_with({"train.max_steps=2", "train.validate_every=1"});
   EXPECT_FALSE(result_.results.contains("average_last"));
   EXPECT_EQ(script_.validated_at.size(), 2U);
 }
 
-TEST_F(TrainerFormula, AveragesTheSameAfterAResumption) {
+TEST_P(TrainerFormula, AveragesTheSameAfterAResumption) {
   script_.score = {1, 2, 9, 3, 4, 9.5};  // the third is the average of the first start
   train_with({"train.max_steps=2", "train.validate_every=1", "train.average_last=2"});
   write_atomically(run_ + "/last.999.safetensors", "of a start that was killed after its last checkpoint");
@@ -497,6 +505,18 @@ TEST_F(TrainerFormula, AveragesTheSameAfterAResumption) {
   const auto after = weights_after(script_.start, 4);
   expect_near(model(), mean_of(after[3], after[4]));
 }
+
+TEST_P(TrainerFormula, KeepsTheWeightsBeforeAStepThatIsNotFinite) {
+  script_.batches[2].center[1] = NAN;
+  EXPECT_THROW(train_with({"train.max_steps=20", "train.checkpoint_every=2"}), Error);  // at step 3
+  EXPECT_NO_THROW(load_safetensors(run_ + "/checkpoint.safetensors"));
+  Numbers w = script_.start;
+  for (int64_t step = 0; step < 2; ++step) w = moved(w, Mean(w, 0, {step}).gradient, 0.25);
+  expect_near(numbers(load_safetensors(run_ + "/checkpoint.safetensors").tensors.at("values")), w);
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, TrainerFormula, ::testing::Bool(),
+                         [](const auto& test) { return test.param ? "Enqueued" : "WaitedFor"; });
 
 }  // namespace
 }  // namespace heed::testing

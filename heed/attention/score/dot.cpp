@@ -19,6 +19,7 @@ class Dot final : public Score {
   std::string refuse(Dimensionality d) const override {
     return only(d, Dimensionality::lift, "it has no hidden layer");
   }
+  bool prepares() const override { return false; }
   Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
     return products(query, keys, p.sizes().width());
   }

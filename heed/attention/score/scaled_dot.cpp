@@ -21,6 +21,7 @@ class ScaledDot final : public Score {
   std::string refuse(Dimensionality d) const override {
     return only(d, Dimensionality::lift, "it has no hidden layer");
   }
+  bool prepares() const override { return false; }
   Tensor score(const Parameters& p, const Tensor& query, const Tensor& keys) const override {
     const int64_t width = p.sizes().width();
     return products(query, keys, width) * scale(keys.size(-1) / std::max<int64_t>(width, 1));

@@ -64,13 +64,6 @@ void with_attention(const Settings& model, const AttentionSpec& spec, const Make
   }
 }
 
-/// Where there are no kernels of ours, sentences are short enough to store their weights instead of computing them
-/// twice.
-Call for_device(Call call, const PairBatch& batch) {
-  if (batch.source.is_cuda() && call.path == Path::fastest) call.path = Path::stored;
-  return call;
-}
-
 }  // namespace
 
 Tensor Predicted::target_log_probabilities() const {
@@ -129,13 +122,14 @@ TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vo
   output_->build(vocabularies.target, target_embedding_->weight);
 }
 
-Features TranslationModel::embedded(torch::nn::Embedding& table, const Tensor& ids, const Tensor& keep) const {
-  return {heed::dropout(table(ids), dropout_, is_training()), keep};
+Features TranslationModel::embedded(torch::nn::Embedding& table, const Tensor& ids, const Tensor& keep,
+                                    bool real_first) const {
+  return {heed::dropout(table(ids), dropout_, is_training()), keep, real_first};
 }
 
 /// steps: receives the uses of mechanisms in the feature model.
-TranslationModel::Source TranslationModel::read(const Tensor& ids, const Tensor& keep, const Call& call, Steps* steps) {
-  FeatureOutput output = features_->encode(embedded(source_embedding_, ids, keep), call);
+TranslationModel::Source TranslationModel::read(const Features& source, const Call& call, Steps* steps) {
+  FeatureOutput output = features_->encode(source, call);
   if (steps != nullptr) *steps = std::move(output.steps);
   return {attention_->seen(output.encoded), output.encoded.last};
 }
@@ -144,17 +138,20 @@ Tensor TranslationModel::outputs_to_logits(const Tensor& outputs) {
   return output_->logits(heed::dropout(outputs, output_dropout_, is_training()));
 }
 
-Predicted TranslationModel::predict(const PairBatch& batch, const Call& given) {
-  const Call call = for_device(given, batch);
+Predicted TranslationModel::predict(const PairBatch& batch, const Call& call) {
   Call plain = call;
   plain.outputs = {};
-  const Source source = read(batch.source, batch.source_keep, plain);
+  const Source source = read(embedded_source(batch), plain);
   Predicted out;
-  out.output = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
-                              source.summary, call);
+  out.output = query_->answer(embedded_target(batch), source.seen, source.summary, call);
   // Dropout comes before padding is removed, so that it does not depend on the length of other sentences.
   const Tensor outputs = heed::dropout(out.output.outputs.rows, output_dropout_, is_training());  // [B, T, D]
-  const Tensor real = batch.target_keep.flatten().nonzero().squeeze(1);                           // [n]
+  if (batch.one_shape) {
+    out.logits = output_->logits(outputs.flatten(0, 1));
+    out.wanted = batch.target_out.flatten();
+    return out;
+  }
+  const Tensor real = batch.real.defined() ? batch.real : batch.target_keep.flatten().nonzero().squeeze(1);  // [n]
   out.logits = output_->logits(outputs.flatten(0, 1).index_select(0, real));
   out.wanted = batch.target_out.flatten().index_select(0, real);
   out.row = real.div(batch.target_in.size(1), "floor");
@@ -163,7 +160,7 @@ Predicted TranslationModel::predict(const PairBatch& batch, const Call& given) {
 }
 
 TranslationModel::Decoding TranslationModel::start(const Tensor& source, const Tensor& keep) {
-  const Source read_source = read(source, keep, {});
+  const Source read_source = read(embedded(source_embedding_, source, keep), {});
   Decoding decoding;
   decoding.model_ = this;
   decoding.state_ = query_->start(read_source.seen, read_source.summary);
@@ -177,13 +174,11 @@ Tensor TranslationModel::Decoding::step(const Tensor& tokens, const Call& call) 
   return at::log_softmax(model_->outputs_to_logits(next.outputs.rows.squeeze(1)).to(at::kFloat), -1);
 }
 
-Steps TranslationModel::attention_steps(const PairBatch& batch, const Call& given) {
-  const Call call = for_device(given, batch);
+Steps TranslationModel::attention_steps(const PairBatch& batch, const Call& call) {
   Steps inside, all;
-  const Source source = read(batch.source, batch.source_keep, call, &inside);
+  const Source source = read(embedded_source(batch), call, &inside);
   for (auto& [name, attended] : inside) all.emplace_back("encoder." + name, std::move(attended));
-  QueryOutput queried = query_->answer(embedded(target_embedding_, batch.target_in, batch.target_keep), source.seen,
-                                       source.summary, call);
+  QueryOutput queried = query_->answer(embedded_target(batch), source.seen, source.summary, call);
   for (auto& [name, attended] : queried.steps) all.emplace_back("decoder." + name, std::move(attended));
   return all;
 }

@@ -23,12 +23,12 @@ struct Vocabularies {
   bool joint = false;  // one vocabulary for both sides, so that embeddings may be shared
 };
 
-/// Predictions for a batch; n is the number of real targets.
+/// Predictions for a batch; n is the number of real targets, or B T for a batch of one shape.
 struct Predicted {
-  Tensor logits;    // [n, V]: of real targets only, batch element by batch element
-  Tensor wanted;    // [n]: the true token ids
-  Tensor row;       // [n]: batch element of each target
-  Tensor position;  // [n]: position of each target in its sentence
+  Tensor logits;    // [n, V]: batch element by batch element
+  Tensor wanted;    // [n]: the true token ids; Tokenizer::kPad at padding
+  Tensor row;       // [n]: batch element of each target; undefined for a batch of one shape
+  Tensor position;  // [n]: position of each target in its sentence; as row
   QueryOutput output;
 
   /// Log-probability of each target sentence: the sum over its tokens, double [B].
@@ -104,8 +104,14 @@ class TranslationModel : public torch::nn::Module {
     Features seen;
     Tensor summary;
   };
-  Source read(const Tensor& ids, const Tensor& keep, const Call& call, Steps* steps = nullptr);
-  Features embedded(torch::nn::Embedding& table, const Tensor& ids, const Tensor& keep) const;
+  Source read(const Features& source, const Call& call, Steps* steps = nullptr);
+  Features embedded(torch::nn::Embedding& table, const Tensor& ids, const Tensor& keep, bool real_first = false) const;
+  Features embedded_source(const PairBatch& batch) {
+    return embedded(source_embedding_, batch.source, batch.source_keep, /*real_first=*/true);
+  }
+  Features embedded_target(const PairBatch& batch) {
+    return embedded(target_embedding_, batch.target_in, batch.target_keep, /*real_first=*/true);
+  }
   Tensor outputs_to_logits(const Tensor& outputs);
 
   double dropout_ = 0, output_dropout_ = 0;

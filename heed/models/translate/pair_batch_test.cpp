@@ -84,5 +84,35 @@ TEST(PairBatch, RefusesRowsAndCorporaThatDoNotFit) {
   EXPECT_TRUE(says(error_of([] { collate(small_corpus(), {3}); }), {"row 3, expected 0 to 2"}));
 }
 
+TEST(PairBatch, ListsItsRealTargets) {
+  const auto batch = collate(small_corpus(), {0, 1, 2});
+  EXPECT_TRUE(at::equal(batch.real, batch.target_keep.flatten().nonzero().squeeze(1)));
+}
+
+TEST(PairBatch, IsRoundedUpWithPadding) {
+  const auto plain = collate(small_corpus(), {0, 1, 2}),
+             rounded = collate(small_corpus(), {0, 1, 2}, 0, 1, {.rows = 4, .length = 6, .one_shape = true});
+  EXPECT_EQ(rounded.source.sizes(), (at::IntArrayRef{4, 6}));
+  EXPECT_EQ(rounded.target_in.sizes(), (at::IntArrayRef{4, 6}));
+  EXPECT_TRUE(rounded.one_shape);
+  EXPECT_FALSE(rounded.real.defined());
+  EXPECT_EQ(rounded.target_tokens, plain.target_tokens);
+  EXPECT_TRUE(at::equal(rounded.source.narrow(0, 0, 3).narrow(1, 0, 4), plain.source));
+  EXPECT_TRUE(at::equal(rounded.target_out.narrow(0, 0, 3).narrow(1, 0, 3), plain.target_out));
+  EXPECT_EQ(rounded.source_keep.sum().item<int64_t>(), plain.source_tokens);
+  EXPECT_EQ(rounded.target_keep.sum().item<int64_t>(), plain.target_tokens);
+}
+
+TEST(PairBatch, MovesInOnePiece) {
+  const auto batch = collate(small_corpus(), {2, 0, 1});
+  const auto copy = batch.in(batch.buffer.clone());
+  EXPECT_FALSE(copy.source.is_alias_of(batch.source));
+  for (const auto field : {&PairBatch::source, &PairBatch::source_keep, &PairBatch::target_in, &PairBatch::target_out,
+                           &PairBatch::target_keep, &PairBatch::real}) {
+    EXPECT_TRUE(at::equal(copy.*field, batch.*field));
+    EXPECT_TRUE((copy.*field).is_alias_of(copy.buffer));
+  }
+}
+
 }  // namespace
 }  // namespace heed::testing

@@ -28,7 +28,7 @@ class ForcedRun {
   void lend_source();
 
   CollectedSum keys_, align_keys_, values_, source_;
-  Tensor keep_;  // [T, B, 1], if padding precedes a real target; states after the last real target have no effect
+  Tensor keep_;  // [T, B, 1], if padding may precede a real target; states after the last real target have no effect
 };
 
 }  // namespace heed

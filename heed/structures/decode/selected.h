@@ -8,13 +8,13 @@
 
 namespace heed {
 
-/// Throws Error unless rows is int64 [n] with values 0 ... batch - 1. batch -1: unknown, values are not checked. Values on
-/// a GPU are not checked either: that would wait for it, and its index_select stops at an index out of range.
+/// Throws Error unless rows is int64 [n] with values 0 ... batch - 1. batch -1: unknown, values are not checked; nor
+/// are they on a GPU, where reading them would wait for it.
 inline void check_rows(const std::string& who, const Tensor& rows, int64_t batch) {
   check(rows.defined(), who, ": rows are undefined, expected int64 [n]");
   check(rows.scalar_type() == at::kLong && rows.dim() == 1, who, ": rows are ", rows.scalar_type(), " ", shape_of(rows),
         ", expected int64 [n]");
-  if (batch < 0 || rows.size(0) == 0 || !rows.is_cpu()) return;
+  if (batch < 0 || rows.size(0) == 0 || !rows.device().is_cpu()) return;
   const int64_t low = rows.min().item<int64_t>(), high = rows.max().item<int64_t>();
   check(low >= 0 && high < batch, who, ": rows reach from ", low, " to ", high, ", expected 0 to ", batch - 1);
 }

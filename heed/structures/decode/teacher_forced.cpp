@@ -10,8 +10,11 @@
 namespace heed {
 namespace {
 
-/// Whether padding precedes a real target; keep [B, T].
-bool has_holes(const Tensor& keep) {
+/// Whether padding may precede a real target. The values of a mask on a GPU are not read: that would wait for it.
+bool may_have_holes(const Features& targets) {
+  const Tensor& keep = targets.keep;  // [B, T]
+  if (!keep.defined() || targets.real_first) return false;
+  if (!keep.device().is_cpu()) return true;
   const int64_t T = keep.size(1);
   return keep.narrow(1, 1, T - 1).logical_and(keep.narrow(1, 0, T - 1).logical_not()).any().item<bool>();
 }
@@ -86,7 +89,7 @@ ForcedRun::ForcedRun(const Features& given, DecoderState first, const Call& its_
       source_(state.source.rows) {
   lend_source();
   steps.reserve(static_cast<size_t>(length()));
-  if (given.keep.defined() && has_holes(given.keep)) keep_ = given.keep.t().unsqueeze(-1);
+  if (may_have_holes(given)) keep_ = given.keep.t().unsqueeze(-1);
 }
 
 /// Gives the next step its own handles to the source, whose gradients accumulate in CollectedSum.

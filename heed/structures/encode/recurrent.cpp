@@ -5,7 +5,6 @@
 #include <vector>
 
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/nn/utils/rnn.h>
 
 #include "heed/structures/checks.h"
 #include "heed/structures/encode/cell_steps.h"
@@ -19,15 +18,10 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 /// The order that moves real features to the front and keeps their sequence: order[i] is the position that moves to i.
-Tensor real_first(const Tensor& keep) {
+Tensor moved_first(const Tensor& keep) {
   const int64_t length = keep.size(1);
   const auto positions = at::arange(length, keep.options().dtype(at::kLong)).expand(keep.sizes());
   return at::where(keep, positions, positions + length).argsort(int64_t{1});  // [N, L]
-}
-
-/// rows [N, L, D] in another order.
-Tensor reordered(const Tensor& rows, const Tensor& order) {
-  return rows.gather(1, order.unsqueeze(-1).expand({-1, -1, rows.size(-1)}));
 }
 
 /// A permutation of the rows of x [n, D]: row i is x[to[i]], and back[to[i]] = i. Backward applies the inverse
@@ -68,7 +62,7 @@ struct Order {
 };
 
 /// The states [T, N, S] after each of the inputs [T, N, in]; the initial state is 0.
-Tensor states_along(Cell cell, const CellWeights& weights, const Tensor& inputs) {
+Tensor states_by_steps(Cell cell, const CellWeights& weights, const Tensor& inputs) {
   CellSteps steps(cell, weights, inputs);
   Tensor hidden = at::zeros({inputs.size(1), weights.states.size(1)}, inputs.options());
   Tensor memory = hidden;
@@ -80,36 +74,32 @@ Tensor states_along(Cell cell, const CellWeights& weights, const Tensor& inputs)
   return at::stack(states);
 }
 
-/// One layer of a torch module that has several.
-struct LayerPass {
-  Cell cell;
-  bool bidirectional;
-  std::vector<Tensor> weights;
-
-  /// The states of all positions, and the last state of each direction [directions, N, width].
-  std::tuple<Tensor, Tensor> operator()(const Tensor& rows, const Tensor& start) const {
-    if (cell == Cell::gru) return at::gru(rows, start, weights, true, 1, 0.0, true, bidirectional, true);
-    const auto [states, last, end] =
-        at::lstm(rows, {start, start}, weights, true, 1, 0.0, true, bidirectional, /*batch_first=*/true);
-    return {states, last};
+/// The parameters of one direction as views of one new tensor, in the order that cuDNN computes from: it would copy
+/// parameters that lie anywhere else, one by one.
+std::vector<Tensor> in_one_tensor(const CellWeights& w) {
+  const std::vector<Tensor> all{w.inputs, w.states, w.inputs_bias, w.states_bias};
+  std::vector<Tensor> flat, views;
+  std::vector<int64_t> sizes;
+  for (const auto& x : all) {
+    flat.push_back(x.flatten());
+    sizes.push_back(x.numel());
   }
-
-  std::tuple<Tensor, Tensor> packed(const Tensor& data, const Tensor& sizes, const Tensor& start) const {
-    if (cell == Cell::gru) return at::gru(data, sizes, start, weights, true, 1, 0.0, true, bidirectional);
-    const auto [states, last, end] = at::lstm(data, sizes, {start, start}, weights, true, 1, 0.0, true, bidirectional);
-    return {states, last};
-  }
-};
-
-torch::nn::utils::rnn::PackedSequence packed(const Tensor& rows, const Tensor& counts) {
-  // Packing requires a length of at least 1: an empty sequence passes as one zero vector, and its result is discarded.
-  return torch::nn::utils::rnn::pack_padded_sequence(rows, counts.clamp_min(1).cpu(), /*batch_first=*/true,
-                                                     /*enforce_sorted=*/false);
+  const auto parts = at::cat(flat).split_with_sizes(sizes);
+  for (size_t i = 0; i < all.size(); ++i) views.push_back(parts[i].view(all[i].sizes()));
+  return views;
 }
 
-Tensor unpacked(const torch::nn::utils::rnn::PackedSequence& sequence, int64_t length) {
-  return std::get<0>(
-      torch::nn::utils::rnn::pad_packed_sequence(sequence, /*batch_first=*/true, /*padding_value=*/0.0, length));
+/// The same with torch's kernels, which on a GPU run all steps in one call.
+Tensor states_by_torch(Cell cell, const CellWeights& weights, const Tensor& inputs) {
+  const auto start = at::zeros({1, inputs.size(1), weights.states.size(1)}, inputs.options());
+  const bool learns = at::GradMode::is_enabled();  // cuDNN keeps what backward needs only if it is told to
+  const auto given = in_one_tensor(weights);
+  if (cell == Cell::gru) return std::get<0>(at::gru(inputs, start, given, true, 1, 0.0, learns, false, false));
+  return std::get<0>(at::lstm(inputs, {start, start}, given, true, 1, 0.0, learns, false, false));
+}
+
+Tensor states_along(Cell cell, const CellWeights& weights, const Tensor& inputs) {
+  return inputs.is_cuda() ? states_by_torch(cell, weights, inputs) : states_by_steps(cell, weights, inputs);
 }
 
 }  // namespace
@@ -144,76 +134,6 @@ void RecurrentImpl::pretty_print(std::ostream& stream) const {
          << ", layers " << o.num_layers << (o.bidirectional ? ", bidirectional" : "") << ")";
 }
 
-/// The final states of the last layer, its directions concatenated. states [layers * directions, N, width].
-Tensor RecurrentImpl::final_state(const Tensor& states) const {
-  const int64_t directions = options_.bidirectional ? 2 : 1;
-  return states.narrow(0, states.size(0) - directions, directions).transpose(0, 1).flatten(1);  // [N, out]
-}
-
-/// Whether dropout between layers must follow a NoiseScope. Torch's own draws from a generator, on GPUs from a state
-/// that cannot be saved.
-bool RecurrentImpl::draws_in_scope() const {
-  return is_training() && options_.num_layers > 1 && options_.dropout > 0 && NoiseScope::current() != nullptr;
-}
-
-RecurrentImpl::Passed RecurrentImpl::by_layers(Tensor rows, const Tensor& counts) {
-  const auto& o = options_;
-  const auto weights = gru_ ? gru_->all_weights() : lstm_->all_weights();
-  const int64_t directions = o.bidirectional ? 2 : 1;
-  const auto each = static_cast<std::ptrdiff_t>(weights.size()) / o.num_layers;
-  const auto start = at::zeros({directions, rows.size(0), o.out_dim / directions}, rows.options());
-  Tensor last;
-  for (int64_t layer = 0; layer < o.num_layers; ++layer) {
-    if (layer > 0) rows = heed::dropout(rows, o.dropout, /*training=*/true);
-    const auto from = weights.begin() + layer * each;
-    const LayerPass pass_layer{o.cell, o.bidirectional, {from, from + each}};
-    if (!counts.defined()) {
-      std::tie(rows, last) = pass_layer(rows, start);
-      continue;
-    }
-    const auto in = packed(rows, counts);
-    Tensor states;
-    std::tie(states, last) = pass_layer.packed(in.data(), in.batch_sizes(), start);
-    const torch::nn::utils::rnn::PackedSequence out(states, in.batch_sizes(), in.sorted_indices(),
-                                                    in.unsorted_indices());
-    rows = unpacked(out, rows.size(1));
-    last = last.index_select(1, in.unsorted_indices());
-  }
-  return {rows, final_state(last)};
-}
-
-RecurrentImpl::Passed RecurrentImpl::by_torch(const Tensor& rows) {
-  if (draws_in_scope()) return by_layers(rows, {});
-  if (options_.cell == Cell::gru) {
-    const auto [states, last] = gru_->forward(rows);
-    return {states, final_state(last)};
-  }
-  const auto [states, last] = lstm_->forward(rows);
-  return {states, final_state(std::get<0>(last))};
-}
-
-RecurrentImpl::Passed RecurrentImpl::by_torch(const Tensor& rows, const Tensor& keep) {
-  const auto order = real_first(keep);
-  const auto counts = keep.sum(1);  // [N]
-  const auto front = reordered(rows, order);
-  const auto back = order.argsort(int64_t{1});
-  if (draws_in_scope()) {
-    const Passed passed = by_layers(front, counts);
-    return {reordered(passed.rows, back), passed.last};
-  }
-  const auto in = packed(front, counts);
-  Tensor last;
-  torch::nn::utils::rnn::PackedSequence passed = in;
-  if (options_.cell == Cell::gru) {
-    std::tie(passed, last) = gru_->forward_with_packed_input(in);
-  } else {
-    std::tuple<Tensor, Tensor> ends;
-    std::tie(passed, ends) = lstm_->forward_with_packed_input(in);
-    last = std::get<0>(ends);
-  }
-  return {reordered(unpacked(passed, keep.size(1)), back), final_state(last)};
-}
-
 CellWeights RecurrentImpl::weights(int64_t layer, bool backward) const {
   const auto named = options_.cell == Cell::gru ? gru_->named_parameters() : lstm_->named_parameters();
   const auto of = [&](const std::string& name) {
@@ -222,10 +142,10 @@ CellWeights RecurrentImpl::weights(int64_t layer, bool backward) const {
   return {of("weight_ih"), of("weight_hh"), of("bias_ih"), of("bias_hh")};
 }
 
-RecurrentImpl::Passed RecurrentImpl::step_by_step(const Tensor& given, const Tensor& keep) const {
+RecurrentImpl::Passed RecurrentImpl::pass(const Tensor& given, const Tensor& keep, bool real_first) const {
   const int64_t N = given.size(0), L = given.size(1);
   const auto positions = given.options().dtype(at::kLong);
-  const auto order = keep.defined() ? real_first(keep) : at::arange(L, positions).expand({N, L});
+  const auto order = keep.defined() && !real_first ? moved_first(keep) : at::arange(L, positions).expand({N, L});
   const auto counts = keep.defined() ? keep.sum(1) : at::full({N}, L, positions);
   std::vector<Order> ways{{order, counts, false}};
   if (options_.bidirectional) ways.emplace_back(order, counts, true);
@@ -267,9 +187,7 @@ Encoded RecurrentImpl::encode(const Features& given) {
   const Features clean = features.without_padding();
   const auto flat = clean.rows.reshape({-1, rows.size(-2), o.in_dim});  // [N, L, in]
   const auto keep = features.keep.defined() ? features.keep.reshape({-1, rows.size(-2)}) : Tensor();
-  const Passed passed = !rows.is_cuda()  ? step_by_step(flat, keep)
-                        : keep.defined() ? by_torch(flat, keep)
-                                         : by_torch(flat);
+  const Passed passed = pass(flat, keep, features.real_first);
   if (!keep.defined()) return {features.with_rows(passed.rows.view(wide)), passed.last.view(ends)};
   const auto nothing = at::zeros({}, rows.options());
   return {features.with_rows(passed.rows.view(wide)).without_padding(),

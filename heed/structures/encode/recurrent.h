@@ -51,17 +51,9 @@ class RecurrentImpl : public torch::nn::Cloneable<RecurrentImpl> {
   struct Passed {
     Tensor rows, last;  // [N, L, out], [N, out]
   };
-  // rows [N, L, in]; keep [N, L], undefined: no padding.
-  Passed step_by_step(const Tensor& rows, const Tensor& keep) const;
+  // rows [N, L, in]; keep [N, L], undefined: no padding. real_first: no padding precedes a real feature.
+  Passed pass(const Tensor& rows, const Tensor& keep, bool real_first) const;
   CellWeights weights(int64_t layer, bool backward) const;
-  // With torch's modules, which on a GPU run one kernel for the whole pass.
-  Passed by_torch(const Tensor& rows);
-  Passed by_torch(const Tensor& rows, const Tensor& keep);
-  /// Layer by layer with torch's kernels, with Heed's dropout between them. counts [N]: number of real features, which
-  /// come first; undefined: all are real.
-  Passed by_layers(Tensor rows, const Tensor& counts);
-  bool draws_in_scope() const;
-  Tensor final_state(const Tensor& states) const;
 
   RecurrentOptions options_;
   torch::nn::GRU gru_{nullptr};

@@ -190,6 +190,41 @@ TEST_P(EveryRecurrent, CopiesAndSavesItself) {
   EXPECT_TRUE(same_bits(recurrent->forward(f).rows, expected));
 }
 
+/// Sequences of 4, 0 and 6 features, padded at their ends.
+Features padded_at_the_end() {
+  at::manual_seed(5);
+  const auto keep = at::arange(6).unsqueeze(0) < at::tensor({4, 0, 6}).unsqueeze(1);
+  return {at::randn({3, 6, 3}, kDouble).requires_grad_(), keep};
+}
+
+TEST_P(EveryRecurrent, NeedNotBeToldThatPaddingComesLast) {
+  auto recurrent = make();
+  Features told = padded_at_the_end();
+  told.real_first = true;
+  const Encoded a = recurrent->encode(padded_at_the_end()), b = recurrent->encode(told);
+  EXPECT_TRUE(at::equal(a.features.rows, b.features.rows));
+  EXPECT_TRUE(at::equal(a.last, b.last));
+  EXPECT_TRUE(b.features.real_first);
+}
+
+TEST_P(EveryRecurrent, GivesTheSameOnAGpu) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+  for (const Features& given : {some(), padded_at_the_end()}) {
+    auto here = make(), there = make();
+    there->to(at::kCUDA);
+    const auto run = [&](Recurrent& recurrent, at::Device device) {
+      const auto rows = given.rows.detach().to(device).requires_grad_();
+      const Encoded encoded = recurrent->encode({rows, given.keep.to(device)});
+      (encoded.features.rows.square().sum() + encoded.last.sin().sum()).backward();
+      std::vector<Tensor> all{encoded.features.rows.detach(), encoded.last.detach(), rows.grad()};
+      for (const auto& parameter : recurrent->parameters()) all.push_back(parameter.grad());
+      return all;
+    };
+    const auto expected = run(here, at::kCPU), got = run(there, at::kCUDA);
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(close(got[i].cpu(), expected[i], 1e-9)) << i;
+  }
+}
+
 TEST(Recurrent, RefusesWidthsThatDoNotFit) {
   EXPECT_THROW(Recurrent(RecurrentOptions{.in_dim = 3, .out_dim = 5}), Error);
   EXPECT_THROW(Recurrent(RecurrentOptions{.in_dim = 0, .out_dim = 4}), Error);

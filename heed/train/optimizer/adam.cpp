@@ -36,6 +36,16 @@ class Adam : public Optimizer {
     values.addcdiv_(m, v.sqrt().div_(std::sqrt(v_share)).add_(epsilon_), -rate / m_share);
   }
 
+  FlatUpdate update(State& state, const at::Tensor& values) const override {
+    return {.rule = FlatUpdate::Rule::adam,
+            .beta1 = b1_,
+            .beta2 = b2_,
+            .epsilon = epsilon_,
+            .decay = decay_,
+            .first = remembered(state, "m", values),
+            .second = remembered(state, "v", values)};
+  }
+
  private:
   double b1_, b2_, epsilon_, decay_;
 };

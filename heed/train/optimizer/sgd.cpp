@@ -23,6 +23,12 @@ class Sgd final : public Optimizer {
     values.sub_(m, rate);
   }
 
+  FlatUpdate update(State& state, const at::Tensor& values) const override {
+    FlatUpdate update{.rule = FlatUpdate::Rule::sgd, .beta1 = momentum_};
+    if (momentum_ > 0) update.first = remembered(state, "m", values);
+    return update;
+  }
+
  private:
   double momentum_;
 };

@@ -10,6 +10,7 @@
 
 #include <ATen/ATen.h>
 
+#include "heed/backend/cross_entropy.h"
 #include "heed/base/md5.h"
 #include "heed/base/recipe_keys.h"
 #include "heed/data/batches.h"
@@ -34,6 +35,9 @@ namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// On a GPU: multiples of the rows and of the lengths of a batch. Larger ones leave fewer shapes and more padding.
+constexpr int64_t kRowsOnGpu = 8, kLengthOnGpu = 4;
 
 constexpr const char* kRaiseLongest = "raise data.max_length";
 
@@ -66,6 +70,7 @@ struct TranslateSettings {
   int64_t batch_tokens = 2000, eval_batch_tokens = 0;
   double label_smoothing = 0;
   double reward = 0.1, soft_share = 0.5;
+  bool deterministic = true;
   std::string tokenize = "13a", monitor = "bleu";
   int64_t beam = 5;
   double length_penalty = 1;
@@ -103,7 +108,9 @@ const RecipeTable<TranslateSettings> loss_keys{
     {"soft_share",
      &TranslateSettings::soft_share,
      "share of the batches on which `hard` trains with softmax weights (Xu et al., 2015)",
-     {.min = 0, .max = 1}}};
+     {.min = 0, .max = 1}},
+    {"deterministic", &TranslateSettings::deterministic,
+     "on a GPU, whether gradients of attention are the same bits in every run; `false` may be faster"}};
 
 const RecipeTable<TranslateSettings> eval_keys{
     {"tokenize", &TranslateSettings::tokenize, "tokenizer of BLEU", {.choices = {"13a", "none", "zh", "char", "intl"}}},
@@ -233,28 +240,27 @@ class Translate final : public Task {
   torch::nn::Module& model() override { return *model_; }
   int64_t batches(int64_t epoch) override { return batches_->count(epoch); }
 
-  Loss loss(const Share& share) override {
-    const PairBatch batch =
-        collate(pairs_, batches_->rows(share.epoch, share.batch), share.rank, share.world).to(device_);
-    if (batch.rows.empty()) return {};
-    const NoiseScope noise(seed_, static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch),
-                           batch.first_row);
-    check(!reward_ || share.world == 1,
-          "recipe: model.attention draws and learns by reward, whose baseline one process ",
-          "keeps; train with one process");
-    const bool soft = reward_ && reward_->is_soft(share.batch);
-    const SoftAttention softened(*model_, soft);
-    const Predicted predicted = model_->predict(batch);
-    const auto logits = predicted.logits.to(at::kFloat);
-    Loss loss;
-    loss.count = predicted.wanted.size(0);
-    loss.sum =
-        at::cross_entropy_loss(logits, predicted.wanted, {}, at::Reduction::Sum, -100, settings_.label_smoothing);
-    if (reward_ && !soft) {
-      loss.shown = loss.sum.detach();
-      loss.sum = loss.sum + (*reward_)(predicted, static_cast<int64_t>(batch.rows.size()));
-    }
-    return loss;
+  Loss loss(const Share& share) override { return loss_of_batch(share, batch_of(share).to(device_)); }
+
+  std::shared_ptr<const TaskInput> input(const Share& share) override {
+    if (reward_ || share.world > 1) return nullptr;
+    auto input = std::make_shared<PairInput>();
+    input->batch = batch_of(share);
+    input->buffer = input->batch.buffer;
+    input->shape = input->batch.source.sizes().vec();
+    input->shape.push_back(input->batch.target_in.size(1));
+    input->count = input->batch.target_tokens;
+    return input->batch.one_shape ? input : nullptr;
+  }
+
+  Loss loss(const Share& share, const TaskInput& input, const at::Tensor& buffer) override {
+    return loss_of_batch(share, static_cast<const PairInput&>(input).batch.in(buffer));
+  }
+
+  void seed(const Share& share, const at::Tensor& cell) override {
+    const auto noise = noise_of(share, 0);
+    noise->seed_generator(device_);
+    noise->fill(cell);
   }
 
   std::string describe(const Share& share) override {
@@ -332,6 +338,47 @@ class Translate final : public Task {
   }
 
  private:
+  struct PairInput final : TaskInput {
+    PairBatch batch;
+  };
+
+  /// On a GPU rows and lengths are rounded up, so that shapes repeat and steps can be captured, and padding is
+  /// predicted too. A reward is computed from the real targets.
+  PairBatch batch_of(const Share& share) const {
+    const bool gpu = device_.is_cuda(), rounded = gpu && !reward_;
+    const BatchForm form{
+        .rows = rounded ? kRowsOnGpu : 1, .length = rounded ? kLengthOnGpu : 1, .one_shape = rounded, .pinned = gpu};
+    return collate(pairs_, batches_->rows(share.epoch, share.batch), share.rank, share.world, form);
+  }
+
+  std::unique_ptr<NoiseScope> noise_of(const Share& share, int64_t first_row) const {
+    const uint64_t step = static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch);
+    return std::make_unique<NoiseScope>(seed_, step, first_row);
+  }
+
+  Loss loss_of_batch(const Share& share, const PairBatch& batch) {
+    if (batch.rows.empty()) return {};
+    const auto noise = noise_of(share, batch.first_row);
+    check(!reward_ || share.world == 1,
+          "recipe: model.attention draws and learns by reward, whose baseline one process ",
+          "keeps; train with one process");
+    const bool soft = reward_ && reward_->is_soft(share.batch);
+    const SoftAttention softened(*model_, soft);
+    Call call;
+    call.deterministic = settings_.deterministic;
+    const Predicted predicted = model_->predict(batch, call);
+    Loss loss;
+    loss.count = batch.target_tokens;
+    loss.sum = cross_entropy(
+        predicted.logits.to(at::kFloat), predicted.wanted,
+        {.smoothing = settings_.label_smoothing, .ignored = Tokenizer::kPad, .consume = reward_ == nullptr});
+    if (reward_ && !soft) {
+      loss.shown = loss.sum.detach();
+      loss.sum = loss.sum + (*reward_)(predicted, static_cast<int64_t>(batch.rows.size()));
+    }
+    return loss;
+  }
+
   /// Draws the weights of a model with small vocabularies and drops them: earlier versions did, so that a seed gives
   /// the weights, and the figures, that it gave then.
   void draw_as_before() const {

@@ -1,4 +1,4 @@
-// The tensors of a call as the pointers and strides that CPU kernels read.
+// The tensors of a call as the pointers and strides that kernels read, on the device of the call.
 
 #pragma once
 
@@ -8,8 +8,9 @@
 
 #include "heed/backend/record.h"
 #include "heed/kernels/problem.h"
+#include "heed/torch_support/send.h"
 
-namespace heed::backend::cpu_tensors {
+namespace heed::backend::kernel_tensors {
 
 template <typename T>
 T* pointer(const Tensor& x) {
@@ -56,7 +57,7 @@ struct KernelTensors {
     key_count = dense(r.in[kKeyCount]);
     if (r.max_keys < r.keys)  // the keys after them cannot be scored
       key_count = key_count.defined() ? key_count.clamp_max(r.max_keys)
-                                      : at::full({r.batch}, r.max_keys, at::TensorOptions().dtype(at::kLong));
+                                      : at::full({r.batch}, r.max_keys, values.options().dtype(at::kLong));
   }
 
   Tensor query, keys, values, packed_keys, to_scores, position, alpha, center, key_count;
@@ -108,6 +109,78 @@ void fill(const CallRecord& r, const KernelTensors& t, Problem& p) {
   p.first_query = call.mask.first_query;
 }
 
+/// The problem of a single-dimensional call, without its results.
+template <typename Real>
+kernels::Problem<Real> problem_of(const CallRecord& r, const KernelTensors& t) {
+  const auto real = [](double x) { return static_cast<Real>(x); };
+  kernels::Problem<Real> p;
+  fill<Real>(r, t, p);
+  p.value_width = t.values.size(3);
+  p.score = r.score.kind;
+  p.exp_keys = rows_of<const Real>(t.packed_keys);
+  p.align = r.align.kind;
+  p.gauss = r.align.gauss;
+  p.position = pointer<const Real>(t.position);
+  p.sigma = real(r.align.sigma);
+  p.theta = real(r.align.theta);
+  p.alpha = real(r.align.alpha);
+  p.alphas = pointer<const Real>(t.alpha);
+  p.alphas_head = t.alpha.defined() ? 1 : 0;
+  p.k = std::min(r.align.k, p.keys);
+  p.renorm = r.align.renorm;
+  p.keep_best = r.align.keep_best;
+  p.perturb = r.align.perturb;
+  p.temperature = real(r.align.temperature);
+  const Outputs& outputs = r.call.outputs;
+  p.with_lse = r.offers.log_probability || outputs.lse || outputs.entropy || outputs.links.defined();
+  return p;
+}
+
+/// The requested outputs of a single-dimensional call, with W = 1: their buffers are made in `out`.
+template <typename Real>
+struct RequestedBuffers {
+  RequestedBuffers(const CallRecord& r, const kernels::Problem<Real>& p, Tensors& out) {
+    const Outputs& outputs = r.call.outputs;
+    const auto options = out[kContext].options();
+    const auto count = [](const std::vector<int64_t>& some) { return static_cast<int64_t>(some.size()); };
+    const auto buffer = [&](Output which, at::IntArrayRef shape) {
+      any = true;
+      out[which] = at::empty(shape, options);
+      return pointer<Real>(out[which]);
+    };
+    if (outputs.weights) {
+      wanted.query_count = count(outputs.rows);
+      wanted.head_count = count(outputs.heads);
+      queries = indices(outputs.rows, options.device());
+      heads = indices(outputs.heads, options.device());
+      wanted.some_queries = pointer<const int64_t>(queries);
+      wanted.some_heads = pointer<const int64_t>(heads);
+      wanted.weights = buffer(kWeights, {p.batch, wanted.head_count > 0 ? wanted.head_count : p.heads,
+                                         wanted.query_count > 0 ? wanted.query_count : p.queries, p.keys, 1});
+    }
+    if (outputs.lse) wanted.lse = buffer(kLse, {p.batch, p.heads, p.queries, 1});
+    if (outputs.entropy) wanted.entropy = buffer(kEntropy, {p.batch, p.heads, p.queries, 1});
+    if (r.offers.log_probability) wanted.log_probability = buffer(kLogProbability, {p.batch, p.heads, p.queries, 1});
+    if (outputs.column_mass) wanted.column_mass = buffer(kColumnMass, {p.batch, p.heads, p.keys, 1});
+    if (outputs.top > 0) {
+      wanted.top = outputs.top;
+      wanted.top_weights = buffer(kTopWeights, {p.batch, p.heads, p.queries, outputs.top, 1});
+      out[kTopKeys] = at::empty({p.batch, p.heads, p.queries, outputs.top, 1}, options.dtype(at::kLong));
+      wanted.top_keys = pointer<int64_t>(out[kTopKeys]);
+    }
+    links = dense(outputs.links);
+    if (links.defined()) {
+      wanted.link_count = links.size(0);
+      wanted.links = pointer<const int64_t>(links);
+      wanted.link_log_weights = buffer(kLinks, {wanted.link_count, 1});
+    }
+  }
+
+  kernels::RequestedOutputs<Real> wanted;
+  bool any = false;
+  Tensor queries, heads, links;  // that `wanted` points to
+};
+
 /// Buffers for the gradients that are wanted, by Slot; undefined: not wanted.
 class GradientBuffers {
  public:
@@ -145,4 +218,4 @@ void fill(const Tensors& given, const Tensors& buffers, Gradients& g) {
   g.alibi = pointer<Real>(buffers[kAlibi]);
 }
 
-}  // namespace heed::backend::cpu_tensors
+}  // namespace heed::backend::kernel_tensors
