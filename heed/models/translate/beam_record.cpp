@@ -12,6 +12,10 @@ BeamRecord::BeamRecord(const std::vector<int64_t>& longest, const SearchOptions&
   for (const int64_t length : longest) alive_.push_back({sentences(), length, false, {Beam{}}});
 }
 
+int64_t BeamRecord::unfinished() const {
+  return std::count_if(alive_.begin(), alive_.end(), [](const auto& sentence) { return !sentence.finished; });
+}
+
 int64_t BeamRecord::longest() const {
   int64_t longest = 0;
   for (const auto& sentence : alive_) longest = std::max(longest, sentence.longest);

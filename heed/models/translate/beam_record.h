@@ -28,6 +28,8 @@ class BeamRecord {
   double log_probability(int64_t sentence, int64_t beam) const {
     return of(sentence).beams[static_cast<size_t>(beam)].log_probability;
   }
+  /// How many of them are not finished.
+  int64_t unfinished() const;
   /// The largest maximum length of these sentences.
   int64_t longest() const;
   bool finished(int64_t sentence) const { return of(sentence).finished; }

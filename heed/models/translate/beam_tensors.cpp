@@ -19,10 +19,10 @@ BeamTensors::Candidates BeamTensors::extend(const Tensor& log_p) {
   const int64_t each = width_ == 1 ? 1 : std::min(width_ + 1, log_p.size(1));
   const auto [best, which] = top_tokens(log_p, each);  // [sentences * beams, each]
   if (width_ == 1) {                                   // a sentence with the end marker is finished
-    log_p_ = log_p_ + best;
-    tokens_ = which.squeeze(1);
-    rows_ = Tensor();
-    return {log_p_, at::zeros_like(which), which};
+    const auto sum = log_p_ + best;
+    set(log_p_, sum);
+    set(tokens_, which.squeeze(1));
+    return {sum, at::zeros_like(which), which};
   }
   const auto sums = (log_p_.unsqueeze(2) + best.view({sentences, beams, each})).flatten(1);
   // At most one end marker for each beam: `width` others are among the 2 width best.
@@ -37,19 +37,26 @@ BeamTensors::Candidates BeamTensors::extend(const Tensor& log_p) {
   const int64_t next = std::min(width_, count);
   const auto ends = all.token.eq(Tokenizer::kEnd);
   const auto going = std::get<1>(ends.to(at::kByte).sort(/*stable=*/true, 1, false)).narrow(1, 0, next);
-  log_p_ = all.log_probability.masked_fill(ends, -std::numeric_limits<double>::infinity()).gather(1, going);
-  tokens_ = all.token.gather(1, going).flatten();
+  set(log_p_, all.log_probability.masked_fill(ends, -std::numeric_limits<double>::infinity()).gather(1, going));
+  set(tokens_, all.token.gather(1, going).flatten());
   const auto first = at::arange(0, sentences * beams, beams, chosen.options()).unsqueeze(1);
   rows_ = (all.beam.gather(1, going) + first).flatten();
   return all;
 }
 
-void BeamTensors::keep(const Tensor& sentences) {
+Tensor BeamTensors::keep(const Tensor& sentences) {
   const int64_t beams = log_p_.size(1);
+  const auto rows = ((sentences * beams).unsqueeze(1) + at::arange(beams, sentences.options())).flatten();
   log_p_ = log_p_.index_select(0, sentences);
-  const auto kept = [&](const Tensor& x) { return x.view({-1, beams}).index_select(0, sentences).flatten(); };
-  tokens_ = kept(tokens_);
-  rows_ = rows_.defined() ? kept(rows_) : sentences;
+  tokens_ = tokens_.index_select(0, rows);
+  return rows;
+}
+
+void BeamTensors::set(Tensor& own, const Tensor& value) const {
+  if (fixed_ && own.sizes() == value.sizes())
+    own.copy_(value);
+  else
+    own = value;
 }
 
 }  // namespace heed

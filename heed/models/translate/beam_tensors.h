@@ -21,8 +21,11 @@ class BeamTensors {
   };
   /// Continues all beams by one token. log_p [sentences * beams, V]: of the next token.
   Candidates extend(const Tensor& log_p);
-  /// Keeps these sentences: int64 [n].
-  void keep(const Tensor& sentences);
+  /// Keeps these sentences: int64 [n]. Returns the rows of their beams, int64 [n * beams].
+  Tensor keep(const Tensor& sentences);
+  /// From now on extend() writes tokens() where they are: it can be recorded and repeated (torch_support/captured.h) as
+  /// long as the number of beams does not change.
+  void fix() { fixed_ = true; }
 
   /// Last token of each beam, int64 [sentences * beams].
   const Tensor& tokens() const { return tokens_; }
@@ -30,7 +33,10 @@ class BeamTensors {
   const Tensor& rows() const { return rows_; }
 
  private:
+  void set(Tensor& own, const Tensor& value) const;
+
   int64_t width_;
+  bool fixed_ = false;
   Tensor log_p_;          // double [sentences, beams]
   Tensor tokens_, rows_;  // [sentences * beams]
 };

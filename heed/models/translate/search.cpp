@@ -8,6 +8,8 @@
 #include "heed/models/translate/beam_record.h"
 #include "heed/models/translate/beam_tensors.h"
 #include "heed/models/translate/top_tokens.h"
+#include "heed/torch_support/captured.h"
+#include "heed/torch_support/send.h"
 
 namespace heed {
 namespace {
@@ -126,6 +128,9 @@ class HostSearch : public Search {
 };
 
 /// Tensors choose the beams. The host reads the candidates of several steps at once, and finished sentences leave then.
+///
+/// A step of few rows takes a GPU less time than its host needs to launch it. Such steps work on tensors that keep
+/// their memory (QueryState::fix): after one of them the next is recorded, and then repeated until the shapes change.
 class DeviceSearch : public Search {
  public:
   DeviceSearch(TranslationModel& model, const Tensor& source, const Tensor& keep, const SearchOptions& options)
@@ -133,21 +138,66 @@ class DeviceSearch : public Search {
 
   std::vector<std::vector<Hypothesis>> run() {
     for (int64_t length = 1; record_.sentences() > 0; ++length) {
-      const Tensor log_p = next(beams_.tokens());
-      if (call_.outputs.weights) weights_.push_back(decoding_.weights());
-      steps_.push_back(beams_.extend(log_p));
+      step();
       const bool due = static_cast<int64_t>(steps_.size()) == options_.interval || length >= record_.longest();
-      if (due && read(length)) {
-        if (record_.sentences() > 0) decoding_.select(beams_.rows());
-      } else if (beams_.rows().defined()) {
-        const bool same_sources = beams_.tokens().size(0) == log_p.size(0);
-        same_sources ? decoding_.reorder(beams_.rows()) : decoding_.select(beams_.rows());
-      }
+      if (due) read(length);
     }
     return record_.take();
   }
 
  private:
+  using Capture = SearchOptions::Capture;
+
+  void step() {
+    const int64_t rows = beams_.tokens().size(0);
+    if (rows != rows_ || left_ == 0) prepare(rows);
+    if (fixed_ && !repeated_ && live_ >= kLiveSteps && Captured::available(device_)) record_step();
+    if (repeated_) {
+      repeated_->replay();
+      steps_.push_back({last_.log_probability.clone(), last_.beam.clone(), last_.token.clone()});
+      if (call_.outputs.weights) weights_.push_back(last_weights_.clone());
+    } else {
+      compute();
+      ++live_;
+      steps_.push_back(last_);
+      if (call_.outputs.weights) weights_.push_back(last_weights_);
+    }
+    --left_;
+  }
+
+  /// One step on the tensors of the beams and of the decoder.
+  void compute() {
+    const Tensor log_p = next(beams_.tokens());
+    if (call_.outputs.weights) last_weights_ = decoding_.weights();
+    last_ = beams_.extend(log_p);
+    if (!beams_.rows().defined()) return;
+    if (beams_.tokens().size(0) == log_p.size(0))
+      decoding_.reorder(beams_.rows());
+    else
+      decoding_.select(beams_.rows());
+  }
+
+  /// Before steps with another number of rows, or after as many as were prepared for.
+  void prepare(int64_t rows) {
+    repeated_.reset();
+    live_ = 0;
+    const bool wanted = options_.capture == Capture::always ||
+                        (options_.capture == Capture::few_rows && Captured::available(device_) && rows <= kFewRows);
+    const bool settled = rows == rows_ || fixed_;  // if not, one more step shows whether the number of rows changes
+    fixed_ = wanted && settled && decoding_.fix(kFixedSteps);
+    if (fixed_) beams_.fix();
+    left_ = wanted && !settled ? 1 : kFixedSteps;
+    rows_ = rows;
+  }
+
+  void record_step() {
+    auto graph = std::make_unique<Captured>(pool_);
+    const std::string failed = graph->record([&] { compute(); });
+    check(failed.empty(), "search: a decoding step could not be recorded: ", failed,
+          "; expected work that waits for nothing. Search with SearchOptions::capture never");
+    repeated_ = std::move(graph);
+  }
+
   /// The steps since the last time, on the CPU. Values of a step follow each other, sentence by sentence.
   struct Values {
     Tensor log_probability, beam, token;
@@ -162,8 +212,8 @@ class DeviceSearch : public Search {
             all(&BeamTensors::Candidates::token)};
   }
 
-  /// Brings the record up to date; length: that of the last step. Returns whether sentences were removed.
-  bool read(int64_t length) {
+  /// Brings the record up to date and removes finished sentences; length: that of the last step.
+  void read(int64_t length) {
     const Values values = copied();
     Tensor weights = weights_.empty() ? Tensor() : at::cat(weights_).to(at::kCPU, at::kDouble).contiguous();
     const int64_t sentences = record_.sentences();
@@ -182,10 +232,11 @@ class DeviceSearch : public Search {
     }
     steps_.clear();
     weights_.clear();
+    const int64_t going = record_.unfinished();
+    if (going == sentences || (fixed_ && static_cast<double>(going) > kWorthRemoving * static_cast<double>(sentences)))
+      return;
     const auto kept = record_.remove_finished();
-    if (static_cast<int64_t>(kept.size()) == sentences) return false;
-    if (!kept.empty()) beams_.keep(at::tensor(kept, at::kLong).to(device_));
-    return true;
+    if (!kept.empty()) decoding_.select(beams_.keep(indices(kept, device_)));
   }
 
   static std::vector<Candidate> candidates(const Values& values, int64_t first, int64_t count, int64_t length) {
@@ -198,9 +249,22 @@ class DeviceSearch : public Search {
     return all;
   }
 
+  static constexpr int64_t kFewRows = 1024;       // that a GPU is done with before its host
+  static constexpr int64_t kFixedSteps = 32;      // that memory is prepared for
+  static constexpr int64_t kLiveSteps = 1;        // before one is recorded: libraries prepare themselves in them
+  static constexpr double kWorthRemoving = 0.75;  // share of sentences left, where steps are recorded again
+
+  const CaptureStream stream_{device_};
+  const CapturePool pool_;
   BeamTensors beams_;
   std::vector<BeamTensors::Candidates> steps_;  // since the host has read
   std::vector<Tensor> weights_;                 // of these steps, [rows, S] each
+  BeamTensors::Candidates last_;                // of the last step
+  Tensor last_weights_;
+  std::unique_ptr<Captured> repeated_;  // a recorded step, null: steps run live
+  bool fixed_ = false;                  // tensors keep their memory
+  int64_t rows_ = 0, left_ = 0;         // rows of the last step; steps that are prepared
+  int64_t live_ = 0;                    // steps since they were prepared
 };
 
 }  // namespace

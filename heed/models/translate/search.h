@@ -25,6 +25,8 @@ struct SearchOptions {
   double longest = 2, longest_add = 10;  // maximum length: longest |x| + longest_add tokens
   bool weights = false;                  // return the attention weights of each token
   int64_t interval = 0;                  // steps after which the host reads; 0: 1 on a CPU, 8 on a GPU
+  // Steps of few rows on a GPU are recorded and repeated. Where nothing can be recorded, `always` takes the same steps.
+  enum class Capture { never, few_rows, always } capture = Capture::few_rows;
 };
 
 /// One candidate translation.

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include <torch/cuda.h>
+
 #include "heed/attention/testing.h"
 #include "heed/data/recipe.h"
 #include "heed/data/tokenizer.h"
+#include "heed/models/translate/beam_tensors.h"
 #include "heed/models/translate/testing_plain_search.h"
+#include "heed/torch_support/no_waiting.h"
 
 namespace heed::testing {
 namespace {
@@ -287,9 +291,66 @@ TEST_P(EveryTranslator, FindsTheSameWhoeverChoosesTheBeams) {
         SCOPED_TRACE("seed " + std::to_string(seed) + ", beam " + std::to_string(beam) + ", interval " +
                      std::to_string(interval));
         options.interval = interval;
-        expect_same(search(*model, batch.source, batch.source_keep, options), expected);
+        for (const auto capture : {SearchOptions::Capture::never, SearchOptions::Capture::always}) {
+          options.capture = capture;
+          expect_same(search(*model, batch.source, batch.source_keep, options), expected);
+        }
       }
     }
+}
+
+/// The model with an end marker that is never chosen.
+std::shared_ptr<TranslationModel> endless_model(const std::string& recipe) {
+  auto model = small_model(recipe);
+  const at::NoGradGuard no_grad;
+  for (auto& item : model->named_parameters())
+    if (item.key() == "output.bias") item.value()[Tokenizer::kEnd] = -1e4;
+  return model;
+}
+
+// Memory that steps keep is extended several times.
+TEST_P(EveryTranslator, FindsTheSameInMemoryThatIsKept) {
+  const auto model = endless_model(GetParam());
+  const PairBatch batch = ten_sentences();
+  for (const int64_t beam : {1, 3}) {
+    SearchOptions options{.beam = beam, .longest = 2, .longest_add = 70, .interval = 8};
+    options.capture = SearchOptions::Capture::never;
+    const auto expected = search(*model, batch.source, batch.source_keep, options);
+    options.capture = SearchOptions::Capture::always;
+    expect_same(search(*model, batch.source, batch.source_keep, options), expected);
+  }
+}
+
+TEST_P(EveryTranslator, FindsOnAGpuWhatItFindsOnTheCpu) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "torch finds no GPU here";
+  const PairBatch batch = ten_sentences();
+  for (const int64_t beam : {1, 3})
+    for (const auto& model : {small_model(GetParam()), endless_model(GetParam())}) {
+      SearchOptions options{.beam = beam, .longest = 1, .longest_add = 40, .weights = true};
+      const auto expected = search_plain(*model, batch.source, batch.source_keep, options);
+      model->to(at::kCUDA);
+      for (const auto capture : {SearchOptions::Capture::never, SearchOptions::Capture::few_rows}) {
+        options.capture = capture;
+        expect_same(search(*model, batch.source.cuda(), batch.source_keep.cuda(), options), expected);
+      }
+    }
+}
+
+TEST_P(EveryTranslator, WaitsForNothingInAStepOnAGpu) {
+  if (!torch::cuda::is_available() || !NoWaiting::available()) GTEST_SKIP() << "torch finds no GPU here";
+  const at::NoGradGuard no_grad;
+  const auto model = small_model(GetParam());
+  model->to(at::kCUDA);
+  const PairBatch batch = ten_sentences();
+  auto decoding = model->start(batch.source.cuda(), batch.source_keep.cuda());
+  BeamTensors beams(10, 3, at::kCUDA);
+  const auto step = [&] {
+    beams.extend(decoding.step(beams.tokens()));
+    decoding.select(beams.rows());
+  };
+  step();  // libraries prepare themselves
+  const NoWaiting no_waiting;
+  for (int i = 0; i < 4; ++i) EXPECT_NO_THROW(step());
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryTranslator, ::testing::ValuesIn(kModels),

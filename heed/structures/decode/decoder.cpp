@@ -95,6 +95,12 @@ std::string SourceAttention::to_string() const {
   return structure_ ? structure_->to_string() + " of " + structure_->inside() : options_.mechanism;
 }
 
+bool SourceAttention::steps_alike() const {
+  if (structure_ || !attention_ || has_policy()) return false;
+  const Mechanism& mechanism = attention_->options().mechanism;
+  return !mechanism.align().positional() && !mechanism.score().positional();
+}
+
 std::shared_ptr<SourceAttention> SourceAttention::renewed() const {
   auto made = std::make_shared<SourceAttention>(options_);
   made->sources_->store(sources_->load());

@@ -105,6 +105,8 @@ class SourceAttention : public torch::nn::Module {
   /// state.
   Tensor attend(const Tensor& query, DecoderState& state, const Call& call, Attended& attended);
 
+  /// Whether a query is attended in the same way at every step: the mechanism reads no positions and draws nothing.
+  bool steps_alike() const;
   /// A new one with the same options: a copy does not share parameters.
   std::shared_ptr<SourceAttention> renewed() const;
   const SourceAttentionOptions& options() const { return options_; }
