@@ -18,7 +18,7 @@ ForwardResult forward_as(const CallRecord& r, bool learns) {
   ForwardResult result;
   Tensors& out = result.outputs;
   out[kContext] = at::empty({r.batch, r.heads, r.queries, t.values.size(3)}, t.values.options());
-  auto p = problem_of<Real>(r, t);
+  auto p = pair_problem<Real>(r, t);
   const int64_t bytes = r.batch * r.heads * r.queries * static_cast<int64_t>(sizeof(kernels::RowStats<Real>));
   const Tensor rows = at::empty({bytes}, t.values.options().dtype(at::kByte));
   Tensor second;
@@ -66,7 +66,7 @@ Tensors backward_as(const CallRecord& r, const SavedTensors& saved, const Tensor
   Tensors grads(kOutputs);
   for (size_t i = 0; i < kOutputs; ++i) grads[i] = dense(given[i]);
   const KernelTensors t(r);
-  auto p = problem_of<Real>(r, t);
+  auto p = pair_problem<Real>(r, t);
   p.rows = pointer<kernels::RowStats<Real>>(saved.others[kRows]);
   p.context = pointer<Real>(saved.context);
   p.second = pointer<Real>(saved.others[kSecond]);

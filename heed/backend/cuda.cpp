@@ -181,7 +181,7 @@ class Cuda final : public Backend {
     ForwardResult result;
     Tensors& out = result.outputs;
     out[kContext] = at::empty({r.batch, r.heads, r.queries, t.values.size(3)}, t.values.options());
-    auto p = kernel_tensors::problem_of<float>(r, t);
+    auto p = kernel_tensors::pair_problem<float>(r, t);
     share_seed(p);
     const int64_t bytes = r.batch * r.heads * r.queries * static_cast<int64_t>(sizeof(kernels::RowStats<float>));
     const Tensor rows = at::empty({bytes}, t.values.options().dtype(at::kByte));
@@ -213,7 +213,7 @@ class Cuda final : public Backend {
     for (const Output i : {kContext, kLse}) grads[i] = kernel_tensors::dense(given[i]);
     const KernelTensors t(r);
     Launch launch(t.values);
-    auto p = kernel_tensors::problem_of<float>(r, t);
+    auto p = kernel_tensors::pair_problem<float>(r, t);
     share_seed(p);
     p.rows = kernel_tensors::pointer<kernels::RowStats<float>>(saved.others[0]);
     p.context = kernel_tensors::pointer<float>(saved.context);

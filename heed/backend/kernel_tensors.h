@@ -111,7 +111,7 @@ void fill(const CallRecord& r, const KernelTensors& t, Problem& p) {
 
 /// The problem of a single-dimensional call, without its results.
 template <typename Real>
-kernels::Problem<Real> problem_of(const CallRecord& r, const KernelTensors& t) {
+kernels::Problem<Real> pair_problem(const CallRecord& r, const KernelTensors& t) {
   const auto real = [](double x) { return static_cast<Real>(x); };
   kernels::Problem<Real> p;
   fill<Real>(r, t, p);
