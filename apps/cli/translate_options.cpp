@@ -26,9 +26,14 @@ void add_translate(CLI::App& app) {
                    "alpha of the score log p / ((5 + length) / 6)^alpha; 0 favors short translations")
       ->check(finite_number(0, 10))
       ->capture_default_str();
+  command
+      ->add_option("--length-normalization", a->length_normalization,
+                   "gnmt: log p / ((5 + length) / 6)^alpha; length: log p / length^alpha")
+      ->check(CLI::IsMember({"gnmt", "length"}))
+      ->capture_default_str();
   command->add_option("--align", a->align, "Write word links to this file, one Pharaoh line per translation");
-  command->add_option("--lines", a->lines, "Maximum number of lines per batch")
-      ->check(whole_number(1, 1 << 20))
+  command->add_option("--lines", a->lines, "Maximum number of lines per batch; 0: 64 on a CPU, 1024 on a GPU")
+      ->check(whole_number(0, 1 << 20))
       ->capture_default_str();
   command->add_flag("--scores", a->scores, "Print the log-probability and a tab before each translation");
   add_max_length_option(*command, a->max_length);

@@ -10,9 +10,9 @@
 namespace heed::cli {
 
 struct TranslateArguments {
-  std::string run, align, device = "auto";
+  std::string run, align, device = "auto", length_normalization = "gnmt";
   double length_penalty = 1;
-  int64_t beam = 5, lines = 64, max_length = kMaxTokens;
+  int64_t beam = 5, lines = 0, max_length = kMaxTokens;
   bool scores = false;
 };
 

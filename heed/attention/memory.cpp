@@ -25,4 +25,18 @@ Growing Growing::with(const Tensor& more) const {
   return grown;
 }
 
+Growing Growing::select(const Tensor& batch) const {
+  if (!capacity_ || at::GradMode::is_enabled()) return Growing(rows_.index_select(0, batch));
+
+  auto shape = capacity_->rows.sizes().vec();
+  shape[0] = batch.size(0);
+  Growing chosen;
+  chosen.capacity_ = std::make_shared<Capacity>();
+  chosen.capacity_->rows = at::empty(shape, rows_.options());
+  chosen.capacity_->used = rows_.size(2);
+  chosen.rows_ = chosen.capacity_->rows.narrow(2, 0, rows_.size(2));
+  at::index_select_out(chosen.rows_, rows_, 0, batch);
+  return chosen;
+}
+
 }  // namespace heed

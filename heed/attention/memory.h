@@ -30,6 +30,8 @@ class Growing {
   bool defined() const { return rows_.defined(); }
   /// This with `more` [B, H, n, D] appended.
   Growing with(const Tensor& more) const;
+  /// These elements of the batch, int64 [n], with the same capacity: what is appended next needs no other copy.
+  Growing select(const Tensor& batch) const;
 
  private:
   struct Capacity {

@@ -24,7 +24,7 @@ const RecipeTable<TransformerValues> transformer_table{
      {.min = 0, .max = kMaxWidth}},
     {"dropout",
      &TransformerValues::dropout,
-     "dropout on embeddings with their positions, weights and sublayers",
+     "dropout on embeddings with their positions and on sublayers",
      {.min = 0, .max = 0.99}},
     {"norm", &TransformerValues::norm, "layer norm before or after a sublayer", {.choices = {"pre", "post"}}},
     {"activation",
@@ -37,10 +37,24 @@ const RecipeTable<TransformerValues> transformer_table{
      "how positions are encoded",
      {.choices = {"sinusoidal", "rotary", "alibi"}}}};
 
+struct InnerDropoutValues {
+  double attention_dropout = 0, activation_dropout = 0;
+};
+
+const RecipeTable<InnerDropoutValues> inner_dropout_table{
+    {"attention_dropout",
+     &InnerDropoutValues::attention_dropout,
+     "dropout on attention weights",
+     {.min = 0, .max = 0.99, .default_text = "that of `dropout`"}},
+    {"activation_dropout",
+     &InnerDropoutValues::activation_dropout,
+     "dropout inside the feed-forward sublayer",
+     {.min = 0, .max = 0.99, .default_text = "that of `dropout`"}}};
+
 }  // namespace
 
 RecipeKeyList transformer_keys() {
-  return transformer_table.list();
+  return all_keys({transformer_table.list(), inner_dropout_table.list()});
 }
 
 TransformerOptions read_transformer(const Settings& s, int64_t width) {
@@ -51,6 +65,9 @@ TransformerOptions read_transformer(const Settings& s, int64_t width) {
   o.num_heads = v.num_heads;
   o.feed_forward_dim = v.feed_forward_dim;
   o.dropout = v.dropout;
+  const auto inner = inner_dropout_table.read(s, {.attention_dropout = v.dropout, .activation_dropout = v.dropout});
+  o.attention_dropout = inner.attention_dropout;
+  o.activation_dropout = inner.activation_dropout;
   o.norm = v.norm == "pre" ? Norm::pre : Norm::post;
   o.activation = v.activation;
   o.mechanism = v.mechanism;
@@ -61,11 +78,18 @@ TransformerOptions read_transformer(const Settings& s, int64_t width) {
   return o;
 }
 
-Features with_positions(const Features& x, int64_t first, const TransformerOptions& o, bool training) {
+Features with_positions(const Features& x, const Tensor& positions, const TransformerOptions& o, bool training) {
   Tensor rows = x.rows * std::sqrt(static_cast<double>(x.width()));
-  if (o.rotary.base == 0 && !o.alibi)
-    rows = rows + sinusoidal_positions(x.length(), x.width(), Layout::interleaved, first, x.rows.options());
+  if (o.rotary.base == 0 && !o.alibi) rows = rows + positions;
   return x.with_rows(heed::dropout(rows, o.dropout, training));
+}
+
+Features with_positions(const Features& x, const TransformerOptions& o, bool training) {
+  return with_positions(x, positions_before(x.length(), x.rows), o, training);
+}
+
+Tensor positions_before(int64_t count, const Tensor& like) {
+  return sinusoidal_positions(count, like.size(-1), Layout::interleaved, 0, like.options());
 }
 
 }  // namespace heed

@@ -183,6 +183,7 @@ void TrainLoop::validate() {
   report_arrived(0);
   const auto received = training_.processes->from_first("validate", [&] {
     callbacks_.checkpoint();
+    callbacks_.keep_last();
     state.validated = state.step;
     const AverageScope averaged(training_);
     const double score = validated_score();

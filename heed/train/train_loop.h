@@ -16,9 +16,10 @@ namespace heed {
 
 class TrainLoop {
  public:
-  /// What the loop asks of the run: to write a checkpoint, and to keep the weights of the model as the best.
+  /// What the loop asks of the run: to write a checkpoint, to keep the weights of the model as the best, and to keep
+  /// those of a validation among the last.
   struct Callbacks {
-    std::function<void()> checkpoint, keep_model;
+    std::function<void()> checkpoint, keep_model, keep_last;
   };
   TrainLoop(Training& training, TrainReport& report, Callbacks callbacks)
       : training_(training), report_(report), callbacks_(std::move(callbacks)) {}

@@ -17,6 +17,7 @@ struct TrainOptions {
   int64_t seed = 1;                        // of the initial weights, the order of batches and all random numbers
   double lr = 1e-3, clip_norm = 1;         // learning rate; largest gradient norm, 0: no clipping
   double ema_decay = 0;                    // decay of the moving average of the weights; 0: no average
+  int64_t average_last = 0;                // validations whose weights are averaged at the end; 0: none
   int64_t accumulate = 1;                  // batches per step
   int64_t validate_every = 0;              // steps between validations; 0: once an epoch
   int64_t checkpoint_every = 500;          // steps between checkpoints, in addition to those at validations

@@ -1,5 +1,9 @@
 #include "heed/train/trainer.h"
 
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
 #include <ATen/Parallel.h>
 #include <torch/cuda.h>
 #include <torch/utils.h>
@@ -10,6 +14,7 @@
 #include "heed/data/saved_model.h"
 #include "heed/models/model_memory.h"
 #include "heed/torch_support/model_file.h"
+#include "heed/train/last_weights.h"
 #include "heed/train/run/run_folder.h"
 #include "heed/train/run_checkpoint.h"
 #include "heed/train/train_loop.h"
@@ -38,6 +43,13 @@ Training training_of(const Settings& recipe) {
   const ProcessRank rank = rank_from_environment();
   const at::Device device = chosen_device(recipe.at("train"), options.device, rank.local_rank);
   return {.recipe = recipe, .options = std::move(options), .rank = rank, .device = device};
+}
+
+/// A score as in the log.
+std::string score_text(double score) {
+  std::ostringstream text;
+  text << std::setprecision(4) << score;
+  return text.str();
 }
 
 /// One call of train(): the run folder, the task, the loop, the evaluation.
@@ -149,22 +161,53 @@ class Trainer {
     const auto changed = saved_->changes(training_);
     report_.truncate_records(saved_->restore(training_));
     for (const auto& line : changed) report_.log(line);
-    if (training_.is_main()) write_recipe(training_.options.folder);
+    if (training_.is_main()) {
+      write_recipe(training_.options.folder);
+      last_weights().forget_after(training_.state.step);
+    }
     saved_.reset();
   }
 
   void loop() {
     const InterruptScope interrupt;
     Training& t = training_;
-    const auto keep_model = [&] {
-      save_model(t.task->model(), t.options.folder, config_md5_, {{"step", std::to_string(t.state.step)}});
-    };
-    signal_ =
-        TrainLoop(t, report_, {.checkpoint = [this] { write_checkpoint(); }, .keep_model = keep_model}).run(interrupt);
+    TrainLoop::Callbacks callbacks;
+    callbacks.checkpoint = [this] { write_checkpoint(); };
+    callbacks.keep_model = [this] { keep_model(); };
+    callbacks.keep_last = [&] { last_weights().add(t.state.step, t.flat->values()); };
+    signal_ = TrainLoop(t, report_, callbacks).run(interrupt);
     report_.clear_bar();
     trained_seconds_ = t.seconds();
     if (signal_ != 0)
       report_.log("stopped at step " + std::to_string(t.state.step) + "; go on with: " + resume_command());
+  }
+
+  void keep_model() {
+    const Training& t = training_;
+    save_model(t.task->model(), t.options.folder, config_md5_, {{"step", std::to_string(t.state.step)}});
+  }
+
+  LastWeights last_weights() const { return {training_.options.folder, training_.options.average_last}; }
+
+  /// Keeps the mean of the weights at the last validations if it is better than the best of them. Gives the same when
+  /// it is repeated.
+  void keep_average() {
+    Training& t = training_;
+    const at::NoGradGuard no_grad;
+    const auto mean = last_weights().mean(t.flat->values());
+    if (!mean.defined()) return;
+    const auto own = t.flat->values().clone();
+    t.flat->values().copy_(mean);
+    t.task->model().eval();
+    const double score = t.task->score(t.task->validate());
+    const bool better = std::isfinite(score) && (!t.stopping->has_best() || score > t.stopping->best());
+    if (better) keep_model();
+    t.flat->values().copy_(own);
+    const auto count = last_weights().steps().size();
+    report_.log("the weights averaged over the last " + std::to_string(count) + " validations score " +
+                score_text(score) + " on dev, the best " + score_text(t.stopping->best()) +
+                (better ? ": kept the average" : ": kept the best"));
+    results_["average_last"] = {{"validations", count}, {"score", score}, {"kept", better}};
   }
 
   std::string resume_command() const {
@@ -176,9 +219,10 @@ class Trainer {
   void evaluate() {
     const std::string& folder = training_.options.folder;
     if (!training_.is_main() || !exists(folder + RunFolder::kModel)) return;
+    results_ = run_results(training_, trained_seconds_ > 0 ? trained_seconds_ : training_.state.seconds);
+    keep_average();
     load_model(training_.task->model(), folder);
     training_.task->model().eval();
-    results_ = run_results(training_, trained_seconds_ > 0 ? trained_seconds_ : training_.state.seconds);
     results_.update(training_.task->evaluate(folder));
     write_atomically(folder + RunFolder::kResults, results_.dump(2) + "\n");
   }

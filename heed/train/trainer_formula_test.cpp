@@ -452,6 +452,60 @@ TEST_P(TrainerFormula, LowersTheLearningRateOnAPlateau) {
   expect_near(logged("lr"), {0.25, 0.25, 0.25, 0.125, 0.125, 0.125, 0.0625, 0.0625});
 }
 
+/// The weights after each step of an epoch, by the formula.
+std::vector<Numbers> weights_after(const Numbers& start, int64_t steps) {
+  std::vector<Numbers> all{start};
+  for (int64_t i = 0; i < steps; ++i) all.push_back(moved(all.back(), Mean(all.back(), 0, {i}).gradient, 0.25));
+  return all;
+}
+
+Numbers mean_of(const Numbers& a, const Numbers& b) {
+  Numbers mean;
+  for (size_t i = 0; i < a.size(); ++i) mean.push_back((a[i] + b[i]) / 2);
+  return mean;
+}
+
+// The average is of the weights themselves, also where their moving average is validated.
+TEST_P(TrainerFormula, KeepsTheAverageOfTheLastValidationsWhereItIsBetter) {
+  for (const char* ema : {"train.ema_decay=0", "train.ema_decay=0.5"}) {
+    SCOPED_TRACE(ema);
+    script_ = {};
+    script_.score = {1, 2, 4, 3, 5};  // the fifth is that of the average
+    train_with({"train.max_steps=4", "train.validate_every=1", "train.average_last=2", ema},
+               {.force = true, .quiet = true});
+    const auto after = weights_after(script_.start, 4);
+    expect_near(model(), mean_of(after[3], after[4]));
+    const auto& average = result_.results.at("average_last");
+    EXPECT_EQ(average.at("validations"), 2);
+    EXPECT_EQ(average.at("score"), 5);
+    EXPECT_EQ(average.at("kept"), true);
+    expect_near(saved("values"), after[4]);  // a run that goes on does so from its own weights
+  }
+}
+
+TEST_P(TrainerFormula, KeepsTheBestWhereTheAverageIsNotBetter) {
+  script_.score = {1, 6, 4, 3, 6};
+  train_with({"train.max_steps=4", "train.validate_every=1", "train.average_last=3"});
+  expect_near(model(), weights_after(script_.start, 4)[2]);
+  EXPECT_EQ(result_.results.at("average_last").at("kept"), false);
+  EXPECT_EQ(result_.results.at("best_step"), 2);
+}
+
+TEST_P(TrainerFormula, AveragesNothingUnlessAsked) {
+  train_with({"train.max_steps=2", "train.validate_every=1"});
+  EXPECT_FALSE(result_.results.contains("average_last"));
+  EXPECT_EQ(script_.validated_at.size(), 2U);
+}
+
+TEST_P(TrainerFormula, AveragesTheSameAfterAResumption) {
+  script_.score = {1, 2, 9, 3, 4, 9.5};  // the third is the average of the first start
+  train_with({"train.max_steps=2", "train.validate_every=1", "train.average_last=2"});
+  write_atomically(run_ + "/last.999.safetensors", "of a start that was killed after its last checkpoint");
+  train_with({"train.max_steps=4", "train.validate_every=1", "train.average_last=2"}, {.resume = true, .quiet = true});
+  const auto after = weights_after(script_.start, 4);
+  expect_near(model(), mean_of(after[3], after[4]));
+}
+
 TEST_P(TrainerFormula, KeepsTheWeightsBeforeAStepThatIsNotFinite) {
   script_.batches[2].center[1] = NAN;
   EXPECT_THROW(train_with({"train.max_steps=20", "train.checkpoint_every=2"}), Error);  // at step 3

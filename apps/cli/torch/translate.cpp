@@ -17,6 +17,8 @@
 namespace heed::cli {
 namespace {
 
+constexpr int64_t kLines = 64, kLinesOnGpu = 1024;  // lines of a batch
+
 class LinksFile {
  public:
   explicit LinksFile(const std::string& path) : path_(path), file_(path) {
@@ -33,10 +35,12 @@ class LinksFile {
 };
 
 void run_translate(const TranslateArguments& a) {
-  Translator translator = Translator::load(a.run, device_of(a.device));
+  const at::Device device = device_of(a.device);
+  Translator translator = Translator::load(a.run, device);
   TranslateOptions options;
   options.search.beam = a.beam;
   options.search.length_penalty = a.length_penalty;
+  options.search.normalization = length_normalization(a.length_normalization);
   options.search.weights = !a.align.empty();
   check(a.align.empty() || translator.model().aligns(), "translate: --align, but the model in ", a.run,
         " has no attention, so it cannot align words; expected a model with attention");
@@ -46,7 +50,8 @@ void run_translate(const TranslateArguments& a) {
   VocabularyReport vocabulary("translate", a.run,
                               links ? VocabularyReport::Unspaced::kept : VocabularyReport::Unspaced::segmented);
   LineReader reader(STDIN_FILENO);
-  for (auto lines = reader.some(a.lines); !lines.empty(); lines = reader.some(a.lines)) {
+  const int64_t at_once = a.lines > 0 ? a.lines : device.is_cuda() ? kLinesOnGpu : kLines;
+  for (auto lines = reader.some(at_once); !lines.empty(); lines = reader.some(at_once)) {
     const int64_t first = reader.lines() - static_cast<int64_t>(lines.size()) + 1;
     const auto read = vocabulary.read_source(translator, lines);
     for (const auto& translation : translator.translate(lines_within(translator, read, a.max_length), options)) {

@@ -15,7 +15,7 @@ class TransformerFeatures final : public FeatureModel {
   TransformerFeatures(const Settings& s, int64_t in) : options_(completed(read_transformer(s, in))) {}
   void build() override { encoder_ = register_module("encoder", TransformerEncoder(options_)); }
   FeatureOutput encode(const Features& embedded, const Call& call) override {
-    Transformed out = encoder_->encode(with_positions(embedded, 0, encoder_->options(), is_training()), call);
+    Transformed out = encoder_->encode(with_positions(embedded, encoder_->options(), is_training()), call);
     Tensor summary = mean(out.features).squeeze(1);
     return {{std::move(out.features), std::move(summary)}, std::move(out.steps)};
   }

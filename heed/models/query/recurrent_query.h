@@ -26,7 +26,7 @@ class RecurrentQuery : public QueryModel {
     return {std::move(decoded.features), {{"cross", std::move(decoded.attended)}}};
   }
   std::unique_ptr<QueryState> start(const Features& seen, const Tensor& summary) override {
-    return std::make_unique<State>(decoder_, decoder_->start(seen, summary));
+    return std::make_unique<State>(decoder_, decoder_->start(seen, summary), attention_->steps_alike());
   }
   int64_t width() const override { return options_.out_dim; }
   std::string aligning_step() const override { return "cross"; }
@@ -41,15 +41,43 @@ class RecurrentQuery : public QueryModel {
  private:
   class State final : public QueryState {
    public:
-    State(Decoder decoder, DecoderState state) : decoder_(std::move(decoder)), state_(std::move(state)) {}
+    /// steps_alike: whether attention is the same at every step.
+    State(Decoder decoder, DecoderState state, bool steps_alike)
+        : steps_alike_(steps_alike), decoder_(std::move(decoder)), state_(std::move(state)) {}
     QueryOutput step(const Tensor& embedded, const Call& call) override {
       DecoderStep next = decoder_->step(embedded, state_, call);
-      state_ = std::move(next.state);
+      if (fixed_)
+        write(next.state.hidden, next.state.cell, next.state.fed);
+      else
+        state_ = std::move(next.state);
       return {{next.output.unsqueeze(1), {}}, {{"cross", std::move(next.attended)}}};
     }
     void select(const Tensor& rows) override { state_ = state_.select(rows); }
+    void reorder(const Tensor& rows) override {
+      DecoderState next = state_.reorder(rows);
+      if (fixed_)
+        write(next.hidden, next.cell, next.fed);
+      else
+        state_ = std::move(next);
+    }
+    bool fix(int64_t /*steps*/) override {
+      if (!steps_alike_) return false;
+      const auto own = [](Tensor& x) { x = x.defined() ? x.clone() : x; };
+      own(state_.hidden);
+      own(state_.cell);
+      own(state_.fed);
+      return fixed_ = true;
+    }
 
    private:
+    /// Writes the state where it was.
+    void write(const Tensor& hidden, const Tensor& cell, const Tensor& fed) {
+      state_.hidden.copy_(hidden);
+      if (cell.defined()) state_.cell.copy_(cell);
+      if (fed.defined()) state_.fed.copy_(fed);
+    }
+
+    bool steps_alike_, fixed_ = false;
     Decoder decoder_;
     DecoderState state_;
   };

@@ -12,16 +12,57 @@ class TransformerQueryState final : public QueryState {
   TransformerQueryState(TransformerDecoder decoder, DecoderCache cache)
       : decoder_(std::move(decoder)), cache_(std::move(cache)) {}
   QueryOutput step(const Tensor& embedded, const Call& call) override {
-    const Features x =
-        with_positions({embedded.unsqueeze(1), {}}, cache_.length(), decoder_->options(), decoder_->is_training());
-    auto next = decoder_->decode_next(x, cache_, call);
+    if (fixed_) return step_fixed(embedded, call);
+    const int64_t position = cache_.length();
+    if (!positions_.defined() || positions_.size(0) <= position)
+      positions_ = positions_before(std::max<int64_t>(kPositions, 2 * position), embedded);
+    auto next = decoder_->decode_next(at(embedded, positions_.narrow(0, position, 1)), cache_, call);
     return {std::move(next.features), std::move(next.steps)};
   }
-  void select(const Tensor& rows) override { cache_ = cache_.select(rows); }
+  void select(const Tensor& rows) override {
+    if (fixed_)
+      *fixed_ = fixed_->select(rows);
+    else
+      cache_ = cache_.select(rows);
+  }
+  void reorder(const Tensor& rows) override {
+    if (fixed_)
+      fixed_->reorder(rows);
+    else
+      cache_ = cache_.reorder(rows);
+  }
+  bool fix(int64_t steps) override {
+    if (!decoder_->steps_alike()) return false;
+    // The number of targets is read from the device: that waits for it, once for many steps.
+    const int64_t length = fixed_ ? fixed_->position.item<int64_t>() : cache_.length();
+    if (length == 0) return false;
+    if (fixed_ && length + steps <= fixed_->capacity()) return true;
+    fixed_ = std::make_unique<FixedDecoderCache>(fixed_ ? decoder_->fixed(*fixed_, length, length + steps)
+                                                        : decoder_->fixed(cache_, length + steps));
+    positions_ =
+        positions_before(length + steps, fixed_->layers[0].self.values.rows().new_empty({0, decoder_->options().dim}));
+    cache_ = {};
+    return true;
+  }
 
  private:
+  /// Every tensor is where it was in the step before.
+  QueryOutput step_fixed(const Tensor& embedded, const Call& call) {
+    const auto x = at(embedded, positions_.index_select(0, fixed_->position));
+    auto next = decoder_->decode_next(x, *fixed_, call);
+    return {std::move(next.features), std::move(next.steps)};
+  }
+  /// The next target [B, E] at a position whose encoding is [1, E].
+  Features at(const Tensor& embedded, const Tensor& position) const {
+    return with_positions({embedded.unsqueeze(1), {}}, position, decoder_->options(), decoder_->is_training());
+  }
+
+  static constexpr int64_t kPositions = 64;  // whose encodings are computed at once, at least
+
   TransformerDecoder decoder_;
   DecoderCache cache_;
+  std::unique_ptr<FixedDecoderCache> fixed_;  // instead of cache_, after fix()
+  Tensor positions_;                          // encodings of the first positions
 };
 
 struct AlignValues {
@@ -52,7 +93,7 @@ class TransformerQuery final : public QueryModel {
     check(spec.structure.empty(), "recipe: model.attention.structure is '", spec.structure,
           "', which a transformer does not support; expected model.query.kind: bahdanau or luong");
     check(spec.dropout == 0, "recipe: model.attention.dropout is ", spec.dropout,
-          ", which a transformer does not use; expected model.query.dropout");
+          ", which a transformer does not use; expected model.query.attention_dropout");
     o.source_dim = options.source;
     o.cross_mechanism = spec.mechanism;
     align_ = align_keys(o.num_layers).read(s, {.align_layer = std::max<int64_t>(0, o.num_layers - 2)});
@@ -63,7 +104,7 @@ class TransformerQuery final : public QueryModel {
     decoder_ = register_module("decoder", TransformerDecoder(options_, make_cross));
   }
   QueryOutput answer(const Features& targets, const Features& seen, const Tensor&, const Call& call) override {
-    auto out = decoder_->decode(with_positions(targets, 0, decoder_->options(), is_training()), seen, call);
+    auto out = decoder_->decode(with_positions(targets, decoder_->options(), is_training()), seen, call);
     return {std::move(out.features), std::move(out.steps)};
   }
   std::unique_ptr<QueryState> start(const Features& seen, const Tensor&) override {

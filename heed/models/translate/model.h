@@ -66,6 +66,10 @@ class TranslationModel : public torch::nn::Module {
     Tensor step(const Tensor& tokens, const Call& call = {});
     /// Replaces the batch by these batch elements: int64 [n], in any order, repeats allowed.
     void select(const Tensor& rows) { state_->select(rows); }
+    /// Replaces each batch element by one of the same source, which is not copied: int64 [B].
+    void reorder(const Tensor& rows) { state_->reorder(rows); }
+    /// See QueryState::fix().
+    bool fix(int64_t steps) { return state_->fix(steps); }
     /// Attention weights of the last step over the source, [B, S]; requires call.outputs.weights.
     const Tensor& weights() const { return weights_; }
 

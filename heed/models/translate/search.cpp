@@ -5,28 +5,17 @@
 #include <limits>
 
 #include "heed/data/tokenizer.h"
+#include "heed/models/translate/beam_record.h"
+#include "heed/models/translate/beam_tensors.h"
+#include "heed/models/translate/top_tokens.h"
+#include "heed/torch_support/captured.h"
+#include "heed/torch_support/send.h"
 
 namespace heed {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
-
-/// One token of one beam; the path back to the first node is the translation.
-struct Node {
-  int64_t token, before;  // before: index of the previous node, -1 at the start
-  int64_t weights;        // index into weights_, -1: none
-};
-
-struct Beam {
-  double log_probability = 0;
-  int64_t node = -1;
-};
-
-struct Sentence {
-  int64_t number = 0, longest = 0;  // its index in the batch, maximum length
-  std::vector<Beam> beams{};        // not ended
-  std::vector<Hypothesis> ended{};
-};
+constexpr int64_t kInterval = 8;  // steps on a GPU between two copies to the host
 
 /// Whether rows is 0 ... count - 1, so that nothing has to be selected.
 bool same_rows(const std::vector<int64_t>& rows, int64_t count) {
@@ -36,164 +25,260 @@ bool same_rows(const std::vector<int64_t>& rows, int64_t count) {
   return true;
 }
 
+/// The maximum length of the translation of each sentence.
+std::vector<int64_t> longest_of(const Tensor& keep, const SearchOptions& options) {
+  const auto counts = keep.sum(1).cpu();  // [B]
+  std::vector<int64_t> longest;
+  for (int64_t b = 0; b < counts.size(0); ++b)
+    longest.push_back(static_cast<int64_t>(options.longest * static_cast<double>(counts.data_ptr<int64_t>()[b]) +
+                                           options.longest_add));
+  return longest;
+}
+
+void check_not_nan(bool fine, int64_t length) {
+  check(fine, "search: log-probabilities are NaN at token ", length,
+        "; the model's weights are damaged, or its training diverged");
+}
+
+/// What both ways of searching have in common: a model that decodes a batch, and the record of what was found.
 class Search {
  public:
   Search(TranslationModel& model, const Tensor& source, const Tensor& keep, const SearchOptions& options)
-      : options_(options), device_(source.device()), decoding_(model.start(source, keep)) {
+      : options_(options),
+        device_(source.device()),
+        record_(longest_of(keep, options), options),
+        decoding_(model.start(source, keep)) {
     call_.outputs.weights = options.weights && model.aligns();
-    const auto counts = keep.sum(1).cpu();
-    found_.resize(static_cast<size_t>(source.size(0)));
-    for (int64_t b = 0; b < source.size(0); ++b) {
-      const auto count = static_cast<double>(counts[b].item<int64_t>());
-      alive_.push_back({b, static_cast<int64_t>(options.longest * count + options.longest_add), {Beam{}}});
-    }
   }
 
-  std::vector<std::vector<Hypothesis>> run() {
-    std::vector<int64_t> tokens(alive_.size(), Tokenizer::kBegin);
-    for (int64_t length = 1; !alive_.empty(); ++length) {
-      const auto before = at::tensor(tokens, at::kLong).to(device_);
-      Tensor log_p = decoding_.step(before, call_);  // [rows, V]
-      record_weights();
-      tokens = extend(log_p, length);
-    }
-    return std::move(found_);
-  }
-
- private:
-  struct Candidate {
-    double log_probability;
-    int64_t beam, token;
-  };
-
-  void record_weights() {
-    if (!call_.outputs.weights) return;
-    const auto rows = decoding_.weights().to(at::kCPU, at::kDouble).contiguous();
-    first_weights_ = static_cast<int64_t>(weights_.size());
-    for (int64_t r = 0; r < rows.size(0); ++r) {
-      const double* row = rows.data_ptr<double>() + r * rows.size(1);
-      weights_.emplace_back(row, row + rows.size(1));
-    }
-  }
-
-  /// Extends every sentence by one token; returns the tokens of the beams that continue.
-  std::vector<int64_t> extend(Tensor& log_p, int64_t length) {
-    for (const int64_t never : {Tokenizer::kPad, Tokenizer::kBegin}) log_p.select(1, never).fill_(kNever);
-    const int64_t count = std::min(options_.beam + 1, log_p.size(1));  // one of them may be the end marker
-    auto [best, which] = log_p.topk(count, 1);                         // [rows, count]
-    best = best.to(at::kCPU, at::kDouble).contiguous();
-    which = which.cpu().contiguous();
-    check(!best.isnan().any().item<bool>(), "search: log-probabilities are NaN at token ", length,
-          "; the model's weights are damaged, or its training diverged");
-    std::vector<int64_t> tokens, rows;
-    std::vector<Sentence> going;
-    int64_t first = 0;
-    for (auto& sentence : alive_) {
-      const auto beams = static_cast<int64_t>(sentence.beams.size());
-      const auto next = candidates(sentence, best, which, first);
-      const auto chosen = advance(sentence, next, length, first);
-      if (finished(sentence, length)) {
-        finish(sentence);
-      } else {
-        for (const auto& candidate : chosen) {
-          tokens.push_back(candidate.token);
-          rows.push_back(first + candidate.beam);
-        }
-        going.push_back(std::move(sentence));
-      }
-      first += beams;
-    }
-    alive_ = std::move(going);
-    if (!alive_.empty() && !same_rows(rows, first)) decoding_.select(at::tensor(rows, at::kLong).to(device_));
-    return tokens;
-  }
-
-  std::vector<Candidate> candidates(const Sentence& sentence, const Tensor& best, const Tensor& which, int64_t first) {
-    std::vector<Candidate> all;
-    const int64_t count = best.size(1);
-    for (size_t k = 0; k < sentence.beams.size(); ++k) {
-      const int64_t row = first + static_cast<int64_t>(k);
-      for (int64_t c = 0; c < count; ++c)
-        all.push_back({sentence.beams[k].log_probability + best.data_ptr<double>()[row * count + c],
-                       static_cast<int64_t>(k), which.data_ptr<int64_t>()[row * count + c]});
-    }
-    std::stable_sort(all.begin(), all.end(),
-                     [](const auto& a, const auto& b) { return a.log_probability > b.log_probability; });
-    return all;
-  }
-
-  /// Turns beams that end into hypotheses and makes the others the sentence's new beams.
-  std::vector<Candidate> advance(Sentence& sentence, const std::vector<Candidate>& next, int64_t length,
-                                 int64_t first) {
-    std::vector<Candidate> chosen;
-    std::vector<Beam> beams;
-    const auto wanted = static_cast<size_t>(options_.beam);
-    for (const auto& candidate : next) {
-      if (beams.size() == wanted || sentence.ended.size() == wanted) break;
-      if (!std::isfinite(candidate.log_probability)) continue;
-      const int64_t weights = call_.outputs.weights ? first_weights_ + first + candidate.beam : -1;
-      const int64_t before = sentence.beams[static_cast<size_t>(candidate.beam)].node;
-      nodes_.push_back({candidate.token, before, weights});
-      const Beam beam{candidate.log_probability, static_cast<int64_t>(nodes_.size()) - 1};
-      if (candidate.token == Tokenizer::kEnd) {
-        sentence.ended.push_back(hypothesis(beam, length, true));
-      } else {
-        beams.push_back(beam);
-        chosen.push_back(candidate);
-      }
-    }
-    sentence.beams = std::move(beams);
-    return chosen;
-  }
-
-  bool finished(const Sentence& sentence, int64_t length) const {
-    return sentence.beams.empty() || static_cast<int64_t>(sentence.ended.size()) >= options_.beam ||
-           length >= sentence.longest;
-  }
-
-  void finish(Sentence& sentence) {
-    if (sentence.ended.empty())  // no beam ended: takes the truncated ones
-      for (const auto& beam : sentence.beams) sentence.ended.push_back(hypothesis(beam, sentence.longest, false));
-    auto& found = found_[static_cast<size_t>(sentence.number)];
-    found = std::move(sentence.ended);
-    if (found.empty()) found.emplace_back();
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
-  }
-
-  Hypothesis hypothesis(const Beam& beam, int64_t length, bool ended) const {
-    Hypothesis out;
-    out.log_probability = beam.log_probability;
-    out.score = beam.log_probability / std::pow((5.0 + static_cast<double>(length)) / 6.0, options_.length_penalty);
-    out.ended = ended;
-    for (int64_t at = beam.node; at >= 0; at = nodes_[static_cast<size_t>(at)].before) {
-      const Node& node = nodes_[static_cast<size_t>(at)];
-      if (node.token != Tokenizer::kEnd) out.tokens.push_back(node.token);
-      if (node.weights >= 0) out.weights.push_back(weights_[static_cast<size_t>(node.weights)]);
-    }
-    std::reverse(out.tokens.begin(), out.tokens.end());
-    std::reverse(out.weights.begin(), out.weights.end());
-    return out;
+ protected:
+  /// Log-probabilities of the next token, [rows, V]; those of tokens that are never written are -inf.
+  Tensor next(const Tensor& tokens) {
+    Tensor log_p = decoding_.step(tokens, call_);
+    log_p.slice(1, Tokenizer::kPad, Tokenizer::kBegin + 1, Tokenizer::kBegin - Tokenizer::kPad).fill_(kNever);
+    return log_p;
   }
 
   SearchOptions options_;
   at::Device device_;
+  BeamRecord record_;
   TranslationModel::Decoding decoding_;
   Call call_;
-  std::vector<Sentence> alive_;
-  std::vector<Node> nodes_;
-  std::vector<std::vector<double>> weights_;
-  int64_t first_weights_ = 0;
-  std::vector<std::vector<Hypothesis>> found_;
+};
+
+/// The host chooses the beams of every step. Finished sentences leave at once.
+class HostSearch : public Search {
+ public:
+  using Search::Search;
+
+  std::vector<std::vector<Hypothesis>> run() {
+    std::vector<int64_t> tokens(static_cast<size_t>(record_.sentences()), Tokenizer::kBegin);
+    for (int64_t length = 1; record_.sentences() > 0; ++length) {
+      const Tensor log_p = next(at::tensor(tokens, at::kLong).to(device_));
+      if (call_.outputs.weights) record_.add_weights(decoding_.weights().to(at::kCPU, at::kDouble).contiguous());
+      tokens = extend(log_p, length);
+    }
+    return record_.take();
+  }
+
+ private:
+  /// Extends every sentence by one token; returns the tokens of the beams that continue.
+  std::vector<int64_t> extend(const Tensor& log_p, int64_t length) {
+    // One of the candidates may be the end marker; greedy search then is finished.
+    const int64_t count = options_.beam == 1 ? 1 : std::min(options_.beam + 1, log_p.size(1));
+    auto [best, which] = top_tokens(log_p, count);  // [rows, count]
+    best = best.to(at::kCPU, at::kDouble).contiguous();
+    which = which.cpu().contiguous();
+    check_not_nan(!best.isnan().any().item<bool>(), length);
+    std::vector<int64_t> tokens, rows;
+    bool same_sources = true;  // each row continues one of its own sentence
+    int64_t first = 0;
+    for (int64_t i = 0; i < record_.sentences(); ++i) {
+      const int64_t beams = record_.beams(i);
+      const auto chosen = record_.extend(i, candidates(i, best, which, first), length, first);
+      same_sources = same_sources && !record_.finished(i) && static_cast<int64_t>(chosen.size()) == beams;
+      if (!record_.finished(i))
+        for (const auto& candidate : chosen) {
+          tokens.push_back(candidate.token);
+          rows.push_back(first + candidate.beam);
+        }
+      first += beams;
+    }
+    record_.remove_finished();
+    if (record_.sentences() > 0 && !same_rows(rows, first)) {
+      const auto selected = at::tensor(rows, at::kLong).to(device_);
+      same_sources ? decoding_.reorder(selected) : decoding_.select(selected);
+    }
+    return tokens;
+  }
+
+  std::vector<Candidate> candidates(int64_t sentence, const Tensor& best, const Tensor& which, int64_t first) {
+    std::vector<Candidate> all;
+    const int64_t count = best.size(1);
+    for (int64_t k = 0; k < record_.beams(sentence); ++k)
+      for (int64_t c = 0; c < count; ++c) {
+        const int64_t at = (first + k) * count + c;
+        all.push_back(
+            {record_.log_probability(sentence, k) + best.data_ptr<double>()[at], k, which.data_ptr<int64_t>()[at]});
+      }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.log_probability > b.log_probability; });
+    return all;
+  }
+};
+
+/// Tensors choose the beams. The host reads the candidates of several steps at once, and finished sentences leave then.
+///
+/// A step of few rows takes a GPU less time than its host needs to launch it. Such steps work on tensors that keep
+/// their memory (QueryState::fix): after one of them the next is recorded, and then repeated until the shapes change.
+class DeviceSearch : public Search {
+ public:
+  DeviceSearch(TranslationModel& model, const Tensor& source, const Tensor& keep, const SearchOptions& options)
+      : Search(model, source, keep, options), beams_(record_.sentences(), options.beam, device_) {}
+
+  std::vector<std::vector<Hypothesis>> run() {
+    for (int64_t length = 1; record_.sentences() > 0; ++length) {
+      step();
+      const bool due = static_cast<int64_t>(steps_.size()) == options_.interval || length >= record_.longest();
+      if (due) read(length);
+    }
+    return record_.take();
+  }
+
+ private:
+  using Capture = SearchOptions::Capture;
+
+  void step() {
+    const int64_t rows = beams_.tokens().size(0);
+    if (rows != rows_ || left_ == 0) prepare(rows);
+    if (fixed_ && !repeated_ && live_ >= kLiveSteps && Captured::available(device_)) record_step();
+    if (repeated_) {
+      repeated_->replay();
+      steps_.push_back({last_.log_probability.clone(), last_.beam.clone(), last_.token.clone()});
+      if (call_.outputs.weights) weights_.push_back(last_weights_.clone());
+    } else {
+      compute();
+      ++live_;
+      steps_.push_back(last_);
+      if (call_.outputs.weights) weights_.push_back(last_weights_);
+    }
+    --left_;
+  }
+
+  /// One step on the tensors of the beams and of the decoder.
+  void compute() {
+    const Tensor log_p = next(beams_.tokens());
+    if (call_.outputs.weights) last_weights_ = decoding_.weights();
+    last_ = beams_.extend(log_p);
+    if (!beams_.rows().defined()) return;
+    if (beams_.tokens().size(0) == log_p.size(0))
+      decoding_.reorder(beams_.rows());
+    else
+      decoding_.select(beams_.rows());
+  }
+
+  /// Before steps with another number of rows, or after as many as were prepared for.
+  void prepare(int64_t rows) {
+    repeated_.reset();
+    live_ = 0;
+    const bool wanted = options_.capture == Capture::always ||
+                        (options_.capture == Capture::few_rows && Captured::available(device_) && rows <= kFewRows);
+    const bool settled = rows == rows_ || fixed_;  // if not, one more step shows whether the number of rows changes
+    fixed_ = wanted && settled && decoding_.fix(kFixedSteps);
+    if (fixed_) beams_.fix();
+    left_ = wanted && !settled ? 1 : kFixedSteps;
+    rows_ = rows;
+  }
+
+  void record_step() {
+    auto graph = std::make_unique<Captured>(pool_);
+    const std::string failed = graph->record([&] { compute(); });
+    check(failed.empty(), "search: a decoding step could not be recorded: ", failed,
+          "; expected work that waits for nothing. Search with SearchOptions::capture never");
+    repeated_ = std::move(graph);
+  }
+
+  /// The steps since the last time, on the CPU. Values of a step follow each other, sentence by sentence.
+  struct Values {
+    Tensor log_probability, beam, token;
+  };
+  Values copied() const {
+    const auto all = [&](Tensor BeamTensors::Candidates::*field) {
+      std::vector<Tensor> parts;
+      for (const auto& step : steps_) parts.push_back((step.*field).flatten());
+      return at::cat(parts).cpu();
+    };
+    return {all(&BeamTensors::Candidates::log_probability), all(&BeamTensors::Candidates::beam),
+            all(&BeamTensors::Candidates::token)};
+  }
+
+  /// Brings the record up to date and removes finished sentences; length: that of the last step.
+  void read(int64_t length) {
+    const Values values = copied();
+    Tensor weights = weights_.empty() ? Tensor() : at::cat(weights_).to(at::kCPU, at::kDouble).contiguous();
+    const int64_t sentences = record_.sentences();
+    int64_t at = 0, row = 0;
+    for (size_t s = 0; s < steps_.size(); ++s) {
+      const int64_t count = steps_[s].token.size(1), step = length - static_cast<int64_t>(steps_.size() - s) + 1;
+      int64_t beams = 0;  // of each sentence
+      if (weights.defined()) {
+        const int64_t rows = weights_[s].size(0);
+        record_.add_weights(weights.narrow(0, row, rows));
+        row += rows;
+        beams = rows / sentences;
+      }
+      for (int64_t i = 0; i < sentences; ++i, at += count)
+        if (!record_.finished(i)) record_.extend(i, candidates(values, at, count, step), step, i * beams);
+    }
+    steps_.clear();
+    weights_.clear();
+    const int64_t going = record_.unfinished();
+    if (going == sentences || (fixed_ && static_cast<double>(going) > kWorthRemoving * static_cast<double>(sentences)))
+      return;
+    const auto kept = record_.remove_finished();
+    if (!kept.empty()) decoding_.select(beams_.keep(indices(kept, device_)));
+  }
+
+  static std::vector<Candidate> candidates(const Values& values, int64_t first, int64_t count, int64_t length) {
+    std::vector<Candidate> all;
+    for (int64_t at = first; at < first + count; ++at) {
+      all.push_back({values.log_probability.data_ptr<double>()[at], values.beam.data_ptr<int64_t>()[at],
+                     values.token.data_ptr<int64_t>()[at]});
+      check_not_nan(!std::isnan(all.back().log_probability), length);
+    }
+    return all;
+  }
+
+  static constexpr int64_t kFewRows = 1024;       // that a GPU is done with before its host
+  static constexpr int64_t kFixedSteps = 32;      // that memory is prepared for
+  static constexpr int64_t kLiveSteps = 1;        // before one is recorded: libraries prepare themselves in them
+  static constexpr double kWorthRemoving = 0.75;  // share of sentences left, where steps are recorded again
+
+  const CaptureStream stream_{device_};
+  const CapturePool pool_;
+  BeamTensors beams_;
+  std::vector<BeamTensors::Candidates> steps_;  // since the host has read
+  std::vector<Tensor> weights_;                 // of these steps, [rows, S] each
+  BeamTensors::Candidates last_;                // of the last step
+  Tensor last_weights_;
+  std::unique_ptr<Captured> repeated_;  // a recorded step, null: steps run live
+  bool fixed_ = false;                  // tensors keep their memory
+  int64_t rows_ = 0, left_ = 0;         // rows of the last step; steps that are prepared
+  int64_t live_ = 0;                    // steps since they were prepared
 };
 
 }  // namespace
 
 std::vector<std::vector<Hypothesis>> search(TranslationModel& model, const Tensor& source, const Tensor& keep,
-                                            const SearchOptions& options) {
+                                            const SearchOptions& given) {
+  SearchOptions options = given;
   check(options.beam >= 1, "search: beam is ", options.beam, ", expected at least 1");
+  check(options.interval >= 0, "search: interval is ", options.interval, ", expected at least 0");
   check(source.size(1) > 0, "search: the source has no positions, expected at least the end marker");
   const at::NoGradGuard no_grad;
-  return Search(model, source, keep, options).run();
+  if (options.interval == 0) options.interval = source.is_cuda() ? kInterval : 1;
+  if (options.interval == 1) return HostSearch(model, source, keep, options).run();
+  return DeviceSearch(model, source, keep, options).run();
 }
 
 }  // namespace heed

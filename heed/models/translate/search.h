@@ -1,24 +1,32 @@
 // Beam search for the best translation; with one beam it is greedy.
 //
-//   score(y) = log p(y | x) / ((5 + |y|) / 6)^alpha        (Wu et al., 2016), |y| with the end marker
+//   score(y) = log p(y | x) / ((5 + |y|) / 6)^alpha        (Wu et al., 2016), or log p(y | x) / |y|^alpha
 //
-// A beam that ends becomes a hypothesis. A sentence is finished when it has as many hypotheses as beams, or at the
-// maximum length. Finished sentences leave the batch.
+// |y| counts the end marker. A beam that ends becomes a hypothesis. A sentence is finished when it has as many
+// hypotheses as beams, or at the maximum length. Finished sentences leave the batch.
+//
+// On a CPU the host chooses the beams of every step. On a GPU that would wait for the device: tensors choose them
+// (beam_tensors.h), and the host reads the candidates of several steps at once. Both give the same translations.
 
 #pragma once
 
 #include <vector>
 
+#include "heed/models/translate/length_normalization.h"
 #include "heed/models/translate/model.h"
 
 namespace heed {
 
 /// Options of the beam search.
 struct SearchOptions {
-  int64_t beam = 1;                      // number of beams
-  double length_penalty = 1;             // alpha
+  int64_t beam = 1;           // number of beams
+  double length_penalty = 1;  // alpha
+  LengthNormalization normalization = LengthNormalization::gnmt;
   double longest = 2, longest_add = 10;  // maximum length: longest |x| + longest_add tokens
   bool weights = false;                  // return the attention weights of each token
+  int64_t interval = 0;                  // steps after which the host reads; 0: 1 on a CPU, 8 on a GPU
+  // Steps of few rows on a GPU are recorded and repeated. Where nothing can be recorded, `always` takes the same steps.
+  enum class Capture { never, few_rows, always } capture = Capture::few_rows;
 };
 
 /// One candidate translation.

@@ -3,9 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include <torch/cuda.h>
+
 #include "heed/attention/testing.h"
 #include "heed/data/recipe.h"
 #include "heed/data/tokenizer.h"
+#include "heed/models/translate/beam_tensors.h"
+#include "heed/models/translate/testing_plain_search.h"
+#include "heed/torch_support/no_waiting.h"
 
 namespace heed::testing {
 namespace {
@@ -247,12 +252,187 @@ TEST_P(EveryTranslator, ReturnsTheWeightsOfEveryToken) {
       EXPECT_NEAR(best.weights[t][s], expected[static_cast<int64_t>(t)][static_cast<int64_t>(s)].item<double>(), 1e-4);
 }
 
+/// Ten sentences of different lengths, some of them equal.
+PairBatch ten_sentences() {
+  const IdPairs corpus{
+      {{4, 5, 6}, {5}, {6, 6, 4, 4, 5, 6}, {4}, {6, 5, 4, 6}, {4}, {5, 5, 5, 5}, {6}, {4, 4, 6, 5, 4}, {5, 6}}, {}};
+  return collate(corpus, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+}
+
+void expect_same(const std::vector<std::vector<Hypothesis>>& got,
+                 const std::vector<std::vector<Hypothesis>>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t row = 0; row < got.size(); ++row) {
+    ASSERT_EQ(got[row].size(), expected[row].size()) << "sentence " << row;
+    for (size_t k = 0; k < got[row].size(); ++k) {
+      const Hypothesis &a = got[row][k], &b = expected[row][k];
+      EXPECT_EQ(a.tokens, b.tokens) << "sentence " << row << ", hypothesis " << k;
+      EXPECT_EQ(a.ended, b.ended);
+      EXPECT_NEAR(a.log_probability, b.log_probability, 1e-4);
+      EXPECT_NEAR(a.score, b.score, 1e-4);
+      ASSERT_EQ(a.weights.size(), b.weights.size());
+      for (size_t t = 0; t < a.weights.size(); ++t) {
+        ASSERT_EQ(a.weights[t].size(), b.weights[t].size());
+        for (size_t s = 0; s < a.weights[t].size(); ++s) EXPECT_NEAR(a.weights[t][s], b.weights[t][s], 1e-4);
+      }
+    }
+  }
+}
+
+// The host may read at any interval, and sentences may be finished anywhere between.
+TEST_P(EveryTranslator, FindsTheSameWhoeverChoosesTheBeams) {
+  const PairBatch batch = ten_sentences();
+  for (const uint64_t seed : {3, 4})
+    for (const int64_t beam : {1, 2, 3, 5, 9}) {
+      const auto model = small_model(GetParam(), seed);
+      SearchOptions options{.beam = beam, .length_penalty = 0.7, .longest = 1, .longest_add = 4, .weights = true};
+      const auto expected = search_plain(*model, batch.source, batch.source_keep, options);
+      for (const int64_t interval : {0, 1, 2, 3, 8, 100}) {
+        SCOPED_TRACE("seed " + std::to_string(seed) + ", beam " + std::to_string(beam) + ", interval " +
+                     std::to_string(interval));
+        options.interval = interval;
+        for (const auto capture : {SearchOptions::Capture::never, SearchOptions::Capture::always}) {
+          options.capture = capture;
+          expect_same(search(*model, batch.source, batch.source_keep, options), expected);
+        }
+      }
+    }
+}
+
+/// The model with an end marker that is never chosen.
+std::shared_ptr<TranslationModel> endless_model(const std::string& recipe) {
+  auto model = small_model(recipe);
+  const at::NoGradGuard no_grad;
+  for (auto& item : model->named_parameters())
+    if (item.key() == "output.bias") item.value()[Tokenizer::kEnd] = -1e4;
+  return model;
+}
+
+// Memory that steps keep is extended several times.
+TEST_P(EveryTranslator, FindsTheSameInMemoryThatIsKept) {
+  const auto model = endless_model(GetParam());
+  const PairBatch batch = ten_sentences();
+  for (const int64_t beam : {1, 3}) {
+    SearchOptions options{.beam = beam, .longest = 2, .longest_add = 70, .interval = 8};
+    options.capture = SearchOptions::Capture::never;
+    const auto expected = search(*model, batch.source, batch.source_keep, options);
+    options.capture = SearchOptions::Capture::always;
+    expect_same(search(*model, batch.source, batch.source_keep, options), expected);
+  }
+}
+
+TEST_P(EveryTranslator, FindsOnAGpuWhatItFindsOnTheCpu) {
+  if (!torch::cuda::is_available()) GTEST_SKIP() << "torch finds no GPU here";
+  const PairBatch batch = ten_sentences();
+  for (const int64_t beam : {1, 3})
+    for (const auto& model : {small_model(GetParam()), endless_model(GetParam())}) {
+      SearchOptions options{.beam = beam, .longest = 1, .longest_add = 40, .weights = true};
+      const auto expected = search_plain(*model, batch.source, batch.source_keep, options);
+      model->to(at::kCUDA);
+      for (const auto capture : {SearchOptions::Capture::never, SearchOptions::Capture::few_rows}) {
+        options.capture = capture;
+        expect_same(search(*model, batch.source.cuda(), batch.source_keep.cuda(), options), expected);
+      }
+    }
+}
+
+TEST_P(EveryTranslator, WaitsForNothingInAStepOnAGpu) {
+  if (!torch::cuda::is_available() || !NoWaiting::available()) GTEST_SKIP() << "torch finds no GPU here";
+  const at::NoGradGuard no_grad;
+  const auto model = small_model(GetParam());
+  model->to(at::kCUDA);
+  const PairBatch batch = ten_sentences();
+  auto decoding = model->start(batch.source.cuda(), batch.source_keep.cuda());
+  BeamTensors beams(10, 3, at::kCUDA);
+  const auto step = [&] {
+    beams.extend(decoding.step(beams.tokens()));
+    decoding.select(beams.rows());
+  };
+  step();  // libraries prepare themselves
+  const NoWaiting no_waiting;
+  for (int i = 0; i < 4; ++i) EXPECT_NO_THROW(step());
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, EveryTranslator, ::testing::ValuesIn(kModels),
                          [](const auto& test) { return std::to_string(test.index); });
 
 TEST(Search, RefusesABeamBelowOne) {
   const auto model = small_model(kModels[0]);
   EXPECT_THROW(search(*model, sources(), keeps(), {.beam = 0}), Error);
+}
+
+/// A model that gives every token the same probability, at any step.
+std::shared_ptr<TranslationModel> indifferent_model() {
+  auto model = small_model(kModels[0]);
+  const at::NoGradGuard no_grad;
+  for (auto& parameter : model->parameters()) parameter.zero_();
+  return model;
+}
+
+// Beams with equal sums keep their order: that of the beams that they continue.
+TEST(Search, BreaksTiesByTheOrderOfBeams) {
+  const auto model = indifferent_model();
+  const PairBatch batch = ten_sentences();
+  SearchOptions options{.beam = 3, .longest = 0, .longest_add = 5};
+  const auto expected = search_plain(*model, batch.source, batch.source_keep, options);
+  for (const int64_t interval : {1, 2, 8}) {
+    options.interval = interval;
+    expect_same(search(*model, batch.source, batch.source_keep, options), expected);
+  }
+}
+
+TEST(Search, SaysAtWhichTokenProbabilitiesAreNaN) {
+  const auto model = small_model(kModels[4]);
+  const PairBatch batch = ten_sentences();
+  {
+    const at::NoGradGuard no_grad;
+    for (auto& parameter : model->parameters()) parameter.fill_(std::nan(""));
+  }
+  for (const int64_t beam : {1, 3})
+    for (const int64_t interval : {1, 2, 8}) try {
+        search(*model, batch.source, batch.source_keep, {.beam = beam, .interval = interval});
+        ADD_FAILURE() << "no Error, beam " << beam << ", interval " << interval;
+      } catch (const Error& error) {
+        EXPECT_STREQ(error.what(),
+                     "search: log-probabilities are NaN at token 1; the model's weights are damaged, or "
+                     "its training diverged");
+      }
+}
+
+TEST(Search, RefusesANegativeInterval) {
+  const auto model = small_model(kModels[0]);
+  EXPECT_THROW(search(*model, sources(), keeps(), {.interval = -1}), Error);
+}
+
+TEST(Search, DividesByTheNameOfItsNormalization) {
+  EXPECT_EQ(length_normalization("gnmt"), LengthNormalization::gnmt);
+  EXPECT_EQ(length_normalization("length"), LengthNormalization::length);
+  EXPECT_THROW(length_normalization("fairseq"), Error);
+  EXPECT_DOUBLE_EQ(length_divisor(LengthNormalization::gnmt, 7, 1), 2);     // (5 + 7) / 6
+  EXPECT_DOUBLE_EQ(length_divisor(LengthNormalization::gnmt, 19, 0.5), 2);  // (24 / 6)^0.5
+  EXPECT_DOUBLE_EQ(length_divisor(LengthNormalization::gnmt, 1, 3), 1);
+  EXPECT_DOUBLE_EQ(length_divisor(LengthNormalization::length, 7, 1), 7);
+  EXPECT_DOUBLE_EQ(length_divisor(LengthNormalization::length, 9, 0.5), 3);
+  EXPECT_DOUBLE_EQ(length_divisor(LengthNormalization::length, 1, 3), 1);
+}
+
+// Each of 7 tokens has probability 1/7, so n tokens have log p = -n log 7. By length with alpha 1, all scores are
+// -log 7; by GNMT's, the score of n tokens is -6 n log 7 / (5 + n).
+TEST(Search, ScoresByTheNormalizationThatIsNamed) {
+  const auto model = indifferent_model();
+  const double each = -std::log(static_cast<double>(kVocabulary));
+  for (const int64_t interval : {1, 2}) {
+    SearchOptions options{.beam = 3, .longest = 0, .longest_add = 3, .interval = interval};
+    options.normalization = LengthNormalization::length;
+    for (const auto& row : search(*model, sources(), keeps(), options))
+      for (const auto& hypothesis : row) EXPECT_NEAR(hypothesis.score, each, 1e-6);
+    options.normalization = LengthNormalization::gnmt;
+    for (const auto& row : search(*model, sources(), keeps(), options))
+      for (const auto& hypothesis : row) {
+        const double n = static_cast<double>(hypothesis.tokens.size()) + (hypothesis.ended ? 1 : 0);
+        EXPECT_NEAR(hypothesis.score, 6 * n * each / (5 + n), 1e-6);
+      }
+  }
 }
 
 TEST(Search, StopsAtTheMaximumLength) {

@@ -21,6 +21,9 @@ namespace {
 constexpr const char *kJoint = "/tokenizer.json", *kSource = "/tokenizer.source.json",
                      *kTarget = "/tokenizer.target.json";
 
+// Source tokens of a batch. A decoding step costs a GPU hardly more for many sentences than for few.
+constexpr int64_t kBatchTokens = 4000, kBatchTokensOnGpu = 16000;
+
 /// Batches by length, without empty sentences.
 std::vector<Rows> groups_of(const IdPairs& pairs, int64_t tokens) {
   auto groups = batches_by_length(pairs, tokens);
@@ -138,8 +141,10 @@ Translator::Lines Translator::segment_lines(const Tokenizer& tokenizer, const st
 std::vector<Translation> Translator::translate(const std::vector<std::string>& lines, const TranslateOptions& options) {
   const Lines sources = segment_lines(*languages_.source, lines);
   const IdPairs pairs{sources.ids, {}};
+  const int64_t by_device = device_.is_cuda() ? kBatchTokensOnGpu : kBatchTokens;
+  const int64_t tokens = options.batch_tokens > 0 ? options.batch_tokens : by_device;
   std::vector<Translation> all(lines.size());
-  for (const auto& group : groups_of(pairs, options.batch_tokens)) {
+  for (const auto& group : groups_of(pairs, tokens)) {
     const PairBatch batch = collate(pairs, group).to(device_);
     const auto found = search(*model_, batch.source, batch.source_keep, options.search);
     for (size_t k = 0; k < group.size(); ++k) {
@@ -165,7 +170,7 @@ std::vector<Translation> Translator::score(const std::vector<std::string>& sourc
   Call call;
   call.outputs.weights = weights && model_->aligns();
   std::vector<Translation> all(sources.size());
-  for (const auto& group : groups_of(pairs, batch_tokens)) {
+  for (const auto& group : groups_of(pairs, batch_tokens > 0 ? batch_tokens : kBatchTokens)) {
     const PairBatch batch = collate(pairs, group).to(device_);
     const Predicted predicted = model_->predict(batch, call);
     const auto sums = predicted.log_probabilities(batch.source.size(0)).cpu();  // [B]

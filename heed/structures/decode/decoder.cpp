@@ -12,6 +12,14 @@
 namespace heed {
 
 DecoderState DecoderState::select(const Tensor& rows) const {
+  DecoderState chosen = reorder(rows);
+  const auto of = [&](const Tensor& x) { return x.defined() ? x.index_select(0, rows) : x; };
+  chosen.memory = selected(memory, rows);
+  chosen.source = {of(source.rows), of(source.keep)};
+  return chosen;
+}
+
+DecoderState DecoderState::reorder(const Tensor& rows) const {
   const int64_t batch = source_rows().defined() ? source_rows().size(0) : 0;
   check_rows("decoder_state", rows, batch);
   const auto of = [&](const Tensor& x) {
@@ -19,15 +27,11 @@ DecoderState DecoderState::select(const Tensor& rows) const {
           ", expected [", batch, ", D]");
     return x.defined() ? x.index_select(0, rows) : x;
   };
-  const auto row_of = [&](const Tensor& x) { return x.defined() ? x.index_select(0, rows) : x; };
-  return {selected(memory, rows),
-          {row_of(source.rows), row_of(source.keep)},
-          of(hidden),
-          of(cell),
-          of(fed),
-          targets,
-          seed,
-          stream};
+  DecoderState chosen = *this;
+  chosen.hidden = of(hidden);
+  chosen.cell = of(cell);
+  chosen.fed = of(fed);
+  return chosen;
 }
 
 void SourceAttention::build(const SourceAttentionOptions& options) {
@@ -89,6 +93,12 @@ void SourceAttention::find_step() {
 
 std::string SourceAttention::to_string() const {
   return structure_ ? structure_->to_string() + " of " + structure_->inside() : options_.mechanism;
+}
+
+bool SourceAttention::steps_alike() const {
+  if (structure_ || !attention_ || has_policy()) return false;
+  const Mechanism& mechanism = attention_->options().mechanism;
+  return !mechanism.align().positional() && !mechanism.score().positional();
 }
 
 std::shared_ptr<SourceAttention> SourceAttention::renewed() const {

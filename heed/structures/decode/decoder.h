@@ -68,6 +68,8 @@ struct DecoderState {
   /// The state of these batch elements: int64 [n], in any order, repeats allowed. A beam search selects its beams. The
   /// draws of a policy depend on the index in the batch: while it samples, selected elements draw their keys again.
   DecoderState select(const Tensor& rows) const;
+  /// The same for rows [B] that replace each batch element by one of the same source: the source is shared, not copied.
+  DecoderState reorder(const Tensor& rows) const;
   /// A tensor of the source with a batch axis; undefined if the state is empty.
   const Tensor& source_rows() const { return source.rows.defined() ? source.rows : memory.values.rows(); }
 };
@@ -103,6 +105,8 @@ class SourceAttention : public torch::nn::Module {
   /// state.
   Tensor attend(const Tensor& query, DecoderState& state, const Call& call, Attended& attended);
 
+  /// Whether a query is attended in the same way at every step: the mechanism reads no positions and draws nothing.
+  bool steps_alike() const;
   /// A new one with the same options: a copy does not share parameters.
   std::shared_ptr<SourceAttention> renewed() const;
   const SourceAttentionOptions& options() const { return options_; }

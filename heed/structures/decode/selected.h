@@ -23,7 +23,7 @@ inline void check_rows(const std::string& who, const Tensor& rows, int64_t batch
 inline Memory selected(const Memory& memory, const Tensor& rows) {
   const int64_t batch = memory.batch();
   const auto of = [&](const Growing& some) {  // a batch axis of size 1 is broadcast and stays as it is
-    return !some.defined() || some.rows().size(0) != batch ? some : Growing(some.rows().index_select(0, rows));
+    return !some.defined() || some.rows().size(0) != batch ? some : some.select(rows);
   };
   Memory chosen;
   chosen.keys = of(memory.keys);

@@ -28,14 +28,26 @@ Mask mask_of(const Features& x) {
   return mask;
 }
 
+/// Throws Error unless rows are batch elements of the cache.
+void check_selection(const DecoderCache& cache, const Tensor& rows) {
+  int64_t batch = -1;  // unknown before the first target if there is no source
+  for (const auto& layer : cache.layers) batch = std::max({batch, batch_of(layer.self), batch_of(layer.cross)});
+  check_rows("decoder_cache", rows, batch);
+}
+
 }  // namespace
 
 DecoderCache DecoderCache::select(const Tensor& rows) const {
-  int64_t batch = -1;  // unknown before the first target if there is no source
-  for (const auto& layer : layers) batch = std::max({batch, batch_of(layer.self), batch_of(layer.cross)});
-  check_rows("decoder_cache", rows, batch);
+  check_selection(*this, rows);
   DecoderCache chosen;
   for (const auto& layer : layers) chosen.layers.push_back({selected(layer.self, rows), selected(layer.cross, rows)});
+  return chosen;
+}
+
+DecoderCache DecoderCache::reorder(const Tensor& rows) const {
+  check_selection(*this, rows);
+  DecoderCache chosen;
+  for (const auto& layer : layers) chosen.layers.push_back({selected(layer.self, rows), layer.cross});
   return chosen;
 }
 
@@ -119,6 +131,29 @@ Transformed DecoderLayerImpl::step(const Features& x, LayerCache& cache, const C
   return out;
 }
 
+bool DecoderLayerImpl::steps_alike() const {
+  const auto reads_positions = [](const Attention& attention) {
+    const Mechanism& mechanism = attention->options().mechanism;
+    const Alignment& align = mechanism.align();
+    return mechanism.score().positional() || align.positional() || align.looks_at_keys() || align.offers().policy;
+  };
+  return options_.rotary.base == 0 && !options_.alibi && !reads_positions(self_) &&
+         !(cross_ && reads_positions(cross_));
+}
+
+Transformed DecoderLayerImpl::step_at(const Tensor& position, const Features& x, LayerCache& cache, const Call& call) {
+  check_positions("transformer_decoder: targets", x, options_.dim, self_norm_->weight);
+  return pass(
+      x,
+      [&](const Tensor& h) {
+        const Memory next = self_->prepare(h, h);
+        cache.self.keys.rows().index_copy_(2, position, next.keys.rows());
+        cache.self.values.rows().index_copy_(2, position, next.values.rows());
+        return self_->forward(h, cache.self, call);
+      },
+      [&](const Tensor& h) { return cross_->forward(h, cache.cross, for_source(call, 0)); });
+}
+
 TransformerDecoderImpl::TransformerDecoderImpl(const TransformerOptions& options, const CrossAttentionMaker& make_cross)
     : options_(completed(options)) {
   build(make_cross);
@@ -189,6 +224,72 @@ Transformed TransformerDecoderImpl::decode_next(const Features& x, DecoderCache&
   });
   cache = std::move(next);
   return out;
+}
+
+bool TransformerDecoderImpl::steps_alike() const {
+  return layers_->ptr<DecoderLayerImpl>(0)->steps_alike();
+}
+
+FixedDecoderCache TransformerDecoderImpl::fixed(const DecoderCache& cache, int64_t capacity) const {
+  FixedDecoderCache all;
+  for (const auto& layer : cache.layers) all.layers.push_back(layer);
+  const auto& rows = cache.layers[0].self.values.rows();
+  all.position = at::full({1}, cache.length(), rows.options().dtype(at::kLong));
+  return fixed(all, cache.length(), capacity);
+}
+
+FixedDecoderCache TransformerDecoderImpl::fixed(const FixedDecoderCache& cache, int64_t length,
+                                                int64_t capacity) const {
+  check(steps_alike(), "transformer_decoder: got a mechanism, rotation or bias that reads positions, expected none in ",
+        "a fixed cache");
+  check(length > 0 && capacity >= length, "transformer_decoder: got a cache of ", length, " targets and a capacity of ",
+        capacity, ", expected at least one target and capacity for them");
+  const auto extended = [&](const Growing& some) {
+    auto shape = some.rows().sizes().vec();
+    shape[2] = capacity;
+    const auto whole = at::zeros(shape, some.rows().options());
+    whole.narrow(2, 0, length).copy_(some.rows().narrow(2, 0, length));
+    return Growing(whole);
+  };
+  FixedDecoderCache all;
+  all.position = cache.position.clone();
+  all.keep = (at::arange(capacity, all.position.options()) < length).view({1, 1, capacity, 1});
+  for (const auto& layer : cache.layers) {
+    LayerCache own{{}, layer.cross};
+    own.self.keys = extended(layer.self.keys);
+    own.self.values = extended(layer.self.values);
+    own.self.keep = Growing(all.keep);  // one tensor for all layers
+    all.layers.push_back(own);
+  }
+  return all;
+}
+
+Transformed TransformerDecoderImpl::decode_next(const Features& x, FixedDecoderCache& cache, const Call& call) {
+  check(cache.layers.size() == layers_->size(), "transformer_decoder: got a cache of ", cache.layers.size(),
+        " layers, expected ", layers_->size(), "; create one with fixed()");
+  cache.keep.index_fill_(2, cache.position, true);
+  Transformed out = pass(x, [&](size_t i, const Features& in) {
+    return layers_->ptr<DecoderLayerImpl>(i)->step_at(cache.position, in, cache.layers[i], nth_use(call, 2 * i));
+  });
+  cache.position.add_(1);
+  return out;
+}
+
+FixedDecoderCache FixedDecoderCache::select(const Tensor& rows) const {
+  FixedDecoderCache chosen = *this;
+  for (auto& layer : chosen.layers) {
+    layer.self.keys = layer.self.keys.select(rows);
+    layer.self.values = layer.self.values.select(rows);
+    layer.cross = selected(layer.cross, rows);
+  }
+  return chosen;
+}
+
+void FixedDecoderCache::reorder(const Tensor& rows) {
+  for (const auto& layer : layers) {
+    layer.self.keys.rows().copy_(layer.self.keys.rows().index_select(0, rows));
+    layer.self.values.rows().copy_(layer.self.values.rows().index_select(0, rows));
+  }
 }
 
 namespace {

@@ -30,6 +30,22 @@ struct DecoderCache {
   int64_t length() const { return layers.empty() ? 0 : layers[0].self.length(); }
   /// The cache of these batch elements: int64 [n], in any order, repeats allowed. A beam search selects its beams.
   DecoderCache select(const Tensor& rows) const;
+  /// The same for rows [B] that replace each batch element by one of the same source: the source is shared, not copied.
+  DecoderCache reorder(const Tensor& rows) const;
+};
+
+/// A cache whose tensors keep their memory and shapes while targets are added: a step with it does the same work each
+/// time, so that it can be recorded and repeated (torch_support/captured.h). Made by TransformerDecoder::fixed().
+struct FixedDecoderCache {
+  std::vector<LayerCache> layers{};  // self: of `capacity` targets, not all of which are there yet
+  Tensor keep;                       // bool [1, 1, capacity, 1]: the targets that are
+  Tensor position;                   // int64 [1]: how many
+
+  int64_t capacity() const { return keep.size(2); }
+  /// As of a DecoderCache; the tensors are others afterwards.
+  FixedDecoderCache select(const Tensor& rows) const;
+  /// Replaces each batch element by one of the same source, in place: rows int64 [B].
+  void reorder(const Tensor& rows);
 };
 
 /// Makes the cross-attention of a layer. Called once per layer.
@@ -47,6 +63,10 @@ class DecoderLayerImpl : public torch::nn::Cloneable<DecoderLayerImpl> {
   LayerCache start(const Features& source);
   /// x [B, n, dim]: the next n targets. Appends them to the cache.
   Transformed step(const Features& x, LayerCache& cache, const Call& call = {});
+  /// x [B, 1, dim]: the next target, which is written to that position of the cache.
+  Transformed step_at(const Tensor& position, const Features& x, LayerCache& cache, const Call& call = {});
+  /// Whether a step does the same work at every position.
+  bool steps_alike() const;
 
  private:
   void build(const CrossAttentionMaker& make_cross);
@@ -83,6 +103,15 @@ class TransformerDecoderImpl : public torch::nn::Cloneable<TransformerDecoderImp
   Tensor step(const Tensor& x, DecoderCache& cache) { return decode_next({x, {}}, cache).features.rows; }
   /// The same with padding, requested outputs and steps.
   Transformed decode_next(const Features& x, DecoderCache& cache, const Call& call = {});
+
+  /// Whether there can be a fixed cache: no mechanism, rotation or bias reads positions.
+  bool steps_alike() const;
+  /// A copy of the cache, which is not empty, with a capacity of so many targets in all.
+  FixedDecoderCache fixed(const DecoderCache& cache, int64_t capacity) const;
+  /// The same of a fixed cache, whose first `length` targets are there.
+  FixedDecoderCache fixed(const FixedDecoderCache& cache, int64_t length, int64_t capacity) const;
+  /// The next target [B, 1, dim]; the cache must have capacity for it. Draws nothing.
+  Transformed decode_next(const Features& x, FixedDecoderCache& cache, const Call& call = {});
 
   const TransformerOptions& options() const { return options_; }
 

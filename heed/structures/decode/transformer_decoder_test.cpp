@@ -328,5 +328,55 @@ TEST(TransformerDecoder, RefusesWhatDoesNotFit) {
   EXPECT_THROW(alone->forward({x, {}}, {at::zeros({2, 4, 8}), {}}), Error);
 }
 
+TransformerOptions decoder_of_two_layers() {
+  TransformerOptions o;
+  o.dim = 8;
+  o.num_heads = 2;
+  o.num_layers = 2;
+  return o;
+}
+
+TEST(FixedDecoderCache, GivesWhatAGrowingOneGives) {
+  const at::NoGradGuard no_grad;
+  TransformerDecoder decoder(decoder_of_two_layers());
+  decoder->eval();
+  auto growing = decoder->start({at::randn({3, 5, 8}), {}});
+  decoder->step(at::randn({3, 2, 8}), growing);
+  auto fixed = decoder->fixed(growing, 4);
+  const auto* const memory = fixed.layers[1].self.keys.rows().data_ptr<float>();
+  const auto check_step = [&] {
+    const auto x = at::randn({growing.layers[0].cross.batch(), 1, 8});
+    const auto expected = decoder->step(x, growing);
+    EXPECT_TRUE(decoder->decode_next({x, {}}, fixed).features.rows.allclose(expected, 1e-4, 1e-5));
+  };
+  check_step();
+  const auto other = at::tensor({2, 0, 0}, at::kLong);
+  growing = growing.reorder(other);
+  fixed.reorder(other);
+  check_step();
+  EXPECT_EQ(fixed.layers[1].self.keys.rows().data_ptr<float>(), memory);
+  EXPECT_EQ(fixed.position.item<int64_t>(), 4);
+  fixed = decoder->fixed(fixed, 4, 6);
+  growing = growing.select(at::tensor({1, 2}, at::kLong));
+  fixed = fixed.select(at::tensor({1, 2}, at::kLong));
+  check_step();
+  check_step();
+}
+
+TEST(FixedDecoderCache, IsRefusedWherePositionsAreRead) {
+  const at::NoGradGuard no_grad;
+  auto rotary = decoder_of_two_layers(), alibi = rotary, local = rotary;
+  rotary.rotary.base = kPositionBase;
+  alibi.alibi = true;
+  local.cross_mechanism = "dot + local_m(2)";
+  for (const auto& options : {rotary, alibi, local}) {
+    TransformerDecoder decoder(options);
+    EXPECT_FALSE(decoder->steps_alike());
+    auto cache = decoder->start({at::randn({1, 3, 8}), {}});
+    decoder->step(at::randn({1, 1, 8}), cache);
+    EXPECT_THROW(decoder->fixed(cache, 4), Error);
+  }
+}
+
 }  // namespace
 }  // namespace heed::testing

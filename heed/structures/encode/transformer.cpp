@@ -15,6 +15,8 @@ TransformerOptions completed(TransformerOptions o) {
   check(o.feed_forward_dim >= 0 && o.source_dim >= 0, "transformer: feed_forward_dim is ", o.feed_forward_dim,
         " and source_dim ", o.source_dim, "; expected at least 0");
   check(o.dropout >= 0 && o.dropout < 1, "transformer: dropout is ", o.dropout, ", expected 0 <= dropout < 1");
+  check(o.attention_dropout < 1 && o.activation_dropout < 1, "transformer: attention_dropout is ", o.attention_dropout,
+        " and activation_dropout ", o.activation_dropout, "; expected less than 1");
   check(o.epsilon > 0, "transformer: epsilon is ", o.epsilon, ", expected more than 0");
   if (o.head_dim == 0) o.head_dim = o.dim / o.num_heads;
   if (o.feed_forward_dim == 0) o.feed_forward_dim = 4 * o.dim;
@@ -45,7 +47,7 @@ Attention transformer_attention(const TransformerOptions& o, int64_t keys, const
                                     .bias = o.bias,
                                     .rotary = rotary,
                                     .mechanism = Mechanism::parse(mechanism),
-                                    .dropout = o.dropout});
+                                    .dropout = o.attention_dropout < 0 ? o.dropout : o.attention_dropout});
 }
 
 void check_positions(const std::string& what, const Features& x, int64_t width, const Tensor& own) {
@@ -73,7 +75,8 @@ void FeedForwardImpl::reset() {
 
 Tensor FeedForwardImpl::forward(const Tensor& x) {
   const auto inner = activation_(affine(x, in_->weight, in_->bias));
-  return affine(heed::dropout(inner, options_.dropout, is_training()), out_->weight, out_->bias);
+  const double p = options_.activation_dropout < 0 ? options_.dropout : options_.activation_dropout;
+  return affine(heed::dropout(inner, p, is_training()), out_->weight, out_->bias);
 }
 
 }  // namespace heed

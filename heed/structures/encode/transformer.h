@@ -32,10 +32,10 @@ struct TransformerOptions {
   int64_t head_dim = 0;                     // 0: dim / num_heads
   int64_t feed_forward_dim = 0;             // hidden width of the feed-forward sublayer; 0: 4 dim
   int64_t num_layers = 1;
-  // In training: on attention weights, on the output of a sublayer, inside the feed-forward sublayer. A call's seed
-  // applies to the weights alone; the others draw from a NoiseScope, or else from torch's generator, which only
-  // at::manual_seed makes reproducible.
-  double dropout = 0;
+  // In training: on the output of a sublayer, on attention weights, inside the feed-forward sublayer after its
+  // activation; the last two below 0: as on the output. A call's seed applies to the weights alone; the others draw
+  // from a NoiseScope, or else from torch's generator, which only at::manual_seed makes reproducible.
+  double dropout = 0, attention_dropout = -1, activation_dropout = -1;
   Norm norm = Norm::pre;
   std::string activation = "relu";
   std::string mechanism = "scaled_dot + softmax";

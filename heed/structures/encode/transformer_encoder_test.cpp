@@ -197,5 +197,26 @@ TEST(TransformerEncoder, RefusesWhatDoesNotFit) {
   EXPECT_THROW(encoder->forward({at::zeros({2, 5, 8}, kDouble), {}}), Error);
 }
 
+TEST(TransformerDropout, IsThatOfTheSublayersUnlessItIsGiven) {
+  auto o = completed(small_encoder());
+  o.dropout = 0.5;
+  const auto weights = [&] { return transformer_attention(o, o.dim, o.mechanism, {})->options().dropout; };
+  const auto x = at::randn({2, 50, 8});
+  const auto drops_inside = [&] {
+    FeedForward layer(o);
+    const auto in_training = layer(x);
+    layer->eval();
+    return !in_training.equal(layer(x));
+  };
+  EXPECT_EQ(weights(), 0.5);
+  EXPECT_TRUE(drops_inside());
+  o.attention_dropout = 0.25;
+  o.activation_dropout = 0;
+  EXPECT_EQ(weights(), 0.25);
+  EXPECT_FALSE(drops_inside());
+  o.activation_dropout = 1;
+  EXPECT_THROW(completed(o), Error);
+}
+
 }  // namespace
 }  // namespace heed::testing

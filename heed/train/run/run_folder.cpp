@@ -15,6 +15,7 @@
 #include "heed/base/check.h"
 #include "heed/base/path.h"
 #include "heed/data/file.h"
+#include "heed/train/last_weights.h"
 #include "heed/train/run/events.h"
 #include "heed/train/run/log.h"
 #include "heed/train/run/metrics_log.h"
@@ -74,7 +75,7 @@ bool is_finished_file(const std::string& name) {
                                                  Log::kName,
                                                  Events::kName};
   return std::find(names.begin(), names.end(), name) != names.end() || starts_with(name, "events.out.tfevents.") ||
-         ends_with(name, ".hypotheses.txt");
+         ends_with(name, ".hypotheses.txt") || LastWeights::is_file(name);
 }
 
 bool is_complete(const std::string& folder) {

@@ -4,7 +4,7 @@
 //   data    the corpus (data/corpus.h); tokenizer, joint
 //   model   embedding, features, query, attention, output (models/translate/model.h)
 //   train   batch_tokens (tokens of the larger side, including padding), label_smoothing
-//   eval    tokenize, beam, length_penalty, monitor
+//   eval    tokenize, beam, length_penalty, length_normalization, monitor
 
 #include <algorithm>
 
@@ -67,19 +67,21 @@ struct TranslateSettings {
   CorpusOptions corpus;
   std::string source_tokenizer = "bpe(merges=8000)", target_tokenizer = "bpe(merges=8000)";
   bool joint = false;
-  int64_t batch_tokens = 2000, eval_batch_tokens = 4000;
+  int64_t batch_tokens = 2000, eval_batch_tokens = 0;
   double label_smoothing = 0;
   double reward = 0.1, soft_share = 0.5;
   bool deterministic = true;
   std::string tokenize = "13a", monitor = "bleu";
   int64_t beam = 5;
   double length_penalty = 1;
+  std::string length_normalization = "gnmt";
 
   TranslateOptions greedy() const { return {.batch_tokens = eval_batch_tokens}; }
   TranslateOptions best() const {
     TranslateOptions options = greedy();
     options.search.beam = beam;
     options.search.length_penalty = length_penalty;
+    options.search.normalization = heed::length_normalization(length_normalization);
     return options;
   }
 };
@@ -118,7 +120,14 @@ const RecipeTable<TranslateSettings> eval_keys{
      {.choices = {"bleu", "loss"}}},
     {"beam", &TranslateSettings::beam, "beams of the search", {.min = 1, .max = 1000}},
     {"length_penalty", &TranslateSettings::length_penalty, "exponent of the length penalty", {.min = 0, .max = 10}},
-    {"batch_tokens", &TranslateSettings::eval_batch_tokens, "tokens at once", {.min = 1, .max = 1 << 24}}};
+    {"length_normalization",
+     &TranslateSettings::length_normalization,
+     "what divides log p: `gnmt` ((5 + n) / 6)^length_penalty, `length` n^length_penalty; n counts the end marker",
+     {.choices = length_normalizations()}},
+    {"batch_tokens",
+     &TranslateSettings::eval_batch_tokens,
+     "tokens at once; 0: 4000, and 16000 source tokens in the search on a GPU",
+     {.min = 0, .max = 1 << 24}}};
 
 const RecipeSection::Entry translate_data_section{{"data", 11, "", [] { return joint_keys.list(); }}};
 const RecipeSection::Entry tokenizer_section{{"data.tokenizer", 12, "Tokenizers, trained on the training text.", [] {

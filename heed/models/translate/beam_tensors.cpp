@@ -1,0 +1,62 @@
+#include "heed/models/translate/beam_tensors.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "heed/data/tokenizer.h"
+#include "heed/models/translate/top_tokens.h"
+
+namespace heed {
+
+BeamTensors::BeamTensors(int64_t sentences, int64_t width, at::Device device)
+    : width_(width),
+      log_p_(at::zeros({sentences, 1}, at::device(device).dtype(at::kDouble))),
+      tokens_(at::full({sentences}, Tokenizer::kBegin, at::device(device).dtype(at::kLong))) {}
+
+BeamTensors::Candidates BeamTensors::extend(const Tensor& log_p) {
+  const int64_t sentences = log_p_.size(0), beams = log_p_.size(1);
+  // Of the candidates of one beam, one may be the end marker.
+  const int64_t each = width_ == 1 ? 1 : std::min(width_ + 1, log_p.size(1));
+  const auto [best, which] = top_tokens(log_p, each);  // [sentences * beams, each]
+  if (width_ == 1) {                                   // a sentence with the end marker is finished
+    const auto sum = log_p_ + best;
+    set(log_p_, sum);
+    set(tokens_, which.squeeze(1));
+    return {sum, at::zeros_like(which), which};
+  }
+  const auto sums = (log_p_.unsqueeze(2) + best.view({sentences, beams, each})).flatten(1);
+  // At most one end marker for each beam: `width` others are among the 2 width best.
+  const int64_t count = std::min(2 * width_, beams * each);
+  const auto [sorted, order] = sums.sort(/*stable=*/true, 1, /*descending=*/true);
+  Candidates all;
+  all.log_probability = sorted.narrow(1, 0, count);
+  const auto chosen = order.narrow(1, 0, count);
+  all.beam = chosen.div(each, "floor");
+  all.token = which.view({sentences, beams * each}).gather(1, chosen);
+
+  const int64_t next = std::min(width_, count);
+  const auto ends = all.token.eq(Tokenizer::kEnd);
+  const auto going = std::get<1>(ends.to(at::kByte).sort(/*stable=*/true, 1, false)).narrow(1, 0, next);
+  set(log_p_, all.log_probability.masked_fill(ends, -std::numeric_limits<double>::infinity()).gather(1, going));
+  set(tokens_, all.token.gather(1, going).flatten());
+  const auto first = at::arange(0, sentences * beams, beams, chosen.options()).unsqueeze(1);
+  rows_ = (all.beam.gather(1, going) + first).flatten();
+  return all;
+}
+
+Tensor BeamTensors::keep(const Tensor& sentences) {
+  const int64_t beams = log_p_.size(1);
+  const auto rows = ((sentences * beams).unsqueeze(1) + at::arange(beams, sentences.options())).flatten();
+  log_p_ = log_p_.index_select(0, sentences);
+  tokens_ = tokens_.index_select(0, rows);
+  return rows;
+}
+
+void BeamTensors::set(Tensor& own, const Tensor& value) const {
+  if (fixed_ && own.sizes() == value.sizes())
+    own.copy_(value);
+  else
+    own = value;
+}
+
+}  // namespace heed
