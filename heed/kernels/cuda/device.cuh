@@ -133,20 +133,36 @@ __device__ __forceinline__ float dropout_factor(const Problem<float>& p, int b, 
   return (j & 3) == 0 ? four.x : (j & 3) == 1 ? four.y : (j & 3) == 2 ? four.z : four.w;
 }
 
-/// Score of query i and key j, by kLanes lanes together; each of them gets it.
+/// Score of a query and a key, by kLanes lanes together; each of them gets it. wide: rows are read 16 bytes at a time.
 template <ScoreKind kScore, int kLanes>
-__device__ __forceinline__ float pair_score(const float* query, const float* key, const float* w, int width, int lane) {
+__device__ __forceinline__ float pair_score(const float* query, const float* key, const float* w, int width, int lane,
+                                            bool wide = false) {
   float sum = 0;
-  for (int f = lane; f < width; f += kLanes) {
+  const auto add = [&](float q, float k, float by) {
     if constexpr (kScore == ScoreKind::additive)
-      sum += w[f] * fmaf(-2.0F, tanh_ratio(query[f] + key[f]), 1.0F);
+      sum = fmaf(by, fmaf(-2.0F, tanh_ratio(q + k), 1.0F), sum);
     else
-      sum = fmaf(query[f], key[f], sum);
+      sum = fmaf(q, k, sum);
+  };
+  if (wide) {
+#pragma unroll 4
+    for (int f = 4 * lane; f < width; f += 4 * kLanes) {
+      const float4 q = *reinterpret_cast<const float4*>(query + f), k = *reinterpret_cast<const float4*>(key + f);
+      float4 by{};
+      if constexpr (kScore == ScoreKind::additive) by = *reinterpret_cast<const float4*>(w + f);
+      add(q.x, k.x, by.x);
+      add(q.y, k.y, by.y);
+      add(q.z, k.z, by.z);
+      add(q.w, k.w, by.w);
+    }
+  } else {
+#pragma unroll 4
+    for (int f = lane; f < width; f += kLanes) add(query[f], key[f], kScore == ScoreKind::additive ? w[f] : 0.0F);
   }
   return sum_of_lanes<kLanes>(sum);
 }
 
-/// Rows of the gradient of a score: the index of head h's w.
+/// w of head h.
 __device__ __forceinline__ const float* weights_of_head(const Problem<float>& p, int h) {
   return p.to_scores + h * p.to_scores_head;
 }

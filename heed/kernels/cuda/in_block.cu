@@ -11,16 +11,21 @@ constexpr int kThreads = 256, kWarps = kThreads / 32;
 constexpr int kLanes = 8;            // lanes that compute one pair together
 constexpr int64_t kMaxPairs = 4096;  // that shared memory holds, twice
 
-/// Calls each(i, j, score) for all pairs of a head with j < limit, in one lane of each group.
+/// Which rows are read 16 bytes at a time.
+struct Wide {
+  bool scores, values;
+};
+
+/// Calls each(i, j, score, lane, whether there is such a pair) for all pairs of a head with j < limit, in all lanes.
 template <ScoreKind kScore, class Each>
-__device__ void for_pairs(const Problem<float>& p, int b, int h, int limit, const Each& each) {
+__device__ void for_pairs(const Problem<float>& p, int b, int h, int limit, bool wide, const Each& each) {
   const int kh = h / static_cast<int>(p.group()), lane = threadIdx.x % kLanes;
   const int pairs = static_cast<int>(p.queries) * limit, width = static_cast<int>(p.width);
   const float* w = kScore == ScoreKind::additive ? weights_of_head(p, h) : nullptr;
   for (int first = 0; first < pairs; first += kThreads / kLanes) {
     const int n = first + static_cast<int>(threadIdx.x) / kLanes;
     const int pair = min(n, pairs - 1), i = pair / limit, j = pair % limit;
-    const float score = pair_score<kScore, kLanes>(p.query.at(b, h, i), p.key_rows.at(b, kh, j), w, width, lane);
+    const float score = pair_score<kScore, kLanes>(p.query.at(b, h, i), p.key_rows.at(b, kh, j), w, width, lane, wide);
     each(i, j, score, lane, n < pairs);
   }
 }
@@ -75,12 +80,12 @@ __device__ void product_of_row(const float* m, int sums, const float* x, int64_t
 }
 
 template <ScoreKind kScore, bool kSteps>
-__global__ void __launch_bounds__(kThreads) forward_kernel(const __grid_constant__ Problem<float> p) {
+__global__ void __launch_bounds__(kThreads) forward_kernel(const __grid_constant__ Problem<float> p, Wide wide) {
   extern __shared__ float memory[];
   const int h = blockIdx.x % p.heads, b = blockIdx.x / p.heads, kh = h / static_cast<int>(p.group());
   const int keys = static_cast<int>(p.keys), queries = static_cast<int>(p.queries), limit = key_limit(p, b);
   float *weights = memory, *buffer = memory + queries * keys;  // [queries][keys], [kThreads]
-  for_pairs<kScore>(p, b, h, limit, [&](int i, int j, float score, int lane, bool there) {
+  for_pairs<kScore>(p, b, h, limit, wide.scores, [&](int i, int j, float score, int lane, bool there) {
     if (lane != 0 || !there) return;
     float derivative;
     weights[i * keys + j] = (kSteps ? after_score(p, b, h, i, j, score, derivative) : score) * kLog2E;
@@ -162,7 +167,7 @@ __device__ void additive_gradients(const Problem<float>& p, const Gradients<floa
 template <ScoreKind kScore>
 __global__ void __launch_bounds__(kThreads)
     backward_kernel(const __grid_constant__ Problem<float> p, const __grid_constant__ Gradients<float> g,
-                    float* to_scores) {
+                    float* to_scores, Wide wide) {
   extern __shared__ float memory[];
   const int kh = blockIdx.x % p.key_heads, b = blockIdx.x / p.key_heads, group = static_cast<int>(p.group());
   const int keys = static_cast<int>(p.keys), queries = static_cast<int>(p.queries), limit = key_limit(p, b);
@@ -190,11 +195,11 @@ __global__ void __launch_bounds__(kThreads)
     }
     for (int n = static_cast<int>(threadIdx.x); n < queries * keys; n += kThreads) weights[n] = ds[n] = 0;
     __syncthreads();
-    for_pairs<kScore>(p, b, h, limit, [&](int i, int j, float score, int lane_of_pair, bool there) {
+    for_pairs<kScore>(p, b, h, limit, wide.scores, [&](int i, int j, float score, int lane_of_pair, bool there) {
       float of_weight = 0;
       if (grads != nullptr)
         of_weight = pair_score<ScoreKind::dot, kLanes>(grads + i * value_width, p.values.at(b, kh, j), nullptr,
-                                                       value_width, lane_of_pair);
+                                                       value_width, lane_of_pair, wide.values);
       if (lane_of_pair != 0 || !there || alive[i] == 0) return;
       float derivative;
       const float e = after_score(p, b, h, i, j, score, derivative);
@@ -234,6 +239,13 @@ __global__ void __launch_bounds__(512) add_kernel(const float* parts, int batch,
   out[n] = sum;
 }
 
+Wide wide_of(const Problem<float>& p, const float* grads) {
+  const auto aligned = [](const float* x) { return reinterpret_cast<uintptr_t>(x) % 16 == 0; };
+  return {copied_wide(p.query, p.width) && copied_wide(p.key_rows, p.width) && aligned(p.to_scores) &&
+              p.to_scores_head % 4 == 0,
+          copied_wide(p.values, p.value_width) && aligned(grads)};
+}
+
 size_t forward_shared(const Problem<float>& p) {
   return static_cast<size_t>(p.queries * p.keys + kThreads) * sizeof(float);
 }
@@ -262,7 +274,9 @@ size_t backward_bytes(const Problem<float>& p, const Gradients<float>& g) {
 
 void forward(const Problem<float>& p, Stream stream) {
   const auto blocks = static_cast<unsigned>(p.batch * p.heads);
-  const auto launch = [&](auto* kernel) { kernel<<<blocks, kThreads, forward_shared(p), stream>>>(p); };
+  const auto launch = [&](auto* kernel) {
+    kernel<<<blocks, kThreads, forward_shared(p), stream>>>(p, wide_of(p, nullptr));
+  };
   const bool steps = has_steps(p);
   if (p.score == ScoreKind::additive)
     launch(steps ? forward_kernel<ScoreKind::additive, true> : forward_kernel<ScoreKind::additive, false>);
@@ -274,10 +288,11 @@ void backward(const Problem<float>& p, const Gradients<float>& g, void* memory, 
   Workspace workspace(memory);
   float* to_scores = g.to_scores == nullptr ? nullptr : workspace.take<float>(p.batch * p.heads * p.width);
   const auto blocks = static_cast<unsigned>(p.batch * p.key_heads);
+  const Wide wide = wide_of(p, g.context);
   if (p.score == ScoreKind::additive)
-    backward_kernel<ScoreKind::additive><<<blocks, kThreads, backward_shared(p), stream>>>(p, g, to_scores);
+    backward_kernel<ScoreKind::additive><<<blocks, kThreads, backward_shared(p), stream>>>(p, g, to_scores, wide);
   else
-    backward_kernel<ScoreKind::dot><<<blocks, kThreads, backward_shared(p), stream>>>(p, g, nullptr);
+    backward_kernel<ScoreKind::dot><<<blocks, kThreads, backward_shared(p), stream>>>(p, g, nullptr, wide);
   if (to_scores != nullptr) add_over_batch(to_scores, p.batch, p.heads * p.width, g.to_scores, stream);
 }
 

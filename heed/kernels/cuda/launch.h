@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cstdint>
+
 #include <cuda_runtime.h>
 
 #include "heed/kernels/cuda/attend.h"
@@ -27,6 +29,12 @@ class Workspace {
 
 constexpr int64_t divided_up(int64_t x, int64_t by) {
   return (x + by - 1) / by;
+}
+
+/// Whether rows can be read 16 bytes at a time.
+inline bool copied_wide(const Rows<const float>& rows, int64_t width) {
+  return reinterpret_cast<uintptr_t>(rows.data) % 16 == 0 && rows.batch % 4 == 0 && rows.head % 4 == 0 &&
+         rows.row % 4 == 0 && width % 4 == 0;
 }
 
 /// Partial sums to add: out[h][n] = sum over b of parts[b][h][n].

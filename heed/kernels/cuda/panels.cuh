@@ -61,12 +61,6 @@ void add_job(PanelJobs& jobs, const PanelJob& job, int64_t batch);
 /// Launches the kernel that fills fold and panels.
 void fill_panels(const Problem<float>& p, const Panels& panels, const PanelJobs& jobs, Stream stream);
 
-/// Whether rows can be copied 16 bytes at a time.
-inline bool copied_wide(const Rows<const float>& rows, int64_t width) {
-  return reinterpret_cast<uintptr_t>(rows.data) % 16 == 0 && rows.batch % 4 == 0 && rows.head % 4 == 0 &&
-         rows.row % 4 == 0 && width % 4 == 0;
-}
-
 // Device code of tiles. A thread (x, y) has queries 4 y ... 4 y + 3 and keys 4 x ... 4 x + 3 of its tile.
 
 __device__ __forceinline__ void load_stage(float* to, const float* from, int features) {
