@@ -81,6 +81,7 @@ class StepRun {
     settings.insert(settings.end(), model.settings.begin(), model.settings.end());
     settings.push_back("train.capture=" + capture);
     const Settings recipe = parse_recipe(kStepRecipe, "step", settings);
+    read_task_name(recipe);
     return {.recipe = recipe, .options = read_train_options(recipe), .rank = {}, .device = device};
   }
   void note(const std::vector<std::pair<StepResult, Share>>& all) {

@@ -139,8 +139,10 @@ TEST(FlatStepOnCuda, IsThatOfTorchAndTheSameBitsEachTime) {
         there.step(*part, grads.to(at::kCUDA), number, flat_step);
         again.step(*part, grads.to(at::kCUDA), number, flat_step);
       }
-      EXPECT_TRUE(at::allclose(there.values.cpu(), here.values, 1e-5, 1e-6));
-      EXPECT_TRUE(at::allclose(there.average.cpu(), here.average, 1e-5, 1e-6));
+      // Where a gradient is as small as Adam's epsilon, a step depends on the last bits of the norm.
+      const auto off = [](const at::Tensor& x, const at::Tensor& y) { return (x.cpu() - y).abs().max().item<double>(); };
+      EXPECT_LE(off(there.values, here.values), 1e-5);
+      EXPECT_LE(off(there.average, here.average), 1e-5);
       EXPECT_TRUE(at::allclose(there.stats.cpu(), here.stats, 1e-4, 1e-9)) << there.stats << here.stats;
       EXPECT_TRUE(at::equal(there.values, again.values));
       EXPECT_TRUE(at::equal(there.stats, again.stats));
