@@ -1,5 +1,9 @@
 #include "heed/attention/attend.h"
 
+#include <optional>
+
+#include <ATen/core/LegacyTypeDispatch.h>
+
 #include "heed/attention/attend_finite.h"
 #include "heed/attention/finish.h"
 #include "heed/attention/normalize.h"
@@ -21,6 +25,8 @@ Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, c
   CallRecord record = normalize(q, k, v, mechanism, parameters, call);
   Choice choice = plan(record);
   check(choice.backend != nullptr, "attend: ", choice.plan.refused);
+  std::optional<at::AutoDispatchBelowAutograd> nothing_to_record;  // a small call on a GPU is bound by the host
+  if (v.is_cuda() && !at::GradMode::is_enabled()) nothing_to_record.emplace();
   prepare(record, *choice.backend, finite);
   Attended result = run(*choice.backend, record);
   return finish(record, std::move(result), std::move(choice.plan));

@@ -47,7 +47,9 @@ class Sdpa final : public Backend {
     const std::string why = why_not_this(r);
     return why.empty() ? "" : "SDPA: " + why;
   }
-  int priority(const CallRecord& r) const override { return efficient_is_faster(r.queries, r.keys) ? 110 : 90; }
+  int priority(const CallRecord& r) const override {
+    return efficient_is_faster(r.queries, r.keys, r.call.deterministic && learns(r.in)) ? 110 : 90;
+  }
   bool skips_unreached(const CallRecord&) const override { return true; }  // every query and key is reached
 
   void describe(const CallRecord& r, Plan& plan) const override {
