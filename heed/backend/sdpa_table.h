@@ -3,10 +3,11 @@
 //
 // The efficient engine multiplies matrices on tensor cores as three products of TF32, with the error of float; it needs
 // tiles of 64 queries and keys to be busy, and more launches in backward. With one order of sums (Call::deterministic)
-// its backward has one block for each head and 64 queries or so, which is slow for long sequences. The own kernels start
-// with less work for the host, read no padding, and split long sums in a fixed order.
+// its backward has one block for each head and 64 queries or so, which is slow for long sequences. The own kernels
+// start with less work for the host, read no padding, and split long sums in a fixed order.
 //
-// Forward + backward on an H200 with PyTorch 2.11, B H N = 65536, D 64, milliseconds (bench_cuda_call, `dot by length`):
+// Forward + backward on an H200 with PyTorch 2.11, B H N = 65536, D 64, milliseconds (bench_cuda_call, `dot by
+// length`):
 //
 //   N                                16     32     64    128    512   1024   2048
 //   own kernels                    0.13   0.18   0.37   0.65   1.99   4.43   9.79

@@ -140,7 +140,9 @@ TEST(FlatStepOnCuda, IsThatOfTorchAndTheSameBitsEachTime) {
         again.step(*part, grads.to(at::kCUDA), number, flat_step);
       }
       // Where a gradient is as small as Adam's epsilon, a step depends on the last bits of the norm.
-      const auto off = [](const at::Tensor& x, const at::Tensor& y) { return (x.cpu() - y).abs().max().item<double>(); };
+      const auto off = [](const at::Tensor& x, const at::Tensor& y) {
+        return (x.cpu() - y).abs().max().item<double>();
+      };
       EXPECT_LE(off(there.values, here.values), 1e-5);
       EXPECT_LE(off(there.average, here.average), 1e-5);
       EXPECT_TRUE(at::allclose(there.stats.cpu(), here.stats, 1e-4, 1e-9)) << there.stats << here.stats;
