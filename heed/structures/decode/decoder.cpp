@@ -1,5 +1,7 @@
 #include "heed/structures/decode/decoder.h"
 
+#include "heed/attention/score.h"
+
 #include <algorithm>
 #include <tuple>
 

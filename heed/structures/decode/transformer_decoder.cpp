@@ -1,5 +1,7 @@
 #include "heed/structures/decode/transformer_decoder.h"
 
+#include "heed/attention/score.h"
+
 #include <algorithm>
 
 #include "heed/structures/decode/selected.h"
