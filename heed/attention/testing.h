@@ -116,7 +116,7 @@ inline Mask make_mask(const std::string& kind, const Lengths& n) {
   Mask mask;
   if (kind == "keep" || kind == "all") {
     mask.keep = at::rand({n.batch, n.heads, n.queries, n.keys}) > 0.35;
-    mask.keep.select(2, 1).fill_(false);
+    mask.keep.select(2, std::min<int64_t>(1, n.queries - 1)).fill_(false);
     mask.keep.select(3, n.keys - 1).fill_(false);
   }
   if (kind == "key_count" || kind == "all")

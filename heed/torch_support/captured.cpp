@@ -32,14 +32,24 @@ CaptureStream::~CaptureStream() {
   if (status != cudaSuccess) TORCH_WARN("captured: ", cudaGetErrorString(status));
 }
 
+/// Torch gives up a pool with the last graph in it, and refuses its name from then on.
 struct CapturePool::Id {
-  at::cuda::MempoolId_t id = at::cuda::graph_pool_handle();
+  at::cuda::MempoolId_t id{};
+  int graphs = 0;  // recorded in the pool, and still there
 };
-CapturePool::CapturePool() : id_(std::make_unique<Id>()) {}
+CapturePool::CapturePool() : id_(std::make_shared<Id>()) {}
 
 struct Captured::Graph {
-  at::cuda::MempoolId_t pool;
-  at::cuda::CUDAGraph graph;
+  std::shared_ptr<CapturePool::Id> pool;
+  at::cuda::CUDAGraph graph{};
+  bool counted = false;
+
+  void enter_pool() {
+    if (pool->graphs == 0) pool->id = at::cuda::graph_pool_handle();
+    ++pool->graphs;
+    counted = true;
+  }
+  ~Graph() { pool->graphs -= counted ? 1 : 0; }
 };
 
 bool Captured::available(at::Device device) {
@@ -52,13 +62,14 @@ bool Captured::has_free_memory(double share) {
          static_cast<double>(unused) >= share * static_cast<double>(total);
 }
 
-Captured::Captured(const CapturePool& pool) : graph_(new Graph{pool.id_->id, {}}) {}
+Captured::Captured(const CapturePool& pool) : graph_(std::make_unique<Graph>(pool.id_)) {}
 
 std::string Captured::record(const std::function<void()>& work) {
   const HeldGenerators held;
   std::string failed;
   try {
-    graph_->graph.capture_begin(graph_->pool);
+    graph_->enter_pool();
+    graph_->graph.capture_begin(graph_->pool->id);
   } catch (const std::exception& error) {
     return error.what();
   }

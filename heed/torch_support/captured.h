@@ -38,7 +38,7 @@ class CapturePool {
  private:
   friend class Captured;
   struct Id;
-  std::unique_ptr<Id> id_;
+  std::shared_ptr<Id> id_;
 };
 
 class Captured {

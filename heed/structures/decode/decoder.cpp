@@ -1,11 +1,10 @@
 #include "heed/structures/decode/decoder.h"
 
-#include "heed/attention/score.h"
-
 #include <algorithm>
 #include <tuple>
 
 #include "heed/attention/noise.h"
+#include "heed/attention/score.h"
 #include "heed/structures/checks.h"
 #include "heed/structures/decode/selected.h"
 #include "heed/structures/encode/cell_steps.h"

@@ -1,9 +1,8 @@
 #include "heed/structures/decode/transformer_decoder.h"
 
-#include "heed/attention/score.h"
-
 #include <algorithm>
 
+#include "heed/attention/score.h"
 #include "heed/structures/decode/selected.h"
 #include "heed/structures/structure.h"
 #include "heed/structures/uses.h"
