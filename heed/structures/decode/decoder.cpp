@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "heed/attention/noise.h"
+#include "heed/attention/score.h"
 #include "heed/structures/checks.h"
 #include "heed/structures/decode/selected.h"
 #include "heed/structures/encode/cell_steps.h"
