@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/attention/align.h"
 #include "heed/attention/score.h"
 #include "heed/structures/decode/selected.h"
 #include "heed/structures/structure.h"
