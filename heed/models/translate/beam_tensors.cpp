@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "heed/backend/top_log_softmax.h"
 #include "heed/data/tokenizer.h"
-#include "heed/models/translate/top_tokens.h"
 
 namespace heed {
 
@@ -13,12 +13,13 @@ BeamTensors::BeamTensors(int64_t sentences, int64_t width, at::Device device)
       log_p_(at::zeros({sentences, 1}, at::device(device).dtype(at::kDouble))),
       tokens_(at::full({sentences}, Tokenizer::kBegin, at::device(device).dtype(at::kLong))) {}
 
-BeamTensors::Candidates BeamTensors::extend(const Tensor& log_p) {
+BeamTensors::Candidates BeamTensors::extend(const Tensor& logits) {
   const int64_t sentences = log_p_.size(0), beams = log_p_.size(1);
   // Of the candidates of one beam, one may be the end marker.
-  const int64_t each = width_ == 1 ? 1 : std::min(width_ + 1, log_p.size(1));
-  const auto [best, which] = top_tokens(log_p, each);  // [sentences * beams, each]
-  if (width_ == 1) {                                   // a sentence with the end marker is finished
+  const int64_t each = width_ == 1 ? 1 : std::min(width_ + 1, logits.size(1));
+  const auto [best, which] =
+      top_log_softmax(logits, each, {Tokenizer::kPad, Tokenizer::kBegin});  // [sentences * beams, each]
+  if (width_ == 1) {  // a sentence with the end marker is finished
     const auto sum = log_p_ + best;
     set(log_p_, sum);
     set(tokens_, which.squeeze(1));

@@ -19,8 +19,8 @@ class BeamTensors {
     Tensor log_probability;  // double [sentences, n]
     Tensor beam, token;      // int64 [sentences, n]; beam: index in the sentence
   };
-  /// Continues all beams by one token. log_p [sentences * beams, V]: of the next token.
-  Candidates extend(const Tensor& log_p);
+  /// Continues all beams by one token. logits [sentences * beams, V]: of the next token.
+  Candidates extend(const Tensor& logits);
   /// Keeps these sentences: int64 [n]. Returns the rows of their beams, int64 [n * beams].
   Tensor keep(const Tensor& sentences);
   /// From now on extend() writes tokens() where they are: it can be recorded and repeated (torch_support/captured.h) as
@@ -29,7 +29,7 @@ class BeamTensors {
 
   /// Last token of each beam, int64 [sentences * beams].
   const Tensor& tokens() const { return tokens_; }
-  /// Row of log_p that each beam continues, int64 [sentences * beams]; undefined: each continues its own.
+  /// Row of the logits that each beam continues, int64 [sentences * beams]; undefined: each continues its own.
   const Tensor& rows() const { return rows_; }
 
  private:

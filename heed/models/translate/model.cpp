@@ -167,11 +167,15 @@ TranslationModel::Decoding TranslationModel::start(const Tensor& source, const T
   return decoding;
 }
 
-Tensor TranslationModel::Decoding::step(const Tensor& tokens, const Call& call) {
+Tensor TranslationModel::Decoding::logits(const Tensor& tokens, const Call& call) {
   const Features embedded = model_->embedded(model_->target_embedding_, tokens, {});  // [B, E]
   const QueryOutput next = state_->step(embedded.rows, call);
   if (call.outputs.weights) weights_ = model_->alignment(next.steps).squeeze(1);
-  return at::log_softmax(model_->outputs_to_logits(next.outputs.rows.squeeze(1)).to(at::kFloat), -1);
+  return model_->outputs_to_logits(next.outputs.rows.squeeze(1)).to(at::kFloat);
+}
+
+Tensor TranslationModel::Decoding::step(const Tensor& tokens, const Call& call) {
+  return at::log_softmax(logits(tokens, call), -1);
 }
 
 Steps TranslationModel::attention_steps(const PairBatch& batch, const Call& call) {

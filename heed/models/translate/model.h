@@ -64,6 +64,8 @@ class TranslationModel : public torch::nn::Module {
    public:
     /// tokens [B]: the previous token ids. Returns log-probabilities of the next token, [B, V].
     Tensor step(const Tensor& tokens, const Call& call = {});
+    /// The same step, as logits.
+    Tensor logits(const Tensor& tokens, const Call& call = {});
     /// Replaces the batch by these batch elements: int64 [n], in any order, repeats allowed.
     void select(const Tensor& rows) { state_->select(rows); }
     /// Replaces each batch element by one of the same source, which is not copied: int64 [B].

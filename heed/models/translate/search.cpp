@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "heed/backend/top_log_softmax.h"
 #include "heed/data/tokenizer.h"
 #include "heed/models/translate/beam_record.h"
 #include "heed/models/translate/beam_tensors.h"
-#include "heed/models/translate/top_tokens.h"
 #include "heed/torch_support/captured.h"
 #include "heed/torch_support/send.h"
 
@@ -52,13 +52,6 @@ class Search {
   }
 
  protected:
-  /// Log-probabilities of the next token, [rows, V]; those of tokens that are never written are -inf.
-  Tensor next(const Tensor& tokens) {
-    Tensor log_p = decoding_.step(tokens, call_);
-    log_p.slice(1, Tokenizer::kPad, Tokenizer::kBegin + 1, Tokenizer::kBegin - Tokenizer::kPad).fill_(kNever);
-    return log_p;
-  }
-
   SearchOptions options_;
   at::Device device_;
   BeamRecord record_;
@@ -74,19 +67,19 @@ class HostSearch : public Search {
   std::vector<std::vector<Hypothesis>> run() {
     std::vector<int64_t> tokens(static_cast<size_t>(record_.sentences()), Tokenizer::kBegin);
     for (int64_t length = 1; record_.sentences() > 0; ++length) {
-      const Tensor log_p = next(at::tensor(tokens, at::kLong).to(device_));
+      const Tensor logits = decoding_.logits(at::tensor(tokens, at::kLong).to(device_), call_);
       if (call_.outputs.weights) record_.add_weights(decoding_.weights().to(at::kCPU, at::kDouble).contiguous());
-      tokens = extend(log_p, length);
+      tokens = extend(logits, length);
     }
     return record_.take();
   }
 
  private:
   /// Extends every sentence by one token; returns the tokens of the beams that continue.
-  std::vector<int64_t> extend(const Tensor& log_p, int64_t length) {
+  std::vector<int64_t> extend(const Tensor& logits, int64_t length) {
     // One of the candidates may be the end marker; greedy search then is finished.
-    const int64_t count = options_.beam == 1 ? 1 : std::min(options_.beam + 1, log_p.size(1));
-    auto [best, which] = top_tokens(log_p, count);  // [rows, count]
+    const int64_t count = options_.beam == 1 ? 1 : std::min(options_.beam + 1, logits.size(1));
+    auto [best, which] = top_log_softmax(logits, count, {Tokenizer::kPad, Tokenizer::kBegin});  // [rows, count]
     best = best.to(at::kCPU, at::kDouble).contiguous();
     which = which.cpu().contiguous();
     check_not_nan(!best.isnan().any().item<bool>(), length);
@@ -167,11 +160,11 @@ class DeviceSearch : public Search {
 
   /// One step on the tensors of the beams and of the decoder.
   void compute() {
-    const Tensor log_p = next(beams_.tokens());
+    const Tensor logits = decoding_.logits(beams_.tokens(), call_);
     if (call_.outputs.weights) last_weights_ = decoding_.weights();
-    last_ = beams_.extend(log_p);
+    last_ = beams_.extend(logits);
     if (!beams_.rows().defined()) return;
-    if (beams_.tokens().size(0) == log_p.size(0))
+    if (beams_.tokens().size(0) == logits.size(0))
       decoding_.reorder(beams_.rows());
     else
       decoding_.select(beams_.rows());

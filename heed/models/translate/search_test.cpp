@@ -345,7 +345,7 @@ TEST_P(EveryTranslator, WaitsForNothingInAStepOnAGpu) {
   auto decoding = model->start(batch.source.cuda(), batch.source_keep.cuda());
   BeamTensors beams(10, 3, at::kCUDA);
   const auto step = [&] {
-    beams.extend(decoding.step(beams.tokens()));
+    beams.extend(decoding.logits(beams.tokens()));
     decoding.select(beams.rows());
   };
   step();  // libraries prepare themselves
