@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/data/recipe.h"
+#include "heed/data/tokenizer.h"
 #include "heed/models/translate/model.h"
 
 namespace heed {
