@@ -53,6 +53,13 @@ Tensor BeamTensors::keep(const Tensor& sentences) {
   return rows;
 }
 
+/// The tensors of earlier candidates are not written to.
+void BeamTensors::fix() {
+  log_p_ = log_p_.clone();
+  tokens_ = tokens_.clone();
+  fixed_ = true;
+}
+
 void BeamTensors::set(Tensor& own, const Tensor& value) const {
   if (fixed_ && own.sizes() == value.sizes())
     own.copy_(value);

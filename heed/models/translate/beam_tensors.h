@@ -25,7 +25,7 @@ class BeamTensors {
   Tensor keep(const Tensor& sentences);
   /// From now on extend() writes tokens() where they are: it can be recorded and repeated (torch_support/captured.h) as
   /// long as the number of beams does not change.
-  void fix() { fixed_ = true; }
+  void fix();
 
   /// Last token of each beam, int64 [sentences * beams].
   const Tensor& tokens() const { return tokens_; }
