@@ -13,6 +13,7 @@
 #include "heed/data/recipe.h"
 #include "heed/data/saved_model.h"
 #include "heed/models/model_memory.h"
+#include "heed/torch_support/float_precision.h"
 #include "heed/torch_support/model_file.h"
 #include "heed/train/last_weights.h"
 #include "heed/train/run/run_folder.h"
@@ -25,6 +26,7 @@ namespace heed {
 namespace {
 
 at::Device chosen_device(const Settings& train, const std::string& word, int local_rank) {
+  use_float_in_cudnn();
   const bool cuda = torch::cuda::is_available();
   const at::Device own_gpu(at::kCUDA, static_cast<at::DeviceIndex>(local_rank));
   if (word == "auto") return cuda ? own_gpu : at::Device(at::kCPU);

@@ -9,11 +9,13 @@
 
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
+#include "heed/torch_support/float_precision.h"
 
 namespace heed::cli {
 
 /// "auto" (a GPU if there is one), "cpu", "cuda" or "cuda:1"; throws on other names and on a missing GPU.
 inline at::Device device_of(const std::string& word) {
+  use_float_in_cudnn();
   const bool cuda = torch::cuda::is_available();
   if (word == "auto") return cuda ? at::kCUDA : at::kCPU;
   if (word == "cpu") return at::kCPU;

@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(kThreads)
   if (job.largest == nullptr) return;
   for (int f = threadIdx.x / 32; f < count; f += kThreads / 32) {
     const int lane = threadIdx.x % 32;
-    const float most = max_of_lanes<32>(fmaxf(fabsf(block[lane][f]), fabsf(block[lane + 32][f])));
-    if (lane == 0) job.largest[static_cast<int64_t>(index) * features + first + f] = most;
+    const float own_max = max_of_lanes<32>(fmaxf(fabsf(block[lane][f]), fabsf(block[lane + 32][f])));
+    if (lane == 0) job.largest[static_cast<int64_t>(index) * features + first + f] = own_max;
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "heed/backend/top_log_softmax.h"
 #include "heed/data/tokenizer.h"
@@ -14,7 +13,6 @@
 namespace heed {
 namespace {
 
-constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr int64_t kInterval = 8;  // steps on a GPU between two copies to the host
 
 /// Whether rows is 0 ... count - 1, so that nothing has to be selected.
