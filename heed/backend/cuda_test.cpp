@@ -246,7 +246,7 @@ TEST(CudaCalls, LaunchLittleMoreThanTheKernel) {
   if (std::find(names.begin(), names.end(), "cuda") == names.end()) GTEST_SKIP() << "a build without HEED_CUDA";
   struct Row {
     const char *spec, *mask;
-    size_t most;
+    size_t max;
   };
   // The kernels themselves are one or two; key_count is clamped; an additive score has two projections.
   for (const Row& row : {Row{"scaled_dot + softmax", "none", 2}, Row{"scaled_dot + softmax", "key_count", 3},
@@ -257,7 +257,7 @@ TEST(CudaCalls, LaunchLittleMoreThanTheKernel) {
     c.call.path = Path::fused;
     const size_t count = launches([&] { c.run(); });
     std::printf("%s, mask %s: %zu operations of the device\n", row.spec, row.mask, count);
-    EXPECT_LE(count, row.most) << row.spec << ", mask " << row.mask;
+    EXPECT_LE(count, row.max) << row.spec << ", mask " << row.mask;
   }
 }
 
