@@ -10,6 +10,7 @@
 #include "heed/data/tokenizer.h"
 #include "heed/models/translate/beam_tensors.h"
 #include "heed/models/translate/testing_plain_search.h"
+#include "heed/torch_support/float_precision.h"
 #include "heed/torch_support/no_waiting.h"
 
 namespace heed::testing {
@@ -326,6 +327,7 @@ TEST_P(EveryTranslator, FindsTheSameInMemoryThatIsKept) {
 
 TEST_P(EveryTranslator, FindsOnAGpuWhatItFindsOnTheCpu) {
   if (!torch::cuda::is_available()) GTEST_SKIP() << "torch finds no GPU here";
+  use_float_in_cudnn();
   const PairBatch batch = ten_sentences();
   for (const int64_t beam : {1, 3})
     for (const auto& model : {small_model(GetParam()), endless_model(GetParam())}) {
