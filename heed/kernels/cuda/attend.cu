@@ -116,7 +116,7 @@ const char* kernel_name(const Problem<float>& p) {
 }
 
 size_t forward_bytes(const Problem<float>& p) {
-  return in_block::fits(p) || short_dot::fits(p) ? 0 : tiled::forward_bytes(p);
+  return one_query::fits(p) || in_block::fits(p) || short_dot::fits(p) ? 0 : tiled::forward_bytes(p);
 }
 size_t backward_bytes(const Problem<float>& p, const Gradients<float>& g) {
   if (short_dot::fits(p)) return 0;
@@ -127,7 +127,9 @@ size_t report_bytes(const Problem<float>&, const RequestedOutputs<float>&) {
 }
 
 void forward(const Problem<float>& p, void* workspace, Stream stream) {
-  if (short_dot::fits(p))
+  if (one_query::fits(p))
+    one_query::forward(p, stream);
+  else if (short_dot::fits(p))
     short_dot::forward(p, stream);
   else if (in_block::fits(p))
     in_block::forward(p, stream);

@@ -48,6 +48,12 @@ void forward(const Problem<float>& p, Stream stream);
 void backward(const Problem<float>& p, const Gradients<float>& g, void* workspace, Stream stream);
 }  // namespace in_block
 
+// One warp for a head, forward alone: one query with the dot product.
+namespace one_query {
+bool fits(const Problem<float>& p);
+void forward(const Problem<float>& p, Stream stream);
+}  // namespace one_query
+
 // One block for a head with all its inputs in shared memory: short sequences with the dot product.
 namespace short_dot {
 bool fits(const Problem<float>& p);
