@@ -391,8 +391,9 @@ class Stored final : public Backend {
     return r.in[kValues].is_cuda() && whole_bytes(r) <= kStoredOnGpu ? 1 : -1;
   }
   std::string on_request(const CallRecord& r) const override {
-    return r.in[kValues].is_cuda() ? "keeps every pair for backward, more than 256 MiB; only on request"
-                                   : "keeps every pair for backward; only on request";
+    return r.in[kValues].is_cuda() && whole_bytes(r) > kStoredOnGpu
+               ? "keeps every pair for backward, more than 256 MiB; only on request"
+               : "keeps every pair for backward; only on request";
   }
   void describe(const CallRecord& r, Plan& plan) const override {
     plan.block_rows = r.batch;

@@ -224,6 +224,12 @@ TEST(OnCuda, NaNInPaddingReachesNothing) {
         if (!leaves[i].second.requires_grad()) continue;
         EXPECT_TRUE(close(expected[i], found_grads[i], 1e-6)) << leaves[i].first;
       }
+      Case weighted = b;  // gradients of weights are composed
+      weighted.call.outputs.weights = true;
+      const auto of_weights = weighted.run();
+      for (const auto& grad : gradients(of_weights.weights.square().sum() + of_weights.context.sum(),
+                                        {weighted.query, weighted.keys, weighted.values}))
+        EXPECT_FALSE(grad.isnan().any().item<bool>());
     }
 }
 

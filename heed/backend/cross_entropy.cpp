@@ -73,8 +73,9 @@ class FusedCrossEntropy final : public OwnBackward {
 };
 
 bool has_kernel(const at::Tensor& logits, const at::Tensor& wanted) {
-  return logits.is_cuda() && logits.scalar_type() == at::kFloat && logits.dim() == 2 && wanted.is_contiguous() &&
-         logits.size(1) > 0;
+  return logits.is_cuda() && logits.scalar_type() == at::kFloat && logits.dim() == 2 && logits.size(1) > 0 &&
+         wanted.device() == logits.device() && wanted.scalar_type() == at::kLong && wanted.dim() == 1 &&
+         wanted.size(0) == logits.size(0) && wanted.is_contiguous();
 }
 #endif
 

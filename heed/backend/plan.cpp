@@ -16,6 +16,10 @@ std::string reason_of(const Backend& backend, const CallRecord& record, const st
   return backend.path() == Path::fused ? "no kernel for " + mechanism_of(record) + ": " + missing : missing;
 }
 
+std::string slower_than(const Backend& chosen) {
+  return "slower than " + (chosen.path() == Path::fused ? "the kernel" : to_string(chosen.path()) + " for this call");
+}
+
 /// Why attend() refuses the requested path.
 std::string refusal(const CallRecord& record, const std::string& missing) {
   if (record.call.path == Path::fused)
@@ -62,11 +66,11 @@ Choice plan(const CallRecord& record) {
       reject(backend, reason_of(backend, record, none));
       missing += (missing.empty() ? "" : "; ") + none;
     } else if (choice.backend == nullptr || priority > best) {
-      if (choice.backend != nullptr) reject(*choice.backend, "slower than the kernel");
+      if (choice.backend != nullptr) reject(*choice.backend, slower_than(backend));
       choice.backend = &backend;
       best = priority;
     } else {
-      reject(backend, "slower than the kernel");
+      reject(backend, slower_than(*choice.backend));
     }
   }
   plan.path = choice.backend != nullptr ? choice.backend->path() : requested;

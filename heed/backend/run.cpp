@@ -7,6 +7,16 @@
 namespace heed::backend {
 namespace {
 
+/// What no query attends may be NaN, and its scores have gradient 0: a product of both must not be NaN.
+void clear_unreached(CallRecord& r) {
+  const Mask mask = r.mask();
+  if (!mask.any() && r.max_keys >= r.keys) return;
+  const Reach reached = reach(mask, r.whole(), r.in[kValues].device());
+  r.in[kQuery] = without_unreached(r.in[kQuery], reached.rows);
+  r.in[kKeys] = without_unreached(r.in[kKeys], reached.keys);
+  r.in[kValues] = without_unreached(r.in[kValues], reached.values);
+}
+
 class CallNode final : public OwnBackward {
  public:
   CallNode(const Backend& backend, const CallRecord& record) : backend_(backend), record_(record) {
@@ -34,6 +44,7 @@ class CallNode final : public OwnBackward {
     const bool changed = saved_.context.defined() && saved_.context._version() != version_;
     if ((!again || backend_.differentiates_twice()) && !changed && backend_.differentiates(record, grads))
       return backend_.backward(record, saved_, grads, wanted);
+    if (backend_.skips_unreached(record)) clear_unreached(record);
     return twice_differentiable_backend().backward(record, {}, grads, wanted);
   }
 

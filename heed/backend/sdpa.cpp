@@ -104,6 +104,7 @@ class Sdpa final : public Backend {
     if (r.call.soft_cap > 0) return "it has no soft cap";
     if (r.call.noise.dropout > 0) return "its dropout draws other random numbers";
     if (std::string unread = why_not_read(r, {}); !unread.empty()) return unread;
+    if (r.batch > 65535 || r.heads > 65535) return "it counts batch elements and heads to 65535";
     const Mask& mask = r.call.mask;
     if (mask.left >= 0 || mask.right >= 0) return "it has no window";
     if (is_causal(r) && (r.queries != r.keys || mask.first_query != 0))

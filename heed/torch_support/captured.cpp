@@ -4,6 +4,7 @@
 
 #ifdef HEED_CUDA
 #include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
@@ -22,8 +23,11 @@ struct CaptureStream::Guard {
 
 CaptureStream::CaptureStream(at::Device device) {
   if (!device.is_cuda()) return;
-  c10::cuda::device_synchronize();
-  guard_ = std::make_unique<Guard>(device);
+  const auto before = c10::cuda::getCurrentCUDAStream(device.index());
+  guard_ = std::make_unique<Guard>(device);  // also makes the device the current one
+  at::cuda::CUDAEvent earlier;
+  earlier.record(before);
+  earlier.block(guard_->stream);
 }
 
 CaptureStream::~CaptureStream() {
@@ -69,7 +73,7 @@ std::string Captured::record(const std::function<void()>& work) {
   std::string failed;
   try {
     graph_->enter_pool();
-    graph_->graph.capture_begin(graph_->pool->id);
+    graph_->graph.capture_begin(graph_->pool->id, cudaStreamCaptureModeThreadLocal);  // other threads may go on
   } catch (const std::exception& error) {
     return error.what();
   }

@@ -1,5 +1,6 @@
 #include "heed/train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <sstream>
@@ -205,7 +206,7 @@ class Trainer {
     const bool better = std::isfinite(score) && (!t.stopping->has_best() || score > t.stopping->best());
     if (better) keep_model();
     t.flat->values().copy_(own);
-    const auto count = last_weights().steps().size();
+    const auto count = std::min(last_weights().steps().size(), static_cast<size_t>(t.options.average_last));
     report_.log("the weights averaged over the last " + std::to_string(count) + " validations score " +
                 score_text(score) + " on dev, the best " + score_text(t.stopping->best()) +
                 (better ? ": kept the average" : ": kept the best"));

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <limits>
 
 #include "heed/kernels/cuda/attend.h"
@@ -79,6 +80,17 @@ void report_as(const Problem<float>& p, const RequestedOutputs<float>& wanted, S
 
 }  // namespace
 
+int64_t max_shared_bytes() {
+  constexpr int kDevices = 64;
+  static std::atomic<int> known[kDevices];  // 0: not asked yet
+  int device = 0, bytes = 0;
+  if (cudaGetDevice(&device) != cudaSuccess || device >= kDevices) return 99 << 10;
+  if (known[device] == 0 &&
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess)
+    known[device] = bytes;
+  return known[device] == 0 ? 99 << 10 : known[device].load();
+}
+
 const char* why_not(const Problem<float>& p) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max() / 4;
   if (p.score != ScoreKind::additive && p.score != ScoreKind::dot)
@@ -90,6 +102,7 @@ const char* why_not(const Problem<float>& p) {
   if (p.mask.center != nullptr) return "the CUDA kernels have no window around a predicted position";
   if (p.batch * p.heads * divided_up(p.queries, 64) > kMost || p.keys > 65535 * 64)
     return "the call has more queries or keys than the CUDA kernels count";
+  if (tiled::shared_bytes(p) > max_shared_bytes()) return "the score has more features than the CUDA kernels hold";
   return "";
 }
 
@@ -110,6 +123,7 @@ const char* why_not(const Problem<float>& p, const Gradients<float>& g) {
 
 const char* kernel_name(const Problem<float>& p) {
   const bool additive = p.score == ScoreKind::additive;
+  if (one_query::fits(p)) return "cuda one query: dot x softmax";
   if (short_dot::fits(p)) return "cuda short: dot x softmax";
   if (in_block::fits(p)) return additive ? "cuda block: additive x softmax" : "cuda block: dot x softmax";
   return additive ? "cuda tiles: additive x softmax" : "cuda tiles: dot x softmax";

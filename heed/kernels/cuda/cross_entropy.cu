@@ -57,7 +57,8 @@ __global__ void __launch_bounds__(kThreads) forward(CrossEntropy p, float* loss,
   const float log_sum = own.max + logf(own.exps);
   lse[row] = log_sum;
   const float smooth = p.smoothing == 0 ? 0 : p.smoothing / static_cast<float>(p.classes) * own.logits;
-  loss[row] = log_sum - (1 - p.smoothing) * x[wanted] - smooth;
+  const bool known = wanted >= 0 && wanted < p.classes;  // no class: the loss is NaN
+  loss[row] = known ? log_sum - (1 - p.smoothing) * x[wanted] - smooth : NAN;
 }
 
 __global__ void __launch_bounds__(kThreads) backward(CrossEntropy p, const float* lse, const float* grad, float* dx) {

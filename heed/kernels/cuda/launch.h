@@ -37,6 +37,9 @@ inline bool copied_wide(const Rows<const float>& rows, int64_t width) {
          rows.row % 4 == 0 && width % 4 == 0;
 }
 
+/// Bytes of shared memory that a block of the current device may have: 227 KiB on an H100, 99 KiB on smaller ones.
+int64_t max_shared_bytes();
+
 /// Partial sums to add: out[h][n] = sum over b of parts[b][h][n].
 void add_over_batch(const float* parts, int64_t batch, int64_t count, float* out, Stream stream);
 
@@ -63,6 +66,7 @@ void backward(const Problem<float>& p, const Gradients<float>& g, Stream stream)
 
 // Tiles of 64 queries x 64 keys.
 namespace tiled {
+int64_t shared_bytes(const Problem<float>& p);  // of the largest block
 size_t forward_bytes(const Problem<float>& p);
 size_t backward_bytes(const Problem<float>& p, const Gradients<float>& g);
 void forward(const Problem<float>& p, void* workspace, Stream stream);

@@ -1,6 +1,8 @@
 // Short sequences with the dot product, as in translation: one block of threads holds queries, keys, values and weights
 // of one head in shared memory, so that forward and backward are one launch each and every input is read once.
 
+#include <algorithm>
+
 #include "heed/kernels/cuda/panels.cuh"
 
 namespace heed::kernels::cuda {
@@ -200,9 +202,12 @@ __global__ void __launch_bounds__(kBlock)
     for (int n = threadIdx.x; n < 2 * four(queries) * weight_stride; n += kBlock) weights[n] = 0;
     wait_for_copies<0>();
     __syncthreads();
-    // A query that attends nothing may be NaN, and has no part in sums over queries.
+    // A query that attends nothing may be NaN, as its gradient may, and has no part in sums over queries.
     for (int n = threadIdx.x; n < queries * stride; n += kBlock)
       if (by[n / stride] == 0) query[n] = 0;
+    for (int n = threadIdx.x; n < queries * value_stride; n += kBlock)
+      if (by[n / value_stride] == 0) grads[n] = 0;
+    __syncthreads();
     row_products(grads, value, value_stride, four(value_width), queries, limit,
                  [&](int i, int j, float product) { ds[i * weight_stride + j] = product; });
     __syncthreads();
@@ -253,7 +258,8 @@ namespace short_dot {
 
 bool fits(const Problem<float>& p) {
   return p.score == ScoreKind::dot && p.queries > 1 && p.queries * p.keys <= kMaxPairs && p.width <= 512 &&
-         p.value_width <= 512 && backward_shared(p) <= kMaxBytes;
+         p.value_width <= 512 &&
+         static_cast<int64_t>(backward_shared(p)) <= std::min<int64_t>(kMaxBytes, max_shared_bytes());
 }
 
 void forward(const Problem<float>& p, Stream stream) {

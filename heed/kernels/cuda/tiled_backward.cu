@@ -520,7 +520,13 @@ class Backward {
     return sums;
   }
 
-  int feature_threads() const { return static_cast<int>(std::min<int64_t>(kFeatures, divided_up(p_.width, 32) * 32)); }
+  static size_t additive_bytes(int threads) {
+    return static_cast<size_t>(kTile * kTile + 3 * kTile * threads) * sizeof(float);
+  }
+  int feature_threads() const {
+    const bool many = static_cast<int64_t>(additive_bytes(kFeatures)) <= max_shared_bytes();
+    return static_cast<int>(std::min<int64_t>(many ? kFeatures : kFeatures / 2, divided_up(p_.width, 32) * 32));
+  }
 
   void take_additive() {
     const int64_t base = chunk_heads_ * divided_up(p_.width, feature_threads());
@@ -562,7 +568,7 @@ class Backward {
     if (values_.parts != nullptr) {
       const Rows<const float> grads{g_.context, p_.heads * p_.queries * p_.value_width, p_.queries * p_.value_width,
                                     p_.value_width};
-      sum_over_queries(buffers_.weights, grads, nullptr, p_.value_width, values_, chunk, stream);
+      sum_over_queries(buffers_.weights, grads, infos_, p_.value_width, values_, chunk, stream);
     }
     if (!by_scores()) return;
     if (p_.score == ScoreKind::additive) return run_additive(chunk, stream);
@@ -609,7 +615,7 @@ class Backward {
     AdditiveParts parts = additive_;
     parts.first = chunk.first_tile == 0;
     const int threads = feature_threads();
-    const size_t bytes = static_cast<size_t>(kTile * kTile + 3 * kTile * threads) * sizeof(float);
+    const size_t bytes = additive_bytes(threads);
     cudaFuncSetAttribute(additive_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     const dim3 grid(static_cast<unsigned>(chunk.heads * parts.query_splits), static_cast<unsigned>(parts.key_splits),
                     static_cast<unsigned>(divided_up(p_.width, threads)));

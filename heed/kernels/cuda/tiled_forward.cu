@@ -242,6 +242,10 @@ int columns_of(const Problem<float>& p) {
   return p.value_width <= 64 ? 64 : 128;
 }
 
+size_t shared_of(const Problem<float>& p, int columns) {
+  return static_cast<size_t>(4 * kStage + kTile * columns + kTile * kWeightRow + padded(p.width)) * sizeof(float);
+}
+
 ForwardParts take_parts(const Problem<float>& p, Workspace& workspace, PanelJobs& jobs) {
   ForwardParts parts{};
   parts.panels = take_panels(p, workspace, jobs);
@@ -262,8 +266,7 @@ ForwardParts take_parts(const Problem<float>& p, Workspace& workspace, PanelJobs
 template <ScoreKind kScore, int kColumns, bool kSteps>
 void launch(const Problem<float>& p, const ForwardParts& parts, Stream stream) {
   const bool wide = copied_wide(p.values, p.value_width);
-  const size_t bytes =
-      static_cast<size_t>(4 * kStage + kTile * kColumns + kTile * kWeightRow + padded(p.width)) * sizeof(float);
+  const size_t bytes = shared_of(p, kColumns);
   const auto kernel = forward_kernel<kScore, kColumns, kSteps>;
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
   const dim3 grid(static_cast<unsigned>(p.batch * p.heads * parts.query_tiles), static_cast<unsigned>(parts.splits),
@@ -290,6 +293,10 @@ void launch_columns(const Problem<float>& p, const ForwardParts& parts, Stream s
 }  // namespace
 
 namespace tiled {
+
+int64_t shared_bytes(const Problem<float>& p) {
+  return static_cast<int64_t>(shared_of(p, columns_of(p)));
+}
 
 size_t forward_bytes(const Problem<float>& p) {
   Workspace workspace(nullptr);
