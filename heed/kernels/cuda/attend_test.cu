@@ -160,7 +160,7 @@ std::vector<Setting> settings() {
       {1, 1, 1, 130, 257, 33, 130},  // wide values, nothing divides
       {1, 1, 1, 3, 2200, 16, 32},    // few queries, many keys
       {3, 2, 1, 64, 64, 64, 64},
-      {3, 4, 2, 1, 70, 20, 72},      // one query, grouped heads
+      {257, 8, 4, 1, 40, 12, 40},    // one query, many grouped heads
       {1, 1, 1, 70, 700, 128, 128},  // split by keys
   };
   for (const std::string spec : {"dot + softmax", "additive + softmax"})

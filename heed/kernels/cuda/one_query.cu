@@ -71,9 +71,9 @@ __global__ void __launch_bounds__(kThreads) one_query_kernel(const __grid_consta
 namespace one_query {
 
 bool fits(const Problem<float>& p) {
-  constexpr int64_t kFewKeys = 128, kManyHeads = 1024;  // fewer heads with many keys need more threads for each
+  constexpr int64_t kManyHeads = 2048;  // fewer need more threads for each
   return p.score == ScoreKind::dot && p.queries == 1 && p.value_width <= 32 * kColumns &&
-         (p.keys <= kFewKeys || p.batch * p.heads >= kManyHeads);
+         p.batch * p.heads >= kManyHeads;
 }
 
 void forward(const Problem<float>& p, Stream stream) {

@@ -272,8 +272,8 @@ void expect_same(const std::vector<std::vector<Hypothesis>>& got,
       const Hypothesis &a = got[row][k], &b = expected[row][k];
       EXPECT_EQ(a.tokens, b.tokens) << "sentence " << row << ", hypothesis " << k;
       EXPECT_EQ(a.ended, b.ended);
-      EXPECT_NEAR(a.log_probability, b.log_probability, kRounding);
-      EXPECT_NEAR(a.score, b.score, kRounding);
+      EXPECT_NEAR(a.log_probability, b.log_probability, kRounding * (1 + std::abs(b.log_probability)));
+      EXPECT_NEAR(a.score, b.score, kRounding * (1 + std::abs(b.score)));
       ASSERT_EQ(a.weights.size(), b.weights.size());
       for (size_t t = 0; t < a.weights.size(); ++t) {
         ASSERT_EQ(a.weights[t].size(), b.weights[t].size());
