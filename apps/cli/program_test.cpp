@@ -205,7 +205,7 @@ TEST_F(Program, ExitsWithTwoOnAWrongCommandLine) {
       {{"--threads", "1000", "info"}, "heed: --threads: got '1000', expected a whole number from 0 to 256\n"},
       {{"translate", "run", "--length-penalty", "nan"},
        "heed: --length-penalty: got 'nan', expected a number from 0 to 10\n"},
-      {{"translate", "run", "--lines", "0"}, "heed: --lines: got '0', expected a whole number from 1 to 1048576\n"},
+      {{"translate", "run", "--lines", "-1"}, "heed: --lines: got '-1', expected a whole number from 0 to 1048576\n"},
       {{"align", "run", "a", "b", "--threshold", "nan"},
        "heed: --threshold: got 'nan', expected a number from 0 to 1\n"}};
   for (const auto& misuse : all) {
