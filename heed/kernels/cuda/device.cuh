@@ -162,6 +162,25 @@ __device__ __forceinline__ float pair_score(const float* query, const float* key
   return sum_of_lanes<kLanes>(sum);
 }
 
+/// By one warp: scores of a query (times log2 e, in shared memory) become its weights, with dropout; writes its
+/// RowStats.
+__device__ __forceinline__ void align_row(const Problem<float>& p, int b, int h, int i, float* row, int limit) {
+  const int lane = threadIdx.x % 32;
+  float max = -INFINITY, sum = 0;
+  for (int j = lane; j < limit; j += 32) max = fmaxf(max, row[j]);
+  max = max_of_lanes<32>(max);
+  const float from = max == -INFINITY ? 0.0F : max;
+  for (int j = lane; j < limit; j += 32) sum += row[j] = exp2_approx(row[j] - from);
+  sum = sum_of_lanes<32>(sum);
+  const float by = sum == 0 ? 0.0F : 1.0F / sum;
+  for (int j = lane; j < limit; j += 32) row[j] *= p.dropout > 0 ? by * dropout_factor(p, b, h, i, j) : by;
+  if (lane != 0) return;
+  RowStats<float> stats;
+  stats.max = from;
+  stats.sum = sum;
+  p.rows[p.row_index(b, h, i)] = stats;
+}
+
 /// w of head h.
 __device__ __forceinline__ const float* weights_of_head(const Problem<float>& p, int h) {
   return p.to_scores + h * p.to_scores_head;

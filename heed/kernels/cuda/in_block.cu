@@ -91,24 +91,8 @@ __global__ void __launch_bounds__(kThreads) forward_kernel(const __grid_constant
     weights[i * keys + j] = (kSteps ? after_score(p, b, h, i, j, score, derivative) : score) * kLog2E;
   });
   __syncthreads();
-  const int lane = threadIdx.x % 32;
-  for (int i = static_cast<int>(threadIdx.x) / 32; i < queries; i += kWarps) {
-    float* row = weights + i * keys;
-    float max = -INFINITY, sum = 0;
-    for (int j = lane; j < limit; j += 32) max = fmaxf(max, row[j]);
-    max = max_of_lanes<32>(max);
-    const float from = max == -INFINITY ? 0.0F : max;
-    for (int j = lane; j < limit; j += 32) sum += row[j] = exp2_approx(row[j] - from);
-    sum = sum_of_lanes<32>(sum);
-    const float by = sum == 0 ? 0.0F : 1.0F / sum;
-    for (int j = lane; j < limit; j += 32) row[j] *= p.dropout > 0 ? by * dropout_factor(p, b, h, i, j) : by;
-    if (lane == 0) {
-      RowStats<float>& stats = p.rows[p.row_index(b, h, i)];
-      stats = RowStats<float>{};
-      stats.max = from;
-      stats.sum = sum;
-    }
-  }
+  for (int i = static_cast<int>(threadIdx.x) / 32; i < queries; i += kWarps)
+    align_row(p, b, h, i, weights + i * keys, limit);
   __syncthreads();
   const int width = static_cast<int>(p.value_width);
   const float* values = p.values.at(b, kh);

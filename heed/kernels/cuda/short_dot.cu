@@ -142,24 +142,8 @@ __global__ void __launch_bounds__(kBlock)
   });
   wait_for_copies<0>();
   __syncthreads();
-  const int lane = threadIdx.x % 32;
-  for (int i = static_cast<int>(threadIdx.x) / 32; i < queries; i += kWarps) {
-    float* row = weights + i * weight_stride;
-    float max = -INFINITY, sum = 0;
-    for (int j = lane; j < limit; j += 32) max = fmaxf(max, row[j]);
-    max = max_of_lanes<32>(max);
-    const float from = max == -INFINITY ? 0.0F : max;
-    for (int j = lane; j < limit; j += 32) sum += row[j] = exp2_approx(row[j] - from);
-    sum = sum_of_lanes<32>(sum);
-    const float by = sum == 0 ? 0.0F : 1.0F / sum;
-    for (int j = lane; j < limit; j += 32) row[j] *= p.dropout > 0 ? by * dropout_factor(p, b, h, i, j) : by;
-    if (lane == 0) {
-      RowStats<float> stats;
-      stats.max = from;
-      stats.sum = sum;
-      p.rows[p.row_index(b, h, i)] = stats;
-    }
-  }
+  for (int i = static_cast<int>(threadIdx.x) / 32; i < queries; i += kWarps)
+    align_row(p, b, h, i, weights + i * weight_stride, limit);
   __syncthreads();
   product<false>(weights, weight_stride, value, value_stride, queries, limit, value_width,
                  p.context + p.row_index(b, h, 0) * value_width, false);
