@@ -96,8 +96,8 @@ struct Plan {
   std::string to_string() const;
 };
 
-/// Result of a call. Outputs that were not requested are undefined. The axis H is absent if the query has none, and W
-/// unless the mechanism is multi-dimensional.
+/// Result of a call. Outputs that were not requested are undefined. Of half types the context alone has that type. The
+/// axis H is absent if the query has none, and W unless the mechanism is multi-dimensional.
 struct Attended {
   Tensor context;                // [B, H, Lq, Dv]
   Tensor weights;                // [B, H, Lq, Lk, W], or only the requested queries and heads

@@ -18,9 +18,43 @@ using namespace backend;
 
 namespace {
 
+bool is_half(const Tensor& x) {
+  return x.defined() && (x.scalar_type() == at::kHalf || x.scalar_type() == at::kBFloat16);
+}
+
+Tensor widened(const Tensor& x) {
+  return is_half(x) ? x.to(at::kFloat) : x;
+}
+
+/// A call on a half type as a call on float. The conversions are in the graph, so gradients have the types of the
+/// tensors that they belong to.
+struct WidenedCall {
+  WidenedCall(const Tensor& q, const Tensor& k, const Tensor& v, const Parameters& given, const Call& options)
+      : query(widened(q)), keys(widened(k)), values(widened(v)), call(options) {
+    check((!q.defined() || q.scalar_type() == k.scalar_type()) && v.defined() && v.scalar_type() == k.scalar_type(),
+          "attend: query is ", q.defined() ? toString(q.scalar_type()) : "undefined", ", keys ",
+          toString(k.scalar_type()), ", values ", v.defined() ? toString(v.scalar_type()) : "undefined",
+          "; expected one type for all three; convert them with to()");
+    for (const auto& [name, tensor] : given) parameters.set(name, widened(tensor));
+    parameters.set_sizes(given.sizes());
+    for (const SlotSpec& spec : kSlotSpecs)
+      if (spec.of != nullptr && spec.like_query) spec.of(call) = widened(spec.of(call));
+  }
+
+  Tensor query, keys, values;
+  Parameters parameters;
+  Call call;
+};
+
 Attended attend(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
                 const Parameters& parameters, const Call& call, bool finite) {
   const Tensor q = full(query), k = full(keys), v = full(values);
+  if (is_half(k)) {
+    const WidenedCall wide(q, k, v, parameters, call);
+    Attended result = attend(wide.query, wide.keys, wide.values, mechanism, wide.parameters, wide.call, finite);
+    result.context = result.context.to(k.scalar_type());
+    return result;
+  }
   const FullPrecision precision;
   CallRecord record = normalize(q, k, v, mechanism, parameters, call);
   Choice choice = plan(record);
@@ -46,6 +80,10 @@ Attended attend_finite(const Tensor& query, const Tensor& keys, const Tensor& va
 
 Plan why(const Tensor& query, const Tensor& keys, const Tensor& values, const Mechanism& mechanism,
          const Parameters& parameters, const Call& call) {
+  if (is_half(keys)) {
+    const WidenedCall wide(query, keys, values, parameters, call);
+    return why(wide.query, wide.keys, wide.values, mechanism, wide.parameters, wide.call);
+  }
   Call quiet = call;  // a plan must not advance torch's generator
   if (call.noise.seed == 0) quiet.noise.seed = 1;
   Plan found = plan(normalize(query, keys, values, mechanism, parameters, quiet)).plan;

@@ -194,7 +194,7 @@ void check_shapes(const Tensor& query, const Tensor& keys, const Tensor& values)
   check_axes("query", query);
   check_axes("values", values);
   check(query.scalar_type() == at::kFloat || query.scalar_type() == at::kDouble, "attend: query is ",
-        query.scalar_type(), ", expected float or double");
+        query.scalar_type(), ", expected float or double, or a half type for query, keys and values alike");
   check_like("attend: keys", keys, query);
   check_like("attend: values", values, query);
   check(keys.size(0) == query.size(0) && values.size(0) == query.size(0), "attend: query is ", shape_of(query),
