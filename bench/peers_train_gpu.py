@@ -161,7 +161,7 @@ def main():
     parser.add_argument('--seconds', type=float, default=15)
     parser.add_argument('--json')
     parser.add_argument('settings', nargs='*')
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     recipes = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'recipes')
     rows = []
     for name, make, tokens in (('transformer', Transformer, 6000), ('recurrent', Recurrent, 2000)):
