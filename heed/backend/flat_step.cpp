@@ -4,6 +4,10 @@
 
 #include <ATen/ATen.h>
 
+#include "heed/base/check.h"
+#include "heed/kernels/cpu/train/flat_step.h"
+#include "heed/torch_support/parallel.h"
+
 #ifdef HEED_CUDA
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -18,6 +22,44 @@ namespace {
 /// x <- y where `go` is true.
 void replace_where(const at::Tensor& go, const at::Tensor& x, const at::Tensor& y) {
   x.copy_(at::where(go, y, x));
+}
+
+template <typename Real>
+void flat_step_on_cpu(const FlatUpdate& u, const FlatTensors& t, double clip_norm) {
+  const auto pointer = [](const at::Tensor& x) { return x.defined() ? x.data_ptr<Real>() : nullptr; };
+  using Step = kernels::cpu::FlatStep<Real>;
+  Step step;
+  step.rule = u.rule == FlatUpdate::Rule::adam ? kernels::cpu::FlatRule::adam : kernels::cpu::FlatRule::sgd;
+  int64_t count = 0;
+  if (t.parts.empty()) step.grads.push_back({t.grads.numel(), pointer(t.grads)});
+  for (const auto& [numbers, grads] : t.parts) {
+    check(!grads.defined() || (grads.numel() == numbers && grads.is_contiguous()), "flat_step: got ", grads.numel(),
+          " gradients for ", numbers, " values, expected one each, contiguous");
+    step.grads.push_back({numbers, pointer(grads)});
+  }
+  for (const auto& part : step.grads) count += part.count;
+  check(count == t.values.numel(), "flat_step: got ", count, " gradients for ", t.values.numel(), " values");
+  step.values = pointer(t.values);
+  step.first = pointer(u.first);
+  step.second = pointer(u.second);
+  step.average = pointer(t.average);
+  step.loss = t.loss.data_ptr<double>()[0];
+  const double* const numbers = t.numbers.data_ptr<double>();
+  step.scale = numbers[0];
+  step.rate = numbers[1];
+  step.first_share = numbers[2];
+  step.second_root = numbers[3];
+  step.average_weight = numbers[4];
+  step.clip_norm = clip_norm;
+  step.beta1 = u.beta1;
+  step.beta2 = u.beta2;
+  step.epsilon = u.epsilon;
+  step.decay = u.decay;
+  double* const stats = t.stats.data_ptr<double>();
+  const auto found = kernels::cpu::flat_step(step, /*change=*/stats[2] == 0, on_torch_threads);
+  stats[0] = found.loss;
+  stats[1] = found.norm;
+  if (!found.finite) stats[2] = 1;
 }
 
 #ifdef HEED_CUDA
@@ -85,6 +127,10 @@ void flat_step_by_torch(const FlatUpdate& u, const FlatTensors& t, double clip_n
 }
 
 void flat_step(const FlatUpdate& update, const FlatTensors& tensors, double clip_norm) {
+  if (tensors.values.device().is_cpu() && tensors.values.scalar_type() == at::kFloat)
+    return flat_step_on_cpu<float>(update, tensors, clip_norm);
+  if (tensors.values.device().is_cpu() && tensors.values.scalar_type() == at::kDouble)
+    return flat_step_on_cpu<double>(update, tensors, clip_norm);
 #ifdef HEED_CUDA
   if (tensors.values.is_cuda() && tensors.values.scalar_type() == at::kFloat)
     return flat_step_by_kernel<float>(update, tensors, clip_norm);

@@ -2,11 +2,12 @@
 // average, skipped on the device where the step is not finite.
 //
 // What changes from step to step is in a tensor on the device, so that a captured step stays valid. With kernels of
-// ours it takes two launches, otherwise operations of torch.
+// ours it takes two launches on a GPU and two passes over memory on the CPU, otherwise operations of torch.
 
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include <ATen/core/Tensor.h>
 
@@ -27,10 +28,13 @@ FlatNumbers flat_numbers(const FlatUpdate& update, double scale, double rate, in
 /// The tensors of a step, all on one device.
 struct FlatTensors {
   at::Tensor values, grads;  // [n]; grads are only read
-  at::Tensor average;        // [n], or undefined
-  at::Tensor loss;           // double [1]: the sum of the loss
-  at::Tensor numbers;        // double [5]: FlatNumbers
-  at::Tensor stats;          // double [3]: mean loss, norm before clipping, and 1 once a step was not finite
+  /// On the CPU, in place of `grads` if not empty: gradients of consecutive parts of the values, each contiguous, or
+  /// undefined for 0.
+  std::vector<std::pair<int64_t, at::Tensor>> parts{};
+  at::Tensor average{};  // [n], or undefined
+  at::Tensor loss;       // double [1]: the sum of the loss
+  at::Tensor numbers;    // double [5]: FlatNumbers
+  at::Tensor stats;      // double [3]: mean loss, norm before clipping, and 1 once a step was not finite
 };
 
 /// Once a step was not finite, neither it nor a later step changes anything; stats[2] starts as 0.

@@ -106,7 +106,7 @@ int64_t DeviceStep::add(const std::function<Loss()>& compute_loss) {
 }
 
 void DeviceStep::finish() {
-  training_.flat->gather_gradients();
+  training_.flat->gather_gradients();  // gradients of recorded steps stay where they are
   flat_step(update_, tensors_, training_.options.clip_norm);
 }
 

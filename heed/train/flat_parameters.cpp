@@ -27,7 +27,20 @@ FlatParameters::FlatParameters(torch::nn::Module& module) {
 }
 
 void FlatParameters::zero_gradients() {
+  if (values_.device().is_cpu()) {
+    for (auto& part : parts_) part.parameter.mutable_grad().reset();
+    return;
+  }
   grads_.zero_();
+}
+
+std::vector<std::pair<int64_t, at::Tensor>> FlatParameters::gradients_of_parts() const {
+  std::vector<std::pair<int64_t, at::Tensor>> all;
+  for (const auto& part : parts_) {
+    const auto& grad = part.parameter.grad();
+    all.emplace_back(part.parameter.numel(), grad.defined() ? grad.contiguous() : grad);
+  }
+  return all;
 }
 
 void FlatParameters::gather_gradients() {
@@ -35,7 +48,10 @@ void FlatParameters::gather_gradients() {
   for (auto& part : parts_) {
     auto& grad = part.parameter.mutable_grad();
     if (grad.defined() && grad.is_same(part.grads)) continue;
-    if (grad.defined()) part.grads.copy_(grad);
+    if (grad.defined())
+      part.grads.copy_(grad);
+    else
+      part.grads.zero_();
     grad = part.grads;
   }
 }

@@ -22,8 +22,12 @@ class FlatParameters {
   at::Tensor& grads() { return grads_; }    // [n]
   int64_t count() const { return values_.numel(); }
 
-  /// Sets all gradients to 0; call it before a backward pass.
+  /// Sets all gradients to 0; call it before a backward pass. On the CPU the parameters have none then, and autograd
+  /// hands over the tensors that it computes instead of adding them to zeros.
   void zero_gradients();
+  /// The gradients of each parameter where they lie after a backward pass, for FlatTensors::parts: contiguous, or
+  /// undefined if none arrived.
+  std::vector<std::pair<int64_t, at::Tensor>> gradients_of_parts() const;
   /// Copies gradients that autograd stored in other tensors back into grads(); call it after a backward pass.
   void gather_gradients();
   /// Name of the first parameter with a non-finite gradient or value; "" if there is none.

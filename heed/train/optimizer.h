@@ -22,9 +22,10 @@ class Optimizer {
   using State = std::map<std::string, at::Tensor>;  // [n] each; empty before the first step
 
   virtual ~Optimizer() = default;
-  /// Updates `values` [n] in place with `grads` [n]. rate: learning rate; number: index of this step, from 1.
+  /// The definition: updates `values` [n] in place with `grads` [n]. rate: learning rate; number: index of this step,
+  /// from 1.
   virtual void step(State& state, at::Tensor& values, const at::Tensor& grads, double rate, int64_t number) const = 0;
-  /// The same step as data, with its state, for heed/backend/flat_step.h.
+  /// The same step as data, with its state, for heed/backend/flat_step.h, which training uses.
   virtual FlatUpdate update(State& state, const at::Tensor& values) const = 0;
 
  protected:

@@ -68,7 +68,7 @@ struct FlatRun {
 
 const std::vector<std::string> kFlatSpecs{"adam(0.8, 0.95)", "adamw(weight_decay=0.2)", "sgd(0.9)", "sgd"};
 
-TEST(FlatStep, ScalesClipsStepsAndAverages) {
+void expect_formula(void (*by)(const FlatUpdate&, const FlatTensors&, double)) {
   for (const auto& spec : kFlatSpecs) {
     SCOPED_TRACE(spec);
     const auto part = Catalogue<Optimizer>::make(spec);
@@ -77,7 +77,7 @@ TEST(FlatStep, ScalesClipsStepsAndAverages) {
     Optimizer::State state;
     for (int64_t number = 1; number <= 5; ++number) {
       const auto grads = (values - 1).pow(3) * (number == 4 ? 0.1 : 1.0);  // once below clip_norm
-      run.step(*part, grads, number, flat_step_by_torch);
+      run.step(*part, grads, number, by);
       auto g = 0.5 * grads;
       const double norm = g.norm().item<double>();
       if (norm > 0.7) g = g * (0.7 / norm);
@@ -90,6 +90,11 @@ TEST(FlatStep, ScalesClipsStepsAndAverages) {
       EXPECT_EQ(run.stats[2].item<double>(), 0);
     }
   }
+}
+
+TEST(FlatStep, ScalesClipsStepsAndAverages) {
+  expect_formula(flat_step_by_torch);
+  expect_formula(flat_step);
 }
 
 /// The gradient, or the loss, of step 2 is not finite; steps 2 and 3 change nothing.
@@ -117,7 +122,8 @@ void expect_halted(at::Device device, bool in_loss, void (*by)(const FlatUpdate&
 }
 
 TEST(FlatStep, ChangesNothingFromTheFirstStepOnThatIsNotFinite) {
-  for (const bool in_loss : {false, true}) expect_halted(at::kCPU, in_loss, flat_step_by_torch);
+  for (const bool in_loss : {false, true})
+    for (const auto by : {flat_step_by_torch, flat_step}) expect_halted(at::kCPU, in_loss, by);
 }
 
 TEST(FlatStepOnCuda, HaltsToo) {
@@ -125,19 +131,18 @@ TEST(FlatStepOnCuda, HaltsToo) {
   for (const bool in_loss : {false, true}) expect_halted(at::kCUDA, in_loss, flat_step);
 }
 
-TEST(FlatStepOnCuda, IsThatOfTorchAndTheSameBitsEachTime) {
-  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+void expect_torch(at::Device device) {
   for (const auto& spec : kFlatSpecs)
     for (const int64_t count : {1, 255, 4097, 3000001}) {
       SCOPED_TRACE(spec + " of " + std::to_string(count));
       const auto part = Catalogue<Optimizer>::make(spec);
       at::manual_seed(1);
       const auto start = at::randn({count}), grads = at::randn({count});
-      FlatRun here(start, at::kCPU), there(start, at::kCUDA), again(start, at::kCUDA);
+      FlatRun here(start, at::kCPU), there(start, device), again(start, device);
       for (int64_t number = 1; number <= 3; ++number) {
         here.step(*part, grads, number, flat_step_by_torch);
-        there.step(*part, grads.to(at::kCUDA), number, flat_step);
-        again.step(*part, grads.to(at::kCUDA), number, flat_step);
+        there.step(*part, grads.to(device), number, flat_step);
+        again.step(*part, grads.to(device), number, flat_step);
       }
       // Where a gradient is as small as Adam's epsilon, a step depends on the last bits of the norm.
       const auto off = [](const at::Tensor& x, const at::Tensor& y) {
@@ -149,6 +154,15 @@ TEST(FlatStepOnCuda, IsThatOfTorchAndTheSameBitsEachTime) {
       EXPECT_TRUE(at::equal(there.values, again.values));
       EXPECT_TRUE(at::equal(there.stats, again.stats));
     }
+}
+
+TEST(FlatStep, IsThatOfTorchAndTheSameBitsEachTime) {
+  expect_torch(at::kCPU);
+}
+
+TEST(FlatStepOnCuda, IsThatOfTorchAndTheSameBitsEachTime) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+  expect_torch(at::kCUDA);
 }
 
 TEST(Optimizer, RefusesInvalidSpecs) {
@@ -173,6 +187,22 @@ TEST(FlatParameters, AreViewsOfOneTensorAndSoAreTheirGradients) {
   EXPECT_EQ(flat.not_finite(), "");
   flat.grads()[7] = NAN;
   EXPECT_EQ(flat.not_finite(), "bias");
+}
+
+TEST(FlatParameters, GivesGradientsWhereTheyLie) {
+  torch::nn::Linear layer(3, 2);
+  FlatParameters flat(*layer);
+  flat.zero_gradients();
+  layer(at::ones({4, 3})).sum().backward();
+  const auto parts = flat.gradients_of_parts();
+  ASSERT_EQ(parts.size(), 2);
+  EXPECT_EQ(parts[0].first, 6);
+  EXPECT_TRUE(parts[0].second.is_same(layer->weight.grad()));  // on the CPU autograd hands it over
+  flat.zero_gradients();
+  at::linear(at::ones({4, 3}), layer->weight).sum().backward();
+  EXPECT_FALSE(flat.gradients_of_parts()[1].second.defined());
+  flat.gather_gradients();
+  EXPECT_EQ(flat.grads()[7].item<float>(), 0);
 }
 
 TEST(FlatParameters, CopiesBackGradientsOfOtherTensors) {

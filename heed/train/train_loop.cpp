@@ -122,23 +122,49 @@ StepResult TrainLoop::step_of_all() {
     if (own.sum.defined()) loss += (own.shown.defined() ? own.shown : own.sum).item<double>();
     count += static_cast<double>(own.count);
   }
-  flat.gather_gradients();
   const auto totals = training_.processes->sum(std::vector<double>{loss, count});
-  training_.processes->sum({flat.grads()});
+  if (training_.rank.world > 1) {
+    flat.gather_gradients();
+    training_.processes->sum({flat.grads()});
+  }
   StepResult out;
   out.count = static_cast<int64_t>(totals[1]);
-  out.loss = totals[0] / std::max(1.0, totals[1]);
   out.step = state.step + 1;
-  auto& grads = flat.grads();
-  grads.div_(std::max(1.0, totals[1]));
-  out.norm = grads.norm().item<double>();
+  out.rate = options.lr * training_.schedule->factor(out.step);
+  update(out, totals[0]);
   share.batch = first;
-  if (!std::isfinite(out.loss) || !std::isfinite(out.norm)) diverged(share, out);
-  if (options.clip_norm > 0 && out.norm > options.clip_norm) grads.mul_(options.clip_norm / out.norm);
-  out.rate = options.lr * training_.schedule->factor(state.step + 1);
-  options.optimizer->step(training_.optimizer, flat.values(), grads, out.rate, state.step + 1);
-  move_average();
+  if (!std::isfinite(out.loss) || !std::isfinite(out.norm)) {
+    flat.gather_gradients();
+    diverged(share, out);
+  }
   return out;
+}
+
+/// Clipping, optimizer and moving average; sets loss and norm of the result. Nothing changes if they are not finite.
+void TrainLoop::update(StepResult& result, double loss) {
+  const TrainOptions& options = training_.options;
+  FlatParameters& flat = *training_.flat;
+  const FlatUpdate rule = options.optimizer->update(training_.optimizer, flat.values());
+  const double scale = 1 / std::max(1.0, static_cast<double>(result.count));
+  FlatNumbers numbers =
+      flat_numbers(rule, scale, result.rate, result.step, average_weight(options.ema_decay, result.step));
+  const auto on_device = [&](double* first, size_t size) {
+    return at::from_blob(first, {static_cast<int64_t>(size)}, at::kDouble).to(flat.values().device());
+  };
+  FlatTensors tensors{.values = flat.values(),
+                      .grads = flat.grads(),
+                      .average = training_.average,
+                      .loss = on_device(&loss, 1),
+                      .numbers = on_device(numbers.data(), numbers.size()),
+                      .stats = at::zeros({3}, flat.values().options().dtype(at::kDouble))};
+  if (flat.values().device().is_cpu())
+    tensors.parts = flat.gradients_of_parts();
+  else
+    flat.gather_gradients();
+  flat_step(rule, tensors, options.clip_norm);
+  const auto stats = tensors.stats.cpu();
+  result.loss = stats.data_ptr<double>()[0];
+  result.norm = stats.data_ptr<double>()[1];
 }
 
 Loss TrainLoop::forward_and_backward(const Share& share) {
@@ -149,12 +175,6 @@ Loss TrainLoop::forward_and_backward(const Share& share) {
   }
   if (loss.sum.defined()) loss.sum.backward();
   return loss;
-}
-
-void TrainLoop::move_average() {
-  if (!training_.average.defined()) return;
-  training_.average.lerp_(training_.flat->values(),
-                          average_weight(training_.options.ema_decay, training_.state.step + 1));
 }
 
 void TrainLoop::diverged(const Share& share, const StepResult& result) {

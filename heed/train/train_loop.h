@@ -31,7 +31,7 @@ class TrainLoop {
   void step();
   StepResult step_of_all();
   Loss forward_and_backward(const Share& share);
-  void move_average();
+  void update(StepResult& result, double loss);
   void go_on(StepResult& result);
   void report_arrived(size_t missing);
   [[noreturn]] void diverged(const Share& share, const StepResult& result);
