@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "heed/backend/dropout.h"
 #include "heed/structures/decode/bahdanau.h"
 #include "heed/structures/encode/recurrent.h"
 #include "heed/structures/encode/transformer_encoder.h"

@@ -65,6 +65,10 @@ AutocastState::Guard::~Guard() {
   c10::impl::_force_tls_local_dispatch_key_set(before_);
 }
 
+bool autocasts(at::Device device) {
+  return is_on(device.type());
+}
+
 at::Tensor full(const at::Tensor& x) {
   const bool half = x.defined() && (x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kHalf);
   return half && is_on(x.device().type()) ? x.to(at::kFloat) : x;

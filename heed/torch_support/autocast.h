@@ -53,6 +53,9 @@ class AutocastState {
   c10::DispatchKeySet excluded_;
 };
 
+/// Whether autocast is on for tensors of this device on this thread.
+bool autocasts(at::Device device);
+
 /// x converted to float if it has a half type and autocast is on; otherwise unchanged.
 at::Tensor full(const at::Tensor& x);
 

@@ -6,7 +6,6 @@
 #include <ATen/Context.h>
 
 #include "heed/base/check.h"
-#include "heed/torch_support/draws.h"
 #include "heed/torch_support/send.h"
 
 namespace heed {
@@ -105,20 +104,6 @@ HeldGenerators::HeldGenerators() {
 
 HeldGenerators::~HeldGenerators() {
   --held_generators;
-}
-
-at::Tensor dropout(const at::Tensor& x, double rate, bool training) {
-  NoiseScope* scope = NoiseScope::current();
-  if (!training || rate == 0 || scope == nullptr) return at::dropout(x, rate, training);
-  check(rate > 0 && rate < 1, "dropout: the rate is ", rate, ", expected 0 <= rate < 1");
-  if (!x.device().is_cpu()) {
-    scope->seed_generator(x.device());
-    return at::dropout(x, rate, training);
-  }
-  const Draws draws{scope->seed(), scope->next_use(), scope->first_row()};
-  const int64_t rows = x.dim() == 0 ? 1 : x.size(0), positions = x.dim() < 3 ? 1 : x.size(1);
-  const int64_t width = rows * positions == 0 ? 0 : x.numel() / (rows * positions);
-  return x * draws.kept({rows, 1, positions, width}, rate, x.options()).view(x.sizes());
 }
 
 }  // namespace heed

@@ -4,8 +4,8 @@
 //
 // so a resumed run continues with the same numbers without the state of a generator, and two processes with half of a
 // batch each draw the same numbers as one with the whole batch. While a scope is open in a thread, modules take their
-// random numbers from it (dropout below; dropout, sampled keys and policies of attention). Each call is one use,
-// numbered in the order of the calls:
+// random numbers from it (heed/backend/dropout.h; dropout, sampled keys and policies of attention). Each call is one
+// use, numbered in the order of the calls:
 //
 //   const NoiseScope noise(seed, step, /*first_row=*/rows_of_ranks_before);
 //   model->forward(batch).backward();
@@ -72,9 +72,5 @@ class HeldGenerators {
   HeldGenerators(const HeldGenerators&) = delete;
   HeldGenerators& operator=(const HeldGenerators&) = delete;
 };
-
-/// Inverted dropout of x [B, ...]: 0 with probability rate, else x / (1 - rate). Inside a scope, on the CPU, it is
-/// counter-based: whether x[b, l, d] is dropped does not depend on batch size and length. Otherwise at::dropout.
-at::Tensor dropout(const at::Tensor& x, double rate, bool training);
 
 }  // namespace heed

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "heed/backend/dropout.h"
 #include "heed/base/check.h"
 #include "heed/torch_support/draws.h"
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "heed/attention/mechanism.h"
+#include "heed/backend/dropout.h"
 #include "heed/torch_support/memory_limit.h"
-#include "heed/torch_support/noise_scope.h"
 
 namespace heed {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "heed/backend/dropout.h"
 #include "heed/structures/checks.h"
 #include "heed/structures/encode/cell_steps.h"
 #include "heed/torch_support/autocast.h"
-#include "heed/torch_support/noise_scope.h"
 
 namespace heed {
 namespace {

@@ -17,9 +17,9 @@
 
 #include "heed/attention/activation.h"
 #include "heed/attention/attention.h"
+#include "heed/backend/dropout.h"
 #include "heed/structures/features.h"
 #include "heed/structures/uses.h"
-#include "heed/torch_support/noise_scope.h"
 
 namespace heed {
 
