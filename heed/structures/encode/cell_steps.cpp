@@ -1,11 +1,10 @@
 #include "heed/structures/encode/cell_steps.h"
 
-#include <algorithm>
 #include <tuple>
 
-#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "heed/backend/gru.h"
 #include "heed/base/check.h"
 
 namespace heed {
@@ -13,31 +12,6 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-constexpr int64_t kLanes = 8;  // a constant trip count lets the compiler vectorize the loop
-
-/// Calls one(j) for 0 <= j < width.
-template <typename One>
-void for_each_lane(int64_t width, const One& one) {
-  int64_t j = 0;
-  for (; j + kLanes <= width; j += kLanes)
-    for (int64_t lane = 0; lane < kLanes; ++lane) one(j + lane);
-  for (; j < width; ++j) one(j);
-}
-
-/// Calls body(first, last) for ranges of rows on torch's threads; width: numbers in a row.
-template <typename Rows>
-void for_rows(int64_t rows, int64_t width, const Rows& body) {
-  constexpr int64_t kEnough = 1 << 13;  // numbers per thread
-  at::parallel_for(0, rows, std::max<int64_t>(1, kEnough / std::max<int64_t>(1, width)), body);
-}
-
-/// Whether plain loops can read the tensors: contiguous, on the CPU, all float or all double.
-bool plain(const std::vector<Tensor>& all) {
-  for (const auto& x : all)
-    if (!x.device().is_cpu() || !x.is_contiguous() || x.scalar_type() != all[0].scalar_type()) return false;
-  return all[0].scalar_type() == at::kFloat || all[0].scalar_type() == at::kDouble;
-}
 
 // ---- GRU -----------------------------------------------------------------------------------------------------------
 
@@ -50,6 +24,11 @@ struct GruGates {
     all.reset_update = (given.narrow(1, 0, 2 * S) + own.narrow(1, 0, 2 * S)).sigmoid_();
     all.fresh = at::addcmul(given.narrow(1, 2 * S, S), all.reset(), own.narrow(1, 2 * S, S)).tanh_();
     return all;
+  }
+  /// From r z n [B, 3 S].
+  static GruGates in(const Tensor& all) {
+    const int64_t S = all.size(1) / 3;
+    return {all.narrow(1, 0, 2 * S), all.narrow(1, 2 * S, S)};
   }
   Tensor reset() const { return reset_update.narrow(1, 0, fresh_width()); }
   Tensor update() const { return reset_update.narrow(1, fresh_width(), fresh_width()); }
@@ -68,53 +47,29 @@ variable_list gru_gradients(const GruGates& gates, const Tensor& own, const Tens
   return {at::cat({da_r, da_z, da_n}, 1), at::cat({da_r, da_z, da_n * r}, 1), grad * z};
 }
 
-/// The same in one pass over memory, without an autograd graph.
-template <typename Real>
-variable_list gru_gradients_at_once(const GruGates& gates, const Tensor& own, const Tensor& before,
-                                    const Tensor& grad) {
-  const int64_t B = before.size(0), S = before.size(1);
-  variable_list found{at::empty_like(own), at::empty_like(own), at::empty_like(before)};
-  const auto at = [](const Tensor& x, int64_t row) { return x.data_ptr<Real>() + row * x.size(1); };
-  for_rows(B, S, [&](int64_t first, int64_t last) {
-    for (int64_t b = first; b < last; ++b) {
-      const Real *const rz = at(gates.reset_update, b), *const n = at(gates.fresh, b), *const h = at(before, b);
-      const Real *const own_n = at(own, b) + 2 * S, *const g = at(grad, b);
-      Real* const __restrict dx = at(found[0], b);
-      Real* const __restrict du = at(found[1], b);
-      Real* const __restrict dh = at(found[2], b);
-      for_each_lane(S, [&](int64_t j) {
-        const Real r = rz[j], z = rz[S + j];
-        const Real da_n = g[j] * (1 - z) * (1 - n[j] * n[j]);
-        const Real da_z = g[j] * (h[j] - n[j]) * z * (1 - z);
-        const Real da_r = da_n * own_n[j] * r * (1 - r);
-        dx[j] = du[j] = da_r;
-        dx[S + j] = du[S + j] = da_z;
-        dx[2 * S + j] = da_n;
-        du[2 * S + j] = da_n * r;
-        dh[j] = g[j] * z;
-      });
-    }
-  });
-  return found;
-}
-
 struct GruStep : torch::autograd::Function<GruStep> {
   static Tensor forward(AutogradContext* context, const Tensor& given, const Tensor& own, const Tensor& before) {
-    const auto gates = GruGates::of(given, own);
-    context->save_for_backward({given, own, before, gates.reset_update, gates.fresh});
+    const bool kernel = has_gru_kernel(own);
+    auto [after, gates] = kernel ? gru_forward(given, own, before) : by_torch(given, own, before);
+    context->save_for_backward({given, own, before, gates});
+    context->saved_data["kernel"] = kernel;
     context->set_materialize_grads(false);
-    return at::lerp(gates.fresh, before, gates.update());
+    return after;
   }
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     if (!grads[0].defined()) return variable_list(3);
     const auto saved = context->get_saved_variables();
-    const auto &own = saved[1], &before = saved[2];
+    const auto &own = saved[1], &before = saved[2], &gates = saved[3];
     if (at::GradMode::is_enabled()) return gru_gradients(GruGates::of(saved[0], own), own, before, grads[0]);
-    const GruGates gates{saved[3], saved[4]};
-    const auto grad = grads[0].contiguous();
-    if (!plain({own, before, grad})) return gru_gradients(gates, own, before, grad);
-    return own.scalar_type() == at::kFloat ? gru_gradients_at_once<float>(gates, own, before, grad)
-                                           : gru_gradients_at_once<double>(gates, own, before, grad);
+    if (!context->saved_data["kernel"].toBool()) return gru_gradients(GruGates::in(gates), own, before, grads[0]);
+    auto found = gru_backward(gates, own, before, grads[0]);
+    return {std::move(found[0]), std::move(found[1]), std::move(found[2])};
+  }
+
+ private:
+  static std::pair<Tensor, Tensor> by_torch(const Tensor& given, const Tensor& own, const Tensor& before) {
+    const auto gates = GruGates::of(given, own);
+    return {at::lerp(gates.fresh, before, gates.update()), at::cat({gates.reset_update, gates.fresh}, 1)};
   }
 };
 
@@ -170,7 +125,7 @@ struct LstmStep : torch::autograd::Function<LstmStep> {
 
 Tensor gru_step(const Tensor& given, const Tensor& own, const Tensor& before) {
   if (own.is_cuda()) return std::get<0>(at::_thnn_fused_gru_cell(given, own, before));
-  return GruStep::apply(given, own.contiguous(), before.contiguous());
+  return GruStep::apply(given, own, before);
 }
 
 std::pair<Tensor, Tensor> lstm_step(const Tensor& gates, const Tensor& before) {

@@ -48,7 +48,11 @@ struct ProductStep : torch::autograd::Function<ProductStep> {
     context->saved_data["kind"] = static_cast<int64_t>(kind);
     context->save_for_backward({x, weight});
     context->set_materialize_grads(false);
-    return kind == Added::nothing ? at::mm(x, weight.t()) : at::addmm(added, x, weight.t());
+    const Tensor more = kind == Added::nothing ? Tensor() : added;
+    const bool packs = PackedLinear::fits(x, weight, more);
+    context->saved_data["packs"] = packs;
+    if (packs) return collected->packed_for(weight).forward(x, more);
+    return more.defined() ? at::addmm(more, x, weight.t()) : at::mm(x, weight.t());
   }
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const auto& dy = grads[0];
@@ -60,7 +64,10 @@ struct ProductStep : torch::autograd::Function<ProductStep> {
     const auto kind = static_cast<Added>(context->saved_data["kind"].toInt());
     const bool weight_wanted = context->needs_input_grad(1), added_wanted = context->needs_input_grad(2);
     const bool bias_wanted = kind == Added::bias && added_wanted;
-    if (context->needs_input_grad(0)) found[1] = at::mm(dy, weight);
+    if (context->needs_input_grad(0)) {
+      const bool packs = context->saved_data["packs"].toBool() && !at::GradMode::is_enabled();
+      found[1] = packs ? collected_of(context)->packed_for(weight).backward(dy) : at::mm(dy, weight);
+    }
     if (kind == Added::rows && added_wanted) found[3] = dy;
     if (at::GradMode::is_enabled()) {  // backward is being differentiated: a collected product has no graph
       if (weight_wanted) found[2] = at::mm(dy.t(), x);

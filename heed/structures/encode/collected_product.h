@@ -4,7 +4,7 @@
 //
 // Autograd would compute T small products for dW, each in newly allocated memory, and add each to W's gradient. Here
 // backward of a step only records x_t and dy_t, and one product computes dW after all steps. When backward is itself
-// differentiated, every step returns its own part of dW, as in autograd.
+// differentiated, every step returns its own part of dW, as in autograd. On the CPU the steps share a packed W.
 
 #pragma once
 
@@ -13,6 +13,7 @@
 
 #include <torch/types.h>
 
+#include "heed/backend/packed_linear.h"
 #include "heed/torch_support/autocast.h"
 
 namespace heed {
@@ -22,9 +23,14 @@ using at::Tensor;
 /// Inputs and output gradients recorded by the steps of one pass. Each step has an index: running backward again
 /// replaces the earlier record.
 struct Collected : torch::CustomClassHolder {
-  std::vector<Tensor> inputs, grads;  // [B, in], [B, out]; undefined: no gradient arrived
-  AutocastState autocast;             // at forward: backward computes in the same dtypes
+  std::vector<Tensor> inputs, grads;        // [B, in], [B, out]; undefined: no gradient arrived
+  AutocastState autocast;                   // at forward: backward computes in the same dtypes
+  c10::intrusive_ptr<PackedLinear> packed;  // null: products of torch
 
+  PackedLinear& packed_for(const Tensor& weight) {
+    if (!packed) packed = c10::make_intrusive<PackedLinear>(weight);
+    return *packed;
+  }
   size_t next_step() {
     inputs.emplace_back();
     grads.emplace_back();
