@@ -19,6 +19,7 @@
 
 #include <torch/nn/module.h>
 
+#include "heed/backend/cross_entropy.h"
 #include "heed/base/catalogue.h"
 #include "heed/base/recipe_keys.h"
 #include "heed/base/settings.h"
@@ -167,6 +168,10 @@ class OutputModel : public torch::nn::Module {
   virtual void build(int64_t classes, const Tensor& embedding) = 0;
   /// [..., in] -> logits [..., classes].
   virtual Tensor logits(const Tensor& outputs) = 0;
+  /// The sum of the cross entropy of logits(outputs), outputs [n, in], wanted [n].
+  virtual Tensor cross_entropy(const Tensor& outputs, const Tensor& wanted, const CrossEntropyOptions& options) {
+    return heed::cross_entropy(logits(outputs).to(at::kFloat), wanted, options);
+  }
 };
 
 /// The keys that each component of one kind declares, by the name of the component.

@@ -104,7 +104,7 @@ TEST(QueryModel, IsKnownToRecipesByItsEntryAlone) {
   EXPECT_EQ(model.attention().spec().mechanism, "scaled_dot + softmax");
   model.eval();
   const PairBatch batch = collate({{{4, 5, 6}}, {{5, 4}}}, {0});
-  EXPECT_EQ(model.predict(batch).logits.size(1), 8);
+  EXPECT_EQ(model.predict(batch).logits().size(1), 8);
   const std::string refusal = refusal_of_recipe("query: ecko");  // it names all query models
   EXPECT_EQ(refusal.rfind("recipe: model.query.kind is 'ecko', expected one of bahdanau, ", 0), 0U) << refusal;
   EXPECT_NE(refusal.find("(did you mean 'echo'?) [toy.yaml:1]"), std::string::npos) << refusal;
@@ -119,9 +119,9 @@ TEST(TranslationModel, PredictsTheSameInABatchOfOneShape) {
     TranslationModel model = model_of(query);
     model.eval();
     const Predicted expected = model.predict(plain), got = model.predict(rounded);
-    ASSERT_EQ(got.logits.size(0), 4 * 8);
-    const auto same = got.logits.index_select(0, expected.row * 8 + expected.position);
-    EXPECT_TRUE(at::allclose(same, expected.logits, 1e-4, 1e-5));
+    ASSERT_EQ(got.outputs.size(0), 4 * 8);
+    const auto same = got.logits().index_select(0, expected.row * 8 + expected.position);
+    EXPECT_TRUE(at::allclose(same, expected.logits(), 1e-4, 1e-5));
     const auto counts = got.wanted.ne(Tokenizer::kPad);
     EXPECT_EQ(counts.sum().item<int64_t>(), plain.target_tokens);
     EXPECT_TRUE(at::equal(got.wanted.masked_select(counts), expected.wanted));

@@ -2,6 +2,7 @@
 
 #include <torch/nn/modules/linear.h>
 
+#include "heed/backend/linear_cross_entropy.h"
 #include "heed/models/components.h"
 
 namespace heed {
@@ -32,11 +33,24 @@ class SoftmaxOutput final : public OutputModel {
       to_embedding_ = register_module("to_embedding", torch::nn::Linear(options_.in, options_.embedding_dim));
   }
   Tensor logits(const Tensor& outputs) override {
-    if (to_classes_) return to_classes_(outputs);
-    return at::linear(to_embedding_ ? to_embedding_(outputs) : outputs, embedding_, bias_);
+    const Linear last = last_of(outputs);
+    return at::linear(last.x, last.weight, last.bias);
+  }
+  Tensor cross_entropy(const Tensor& outputs, const Tensor& wanted, const CrossEntropyOptions& options) override {
+    const Linear last = last_of(outputs);
+    return linear_cross_entropy(last.x, last.weight, last.bias, wanted, options);
   }
 
  private:
+  /// The last layer, with its input.
+  struct Linear {
+    Tensor x, weight, bias;
+  };
+  Linear last_of(const Tensor& outputs) {
+    if (to_classes_) return {outputs, to_classes_->weight, to_classes_->bias};
+    return {to_embedding_ ? to_embedding_(outputs) : outputs, embedding_, bias_};
+  }
+
   OutputOptions options_;
   bool tied_ = false;
   torch::nn::Linear to_classes_{nullptr}, to_embedding_{nullptr};

@@ -67,7 +67,7 @@ void with_attention(const Settings& model, const AttentionSpec& spec, const Make
 }  // namespace
 
 Tensor Predicted::target_log_probabilities() const {
-  return at::log_softmax(logits.to(at::kFloat), -1).gather(1, wanted.unsqueeze(1)).squeeze(1);
+  return at::log_softmax(logits().to(at::kFloat), -1).gather(1, wanted.unsqueeze(1)).squeeze(1);
 }
 
 Tensor Predicted::log_probabilities(int64_t batch) const {
@@ -146,13 +146,14 @@ Predicted TranslationModel::predict(const PairBatch& batch, const Call& call) {
   out.output = query_->answer(embedded_target(batch), source.seen, source.summary, call);
   // Dropout comes before padding is removed, so that it does not depend on the length of other sentences.
   const Tensor outputs = heed::dropout(out.output.outputs.rows, output_dropout_, is_training());  // [B, T, D]
+  out.output_model = output_;
   if (batch.one_shape) {
-    out.logits = output_->logits(outputs.flatten(0, 1));
+    out.outputs = outputs.flatten(0, 1);
     out.wanted = batch.target_out.flatten();
     return out;
   }
   const Tensor real = batch.real.defined() ? batch.real : batch.target_keep.flatten().nonzero().squeeze(1);  // [n]
-  out.logits = output_->logits(outputs.flatten(0, 1).index_select(0, real));
+  out.outputs = outputs.flatten(0, 1).index_select(0, real);
   out.wanted = batch.target_out.flatten().index_select(0, real);
   out.row = real.div(batch.target_in.size(1), "floor");
   out.position = real - out.row * batch.target_in.size(1);

@@ -25,12 +25,19 @@ struct Vocabularies {
 
 /// Predictions for a batch; n is the number of real targets, or B T for a batch of one shape.
 struct Predicted {
-  Tensor logits;    // [n, V]: batch element by batch element
+  Tensor outputs;   // [n, D], from which the output model computes logits: batch element by batch element
   Tensor wanted;    // [n]: the true token ids; Tokenizer::kPad at padding
   Tensor row;       // [n]: batch element of each target; undefined for a batch of one shape
   Tensor position;  // [n]: position of each target in its sentence; as row
   QueryOutput output;
+  std::shared_ptr<OutputModel> output_model;
 
+  /// [n, V], computed at each call.
+  Tensor logits() const { return output_model->logits(outputs); }
+  /// The sum of the cross entropy over tokens, float [].
+  Tensor cross_entropy(const CrossEntropyOptions& options) const {
+    return output_model->cross_entropy(outputs, wanted, options);
+  }
   /// Log-probability of each target sentence: the sum over its tokens, double [B].
   Tensor log_probabilities(int64_t batch) const;
   /// Log-probability of each target token, float [n].

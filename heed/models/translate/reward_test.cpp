@@ -100,7 +100,7 @@ TEST(SoftAttention, IsTheModelWithSoftmaxWhileItLives) {
   const auto hard = model_with("additive + hard"), soft = model_with("additive + softmax");
   hard->eval();
   soft->eval();
-  const auto logits = [](TranslationModel& model) { return model.predict(two_pairs()).logits; };
+  const auto logits = [](TranslationModel& model) { return model.predict(two_pairs()).logits(); };
   const auto decided = logits(*hard).detach();
   {
     const SoftAttention none(*hard, false);

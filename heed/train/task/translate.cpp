@@ -10,7 +10,6 @@
 
 #include <ATen/ATen.h>
 
-#include "heed/backend/cross_entropy.h"
 #include "heed/base/md5.h"
 #include "heed/base/recipe_keys.h"
 #include "heed/data/batches.h"
@@ -369,8 +368,7 @@ class Translate final : public Task {
     const Predicted predicted = model_->predict(batch, call);
     Loss loss;
     loss.count = batch.target_tokens;
-    loss.sum = cross_entropy(
-        predicted.logits.to(at::kFloat), predicted.wanted,
+    loss.sum = predicted.cross_entropy(
         {.smoothing = settings_.label_smoothing, .ignored = Tokenizer::kPad, .consume = reward_ == nullptr});
     if (reward_ && !soft) {
       loss.shown = loss.sum.detach();
