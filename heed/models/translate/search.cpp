@@ -174,7 +174,8 @@ class DeviceSearch : public Search {
     live_ = 0;
     const bool wanted = options_.capture == Capture::always ||
                         (options_.capture == Capture::few_rows && Captured::available(device_) && rows <= kFewRows);
-    const bool settled = rows == rows_ || fixed_;  // if not, one more step shows whether the number of rows changes
+    // The first step widens to all beams. If it did not, one more step shows whether the number of rows changes.
+    const bool settled = rows == rows_ || fixed_ || (rows_ > 0 && rows == record_.sentences() * options_.beam);
     fixed_ = wanted && settled && decoding_.fix(kFixedSteps);
     if (fixed_) beams_.fix();
     left_ = wanted && !settled ? 1 : kFixedSteps;
@@ -242,7 +243,7 @@ class DeviceSearch : public Search {
 
   static constexpr int64_t kFewRows = 1024;       // that a GPU is done with before its host
   static constexpr int64_t kFixedSteps = 32;      // that memory is prepared for
-  static constexpr int64_t kLiveSteps = 1;        // before one is recorded: libraries prepare themselves in them
+  static constexpr int64_t kLiveSteps = 0;        // of one shape before one is recorded
   static constexpr double kWorthRemoving = 0.75;  // share of sentences left, where steps are recorded again
 
   const CaptureStream stream_{device_};
