@@ -5,6 +5,7 @@
 #include "heed/attention/affine.h"
 #include "heed/attention/attend_finite.h"
 #include "heed/attention/finish.h"
+#include "heed/attention/half.h"
 #include "heed/attention/mechanism_parts.h"
 #include "heed/attention/noise.h"
 #include "heed/attention/normalize.h"
@@ -226,6 +227,15 @@ Attended AttentionImpl::forward(const Tensor& query, const Tensor& keys, const T
                               split(v, "values", o.num_kv_heads), mechanism(), own(), call));
 }
 
+namespace {
+
+/// A tensor of the device of x, in float if x has a half type; never read.
+Tensor float_like(const Tensor& x) {
+  return is_half(x) ? at::empty({0}, x.options().dtype(at::kFloat)) : x;
+}
+
+}  // namespace
+
 AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor& values, const Mask& given,
                                                int64_t first_key) const {
   const auto& o = options_;
@@ -237,12 +247,12 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
             values.size(0) == keys.size(0),
         "attention: values is ", shape_of(values), ", expected [", keys.size(0), ", ", keys.size(1), ", ", o.value_dim,
         "]");
-  check(keys.scalar_type() == at::kFloat || keys.scalar_type() == at::kDouble, "attention: keys is ",
-        keys.scalar_type(), ", expected float or double");
+  check(keys.scalar_type() == at::kFloat || keys.scalar_type() == at::kDouble || is_half(keys), "attention: keys is ",
+        keys.scalar_type(), ", expected float, double or a half type");
   Call call;
   call.mask = given;
   const CallRecord checked =
-      normalize_options(o.mechanism, call, keys.size(0), o.num_heads, 1, keys.size(1), head_, keys);
+      normalize_options(o.mechanism, call, keys.size(0), o.num_heads, 1, keys.size(1), head_, float_like(keys));
   KeySide side{keys.unsqueeze(1), values.unsqueeze(1), {}, checked.in[kKeyCount]};
   check(given.first_query == 0, "attention: got first_query in prepare(), expected it in forward()");
   const int64_t max = o.mechanism.score().max_keys();
@@ -256,7 +266,8 @@ AttentionImpl::KeySide AttentionImpl::key_side(const Tensor& keys, const Tensor&
     side.keys = split(side.keys.squeeze(1), "keys", o.num_kv_heads);
     side.values = split(side.values.squeeze(1), "values", o.num_kv_heads);
   }
-  side.keys = with_rotary(side.keys, first_key);
+  side.keys = with_rotary(widened(side.keys), first_key);
+  side.values = widened(side.values);
   return side;
 }
 
@@ -270,7 +281,7 @@ Memory AttentionImpl::prepare_from(int64_t first_key, const Tensor& given_keys, 
   const Tensor keys = full(given_keys), values = full(given_values);
   const FullPrecision precision;
   const KeySide side = key_side(keys, values, mask, first_key);
-  const auto parameters = own();
+  const auto parameters = widened(own());
   const auto& mechanism = options_.mechanism;
   // A memory is a copy: later in-place changes of the caller's tensors must not affect it.
   const auto copied = [](const Tensor& x, const Tensor& given) { return x.is_alias_of(given) ? x.clone() : x; };
@@ -347,8 +358,10 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   auto q = query.defined() ? query : at::empty({B, Lq, 0}, values.options());
   check(q.dim() == 3 && q.size(0) == B && (!query.defined() || q.size(2) == o.query_dim), "attention: query is ",
         shape_of(q), ", expected [", B, ", Lq, ", o.query_dim, "]");
-  check_like("attention: the memory", values, q);
-  CallRecord r = normalize_options(mechanism(), call, B, o.num_heads, Lq, Lk, head_, q);
+  const at::ScalarType type = q.scalar_type();
+  const bool half = is_half(q);  // the memory is in float, and so is the call
+  check_like("attention: the memory", values, half ? float_like(q) : q);
+  CallRecord r = normalize_options(mechanism(), call, B, o.num_heads, Lq, Lk, head_, values);
   r.head_axis = o.projects();
   const Tensor call_count = r.in[kKeyCount];
   if (memory.counted && !r.in[kKeep].defined())
@@ -378,8 +391,8 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   if (o.projects())
     heads = query.defined() && o.query_dim > 0 ? split(heads.squeeze(1), "query", o.num_heads)
                                                : heads.expand({B, o.num_heads, Lq, 0});
-  heads = with_rotary(heads, first_position(call.mask, r.whole()));
-  const Parameters parameters = own();
+  heads = with_rotary(widened(heads), first_position(call.mask, r.whole()));
+  const Parameters parameters = half ? widened(own()) : own();
   set_parameters(r, parameters);
   r.in[kQuery] = parts.score->prepare_query(parameters.of("score"), heads);
   r.in[kAlignQuery] = parts.align->prepare_query(parameters.of("align"), heads);
@@ -395,7 +408,9 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   if (r.offers.policy) r.reach.keys = reachable(memory);  // selects among the keys of the memory, once for all calls
   add_tiles(r, *choice.backend);
   Attended result = run(*choice.backend, r);
-  return finish(heed::finish(r, std::move(result), std::move(choice.plan)));
+  Attended all = heed::finish(r, std::move(result), std::move(choice.plan));
+  if (half) all.context = all.context.to(type);
+  return finish(std::move(all));
 }
 
 }  // namespace heed

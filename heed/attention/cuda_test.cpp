@@ -316,6 +316,67 @@ TEST(OnCuda, LongPlainCallsGoToSdpa) {
     }
 }
 
+TEST(OnCuda, HalfTypesAreThoseOfTheCpu) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+  for (const at::ScalarType type : {at::kHalf, at::kBFloat16})
+    for (const char* mechanism : {"scaled_dot + softmax", "additive + softmax", "dot + entmax(1.5)"})
+      for (const char* mask : {"none", "keep"}) {
+        SCOPED_TRACE(std::string(toString(type)) + ", " + mechanism + ", mask " + mask);
+        const Case plain = make_case(mechanism, mask, {}, /*biased=*/false, at::kFloat);
+        const auto on = [&](at::Device device) {
+          Case c = plain;
+          const auto moved = [&](const Tensor& x) {
+            if (!x.defined()) return x;
+            const bool real = x.is_floating_point();
+            return (real ? x.detach().to(type) : x).to(device).requires_grad_(real);
+          };
+          for (const auto& [name, tensor] : plain.parameters) c.parameters.set(name, moved(tensor));
+          for (Tensor* x : {&c.query, &c.keys, &c.values, &c.call.mask.keep}) *x = moved(*x);
+          const Tensor context = c.run().context;
+          context.to(at::kFloat).pow(2).sum().backward();
+          return std::vector<Tensor>{context, c.query.grad(), c.keys.grad(), c.values.grad()};
+        };
+        const auto expected = on(at::kCPU), found = on(at::kCUDA);
+        for (size_t i = 0; i < expected.size(); ++i) {
+          ASSERT_EQ(found[i].scalar_type(), type) << i;
+          const Tensor there = found[i].cpu().to(at::kFloat), here = expected[i].to(at::kFloat);
+          EXPECT_TRUE(close(there, here, 0.02 * largest(here))) << i;
+        }
+      }
+}
+
+/// As run(), with a loss in double: the waves of a half type are others.
+std::pair<Attended, std::vector<Tensor>> run_rounded(const Long& in) {
+  const auto a = attend(in.query, in.keys, in.values, {}, {}, in.call);
+  const Tensor context = a.context.to(at::kDouble);
+  return {a, gradients((context * waves(context)).sum(), {in.query, in.keys, in.values})};
+}
+
+TEST(OnCuda, LongPlainCallsOfHalfTypesGoToEnginesForThem) {
+  if (!there_is_sdpa()) GTEST_SKIP() << "no GPU, or PyTorch 1.13";
+  const auto off = [](const Tensor& x, const Tensor& y) { return largest(x.to(at::kDouble) - y) / largest(y); };
+  for (const at::ScalarType type : {at::kHalf, at::kBFloat16})
+    for (const Causal causal : {Causal::none, Causal::top_left}) {
+      auto in = long_call(530, causal, at::TensorOptions(type).device(at::kCUDA));
+      in.call.deterministic = false;
+      const auto found = run_rounded(in);
+      EXPECT_NE(found.first.plan.kernel.find(std::string("in ") + toString(type)), std::string::npos)
+          << found.first.plan.to_string();
+      EXPECT_EQ(why(in.query, in.keys, in.values, {}, {}, in.call).kernel, found.first.plan.kernel);
+      ASSERT_EQ(found.first.context.scalar_type(), type);
+      const auto wide = [](const Tensor& x) { return x.detach().to(at::kDouble).requires_grad_(); };
+      const auto expected = run_rounded({wide(in.query), wide(in.keys), wide(in.values), in.call});
+      // The engines round weights and their gradients to the type before they add them up.
+      const double tolerance = type == at::kHalf ? 0.003 : 0.02;
+      EXPECT_LT(off(found.first.context, expected.first.context), tolerance);
+      for (size_t i = 0; i < 3; ++i) EXPECT_LT(off(found.second[i], expected.second[i]), tolerance) << i;
+      in.call.deterministic = true;  // with a gradient: float, in one order
+      const auto first = run_rounded(in), again = run_rounded(in);
+      EXPECT_EQ(first.first.plan.kernel.find("in "), std::string::npos) << first.first.plan.to_string();
+      for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(same_bits(first.second[i], again.second[i])) << i;
+    }
+}
+
 TEST(OnCuda, SdpaLeavesOtherCallsToTheRest) {
   if (!there_is_sdpa()) GTEST_SKIP() << "no GPU, or PyTorch 1.13";
   const auto named = [](const std::function<void(Long&)>& change) {

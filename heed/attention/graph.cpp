@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "heed/attention/graph_steps.h"
+#include "heed/attention/half.h"
 #include "heed/base/edges.h"
 #include "heed/torch_support/autocast.h"
 
@@ -97,7 +98,7 @@ void check_inputs(const Graph& graph, const EdgeScore& s, const Tensor& values) 
   check(values.defined() && values.dim() == 3 && values.size(0) == graph.nodes(), "graph: values is ", shape_of(values),
         ", expected [N, H, D] with N = ", graph.nodes());
   check(values.scalar_type() == at::kFloat || values.scalar_type() == at::kDouble, "graph: values is ",
-        values.scalar_type(), ", expected float or double");
+        values.scalar_type(), ", expected float, double or a half type");
   const int64_t axes = s.to_scores.defined() ? 3 : 2;
   for (const auto& x : {s.receiver, s.sender})
     check(x.defined() && x.dim() == axes && x.size(0) == graph.nodes() && x.size(1) == values.size(1) &&
@@ -179,6 +180,17 @@ GraphAttended graph_attend(const Graph& graph, const EdgeScore& given_score, con
   for (Tensor* x : {&score.receiver, &score.sender, &score.to_scores}) *x = full(*x);
   const Tensor values = full(given_values);
   const FullPrecision precision;
+  if (is_half(values)) {
+    for (const auto& x : {score.receiver, score.sender, score.to_scores})
+      check(!x.defined() || x.scalar_type() == values.scalar_type(), "graph: a part of the score is ",
+            x.defined() ? x.scalar_type() : at::kFloat, ", the values are ", values.scalar_type(),
+            "; expected one type on one device");
+    for (Tensor* x : {&score.receiver, &score.sender, &score.to_scores}) *x = widened(*x);
+    call.parameters = widened(call.parameters);
+    GraphAttended result = graph_attend(graph, score, widened(values), call);
+    result.context = result.context.to(values.scalar_type());
+    return result;
+  }
   const auto [name, alignment] = alignment_of(call.alignment);
   check_inputs(graph, score, values);
   const int64_t H = values.size(1), D = values.size(2);

@@ -79,9 +79,9 @@ struct GraphAttended {
   uint64_t seed = 0;         // seed in use; 0: no random numbers
 };
 
-/// values: [N, H, D], float or double. Softmax on the fused path computes scores, weights and context in one pass over
-/// the edges. Other alignments work on blocks of nodes of similar in-degree, padded to at most twice as many slots as
-/// edges. Throws Error if an input does not fit.
+/// values: [N, H, D], float or double; of half types the context has that type. Softmax on the fused path computes
+/// scores, weights and context in one pass over the edges. Other alignments work on blocks of nodes of similar
+/// in-degree, padded to at most twice as many slots as edges. Throws Error if an input does not fit.
 GraphAttended graph_attend(const Graph& graph, const EdgeScore& score, const Tensor& values, const GraphCall& = {});
 
 /// Throws Error, with the reason, if a graph cannot have this alignment: positions of queries and keys, and policies

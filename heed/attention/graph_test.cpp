@@ -398,7 +398,9 @@ TEST(GraphAttend, RefusesUndefinedAlignmentsAndWrongInputs) {
   EXPECT_THROW(graph_attend(graph, {zeros, zeros}, values, {.noise = {.dropout = 1}}), Error);
   EXPECT_THROW(graph_attend(graph, {zeros, zeros}, values, {.path = Path::stored}), Error);
   const auto half = zeros.to(at::kBFloat16);
-  EXPECT_THROW(graph_attend(graph, {half, half}, values.to(at::kBFloat16)), Error);
+  EXPECT_THROW(graph_attend(graph, {half, half}, values), Error);
+  EXPECT_THROW(graph_attend(graph, {zeros, zeros}, values.to(at::kBFloat16)), Error);
+  EXPECT_THROW(graph_attend(graph, {zeros, zeros}, values.to(at::kLong)), Error);
   for (const auto& by : {at::zeros({2, 2}, at::kLong), at::zeros({2, 1}, at::kInt), at::full({2, 1}, -1, at::kLong)})
     EXPECT_THROW(graph_attend(graph, {zeros, zeros}, values, {.draws_by = by}), Error);
 }

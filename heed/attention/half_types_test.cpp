@@ -1,6 +1,7 @@
 // float16 and bfloat16: a call on them is the float call on the same numbers, rounded once at the end.
 
 #include "heed/attention/attention.h"
+#include "heed/attention/graph.h"
 #include "heed/attention/testing.h"
 
 namespace heed::testing {
@@ -122,6 +123,52 @@ TEST(HalfTypes, RunInTheModule) {
     attention->to(at::kFloat);
     const Tensor full = attention->forward(x.to(at::kFloat), x.to(at::kFloat), x.to(at::kFloat)).context;
     EXPECT_TRUE(close(context, full, 0.03 * largest(full)));  // a few roundings to 8 bits
+  }
+}
+
+TEST(HalfTypes, AttendAMemory) {
+  at::manual_seed(5);
+  for (const char* mechanism : {"scaled_dot + softmax", "additive + entmax(1.5)"})
+    for (const int64_t heads : {1, 2}) {
+      Attention attention(AttentionOptions{
+          .query_dim = 8, .key_dim = 8, .value_dim = 8, .num_heads = heads, .mechanism = Mechanism::parse(mechanism)});
+      attention->to(at::kBFloat16);
+      const auto x = at::randn({2, 5, 8}).to(at::kBFloat16).requires_grad_();
+      const auto keep = at::ones({2, 1, 5}, at::kBool);
+      keep[0][0][4] = false;
+      Mask mask;
+      mask.keep = keep;
+      Memory memory = attention->prepare(x.narrow(1, 0, 3), x.narrow(1, 0, 3));
+      memory = attention->append(memory, x.narrow(1, 3, 2), x.narrow(1, 3, 2));
+      const Tensor found = attention->forward(x, memory).context;
+      ASSERT_EQ(found.scalar_type(), at::kBFloat16);
+      EXPECT_TRUE(close(found, attention->forward(x, x, x).context, 0.03 * largest(found)));
+      found.to(at::kFloat).pow(2).sum().backward();
+      EXPECT_EQ(x.grad().scalar_type(), at::kBFloat16);
+      for (const auto& parameter : attention->parameters()) EXPECT_TRUE(parameter.grad().defined());
+      Call call;
+      call.mask = mask;
+      const Tensor masked = attention->forward(x, attention->prepare(x, x, mask)).context;
+      EXPECT_TRUE(close(masked, attention->forward(x, x, x, call).context, 0.03 * largest(masked)));
+    }
+}
+
+TEST(HalfTypes, AttendEdges) {
+  at::manual_seed(6);
+  const Graph graph(at::tensor({0, 1, 2, 3, 0, 2, 1, 0}, at::kLong).view({2, 4}), 4);
+  for (const at::ScalarType type : kHalfTypes) {
+    const auto made = [&](at::IntArrayRef shape) { return at::randn(shape).to(type).requires_grad_(); };
+    const Tensor receiver = made({4, 2}), sender = made({4, 2}), values = made({4, 2, 3});
+    GraphCall call;
+    call.weights = true;
+    const auto found = graph_attend(graph, {receiver, sender}, values, call);
+    const auto f = [](const Tensor& x) { return x.detach().to(at::kFloat); };
+    const auto expected = graph_attend(graph, {f(receiver), f(sender)}, f(values), call);
+    ASSERT_EQ(found.context.scalar_type(), type);
+    EXPECT_TRUE(same_bits(found.context, expected.context.to(type)));
+    EXPECT_TRUE(same_bits(found.weights, expected.weights));
+    found.context.to(at::kFloat).pow(2).sum().backward();
+    for (const auto& x : {receiver, sender, values}) EXPECT_EQ(x.grad().scalar_type(), type);
   }
 }
 

@@ -67,6 +67,14 @@ class Backend {
   /// gradients of `wanted` tensors are needed.
   virtual Tensors backward(const CallRecord& record, const SavedTensors& saved, const Tensors& grads,
                            const std::vector<bool>& wanted) const = 0;
+  /// Whether it has an engine for the call on half types, whose record in float this is.
+  virtual bool has_half_engine(const CallRecord&, bool /*learns*/) const { return false; }
+  /// The context of that call, with a graph; the record has no tensors with numbers.
+  virtual Tensor attend_half(const CallRecord&, const Tensor& /*query*/, const Tensor& /*keys*/,
+                             const Tensor& /*values*/) const {
+    return {};
+  }
+
   /// Whether backward() has the gradients of these outputs.
   virtual bool differentiates(const CallRecord&, const Tensors& /*grads*/) const { return true; }
   /// Whether backward() may run with grad mode on, for second derivatives. It then reads prepared tensors only.

@@ -1,4 +1,5 @@
-// Plain dot + softmax on a GPU by the efficient engine of PyTorch's scaled_dot_product_attention, in float.
+// Plain dot + softmax on a GPU by the efficient engine of PyTorch's scaled_dot_product_attention, in float; of half
+// types by the fastest of its engines for them.
 //
 // The keys of its backward are split among blocks that add to the same gradient in any order. Call::deterministic
 // forbids splits, so that every sum has one order.
@@ -69,6 +70,18 @@ class Sdpa final : public Backend {
     result.outputs[kContext] = context;
     if (learns) result.saved = {context, {lse, seed, offset}};
     return result;
+  }
+
+  /// Flash or cuDNN's; their backward adds in any order.
+  bool has_half_engine(const CallRecord& r, bool learns) const override { return !learns || !r.call.deterministic; }
+
+  Tensor attend_half(const CallRecord& r, const Tensor& query, const Tensor& keys,
+                     const Tensor& values) const override {
+    const auto with_heads = [](const Tensor& x) { return x.dim() == 3 ? x.unsqueeze(1) : x; };
+    const Tensor context =
+        at::scaled_dot_product_attention(with_heads(query), with_heads(keys), with_heads(values), /*attn_mask=*/{},
+                                         /*dropout_p=*/0, is_causal(r), r.call.scale * r.score_scale);
+    return query.dim() == 3 ? context.squeeze(1) : context;
   }
 
   bool differentiates(const CallRecord&, const Tensors& grads) const override { return grads[kContext].defined(); }

@@ -251,8 +251,19 @@ TEST(GraphAttention, RefusesNodesOfAnotherTypeThanItsParameters) {
             "gat: nodes is Double on cpu, the parameters are Float on cpu; expected one type on one device");
   EXPECT_EQ(said(at::kBFloat16),
             "gat: nodes is BFloat16 on cpu, the parameters are Float on cpu; expected one type on one device");
+}
+
+TEST(GraphAttention, ComputesOnHalfTypes) {
+  at::manual_seed(5);
+  GraphAttention layer(GraphAttentionOptions{.in_dim = 4, .out_dim = 2});
+  const auto nodes = at::randn({5, 4});
+  const auto expected = layer->forward(nodes, complete(5)).context;
   layer->to(at::kBFloat16);
-  EXPECT_EQ(said(at::kBFloat16), "graph: values is BFloat16, expected float or double");
+  const auto found = layer->forward(nodes.to(at::kBFloat16), complete(5)).context;
+  ASSERT_EQ(found.scalar_type(), at::kBFloat16);
+  EXPECT_TRUE(close(found.to(at::kFloat), expected, 0.03 * largest(expected)));
+  found.sum().backward();
+  EXPECT_EQ(layer->named_parameters()["values"].grad().scalar_type(), at::kBFloat16);
 }
 
 TEST(Gat, StaysInFloatInsideAnAutocastScope) {
