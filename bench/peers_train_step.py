@@ -1,4 +1,4 @@
-"""peers_train_step.py [--ours <file>] [--json <file>] [--full] [--threads <n>] [--only <words>]: the training step of
+"""peers_train_step.py [--ours <file>] [--json <file>] [--full] [--threads <n>] [--only <words>]: the training steps of
 bench_train_step in PyTorch 2.x eager.
 
 The same model, sizes, batches and optimizer: forward, mean cross entropy over tokens, backward, gradient clipping, Adam.
@@ -156,10 +156,41 @@ class Translator(nn.Module):
         return F.cross_entropy(scores, target.flatten().index_select(0, real), reduction="sum") / real.numel()
 
 
+class TransformerTranslator(nn.Module):
+    """Of the sizes of recipes/multi30k-transformer, norms before sublayers, one table of embeddings."""
+
+    def __init__(self, selects):
+        super().__init__()
+        self.selects = selects  # whether the logits of padding are left out
+        self.embedding = nn.Embedding(WORDS, EMBEDDING)
+        self.transformer = nn.Transformer(EMBEDDING, 4, 3, 3, 512, 0.3, batch_first=True, norm_first=True)
+        for layer in [*self.transformer.encoder.layers, *self.transformer.decoder.layers]:
+            layer.self_attn.dropout = 0.0  # as in the recipe
+            if hasattr(layer, "multihead_attn"):
+                layer.multihead_attn.dropout = 0.0
+        self.bias = nn.Parameter(torch.zeros(WORDS))
+        self.register_buffer("positions", torch.randn(64, EMBEDDING))
+
+    def forward(self, source, before, target):
+        def embedded(ids):
+            return self.embedding(ids) * 16 + self.positions[: ids.shape[1]]
+
+        padding = source == PAD
+        causal = nn.Transformer.generate_square_subsequent_mask(target.shape[1])
+        outputs = self.transformer(embedded(source), embedded(before), tgt_mask=causal, src_key_padding_mask=padding,
+                                   memory_key_padding_mask=padding, tgt_is_causal=True).flatten(0, 1)
+        wanted, tokens = target.flatten(), (target != PAD).sum()
+        if self.selects:
+            real = (wanted != PAD).nonzero().squeeze(1)
+            outputs, wanted = outputs.index_select(0, real), wanted.index_select(0, real)
+        scores = F.linear(outputs, self.embedding.weight, self.bias)
+        return F.cross_entropy(scores, wanted, ignore_index=PAD, reduction="sum", label_smoothing=0.1) / tokens
+
+
 class Training:
-    def __init__(self, packed, by_hand, fused):
+    def __init__(self, make, fused):
         torch.manual_seed(1)
-        self.model = Translator(packed, by_hand)
+        self.model = make()
         self.adam = torch.optim.Adam(self.model.parameters(), lr=3e-4, fused=fused)
 
     def step(self, batch):
@@ -189,12 +220,14 @@ def main():
     some = batches()[1::4]
     words = sum(int((target != PAD).sum()) for _, target in some)
     ways = {
-        name: Training(*choices)
-        for name, choices in {
-            "packed encoder, cell by hand, Adam fused": (True, True, True),
-            "padded encoder, cell by hand, Adam fused": (False, True, True),
-            "padded encoder, nn.GRUCell, Adam fused": (False, False, True),
-            "padded encoder, cell by hand, Adam": (False, True, False),
+        name: Training(make, fused)
+        for name, (make, fused) in {
+            "recurrent: packed encoder, cell by hand, Adam fused": (lambda: Translator(True, True), True),
+            "recurrent: padded encoder, cell by hand, Adam fused": (lambda: Translator(False, True), True),
+            "recurrent: padded encoder, nn.GRUCell, Adam fused": (lambda: Translator(False, False), True),
+            "recurrent: padded encoder, cell by hand, Adam": (lambda: Translator(False, True), False),
+            "transformer: nn.Transformer, Adam fused": (lambda: TransformerTranslator(True), True),
+            "transformer: nn.Transformer, logits of padding too": (lambda: TransformerTranslator(False), True),
         }.items()
         if given.only in name
     }
@@ -217,24 +250,28 @@ def main():
                      "rounds": len(all_times), "loss": losses[name]})
     rows.sort(key=lambda row: -row["best_words_per_second"])
     for row in rows:
-        print(f"  {row['name']:<46} {row['least_ms']:8.1f} ms least {row['median_ms']:8.1f} median"
+        print(f"  {row['name']:<52} {row['least_ms']:8.1f} ms least {row['median_ms']:8.1f} median"
               f" {row['words_per_second']:8.0f} words/s (best {row['best_words_per_second']:.0f})  loss {row['loss']:.4f}")
     if given.ours:
-        compare(given.ours, rows[0])
+        compare(given.ours, rows)
     if given.json:
         with open(given.json, "w") as file:
             json.dump({"torch": torch.__version__, "threads": torch.get_num_threads(), "load": os.getloadavg()[0],
                        "words": words, "steps": len(some), "rows": rows}, file, indent=1)
 
 
-def compare(path, best):
+def compare(path, rows):
+    """rows: the fastest first."""
     with open(path) as file:
         ours = json.load(file)
-    for figure in ours["races"][0]["figures"]:
-        if figure["name"] == "words per second":
-            print(f"  heed {figure['value']:.0f} words/s (median {figure['median']:.0f}), torch {ours['machine']['torch']}:"
-                  f" {figure['value'] / best['best_words_per_second']:.2f}x of {best['name']}"
-                  f" (medians {figure['median'] / best['words_per_second']:.2f}x)")
+    for race in ours["races"]:
+        model = "transformer" if "transformer" in race["name"] else "recurrent"
+        best = next((row for row in rows if row["name"].startswith(model)), None)
+        for figure in race["figures"]:
+            if best and figure["name"] == "words per second":
+                print(f"  {model}: heed {figure['value']:.0f} words/s (median {figure['median']:.0f}), torch"
+                      f" {ours['machine']['torch']}: {figure['value'] / best['best_words_per_second']:.2f}x of {best['name']}"
+                      f" (medians {figure['median'] / best['words_per_second']:.2f}x)")
 
 
 if __name__ == "__main__":

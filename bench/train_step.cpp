@@ -1,7 +1,8 @@
-// bench_train_step [--full] [--json <file>]: one training step of a recurrent translation model (Bahdanau et al., 2015)
-// on two threads: forward, cross entropy, backward, gradient clipping, Adam; with fused and with composed attention.
-// The report is written as JSON to the given file, by default to the build folder. peers_train_step.py has the same
-// step in PyTorch.
+// bench_train_step [--full] [--json <file>] [--only recurrent|transformer]: one training step of a translation model on
+// two threads: forward, cross entropy, backward, gradient clipping, Adam. The models are a recurrent one (Bahdanau et
+// al., 2015), with fused and with composed attention, and a Transformer of the sizes of recipes/multi30k-transformer.
+// After each the shares of groups of operators. The report is written as JSON to the given file, by default to the
+// build folder. peers_train_step.py has the same steps in PyTorch.
 //
 // Sentences have the lengths of image captions, are sorted by length and split into batches of 64; tokens are random. A
 // round is a step on each of four batches, from short to long. Words per second are target tokens per second.
@@ -16,16 +17,21 @@
 
 #include "bench/report.h"
 #include "bench/resident.h"
+#include "bench/shares.h"
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/nn/modules/embedding.h>
-#include <torch/nn/utils/clip_grad.h>
-#include <torch/optim/adam.h>
 #include <torch/utils.h>
 
+#include "heed/backend/flat_step.h"
+#include "heed/backend/linear_cross_entropy.h"
 #include "heed/structures/decode/bahdanau.h"
+#include "heed/structures/decode/transformer_decoder.h"
 #include "heed/structures/encode/collected_sum.h"
+#include "heed/structures/encode/transformer_encoder.h"
 #include "heed/torch_support/freed_memory.h"
+#include "heed/torch_support/noise_scope.h"
+#include "heed/train/flat_parameters.h"
 
 namespace heed::bench {
 namespace {
@@ -90,7 +96,7 @@ std::vector<Batch> batches() {
   return all;
 }
 
-// ---- the model -----------------------------------------------------------------------------------------------------
+// ---- the models -----------------------------------------------------------------------------------------------------
 
 DecoderOptions decoder_options() {
   DecoderOptions o;
@@ -103,6 +109,13 @@ DecoderOptions decoder_options() {
   return o;
 }
 
+/// The sum of the loss over the tokens that are not padding; outputs [B, T, D].
+Tensor loss_of(const Tensor& outputs, const Batch& batch, const Tensor& weight, const Tensor& bias, double smoothing) {
+  const auto real = batch.target.ne(kPad).flatten().nonzero().squeeze(1);
+  return linear_cross_entropy(outputs.flatten(0, 1).index_select(0, real), weight, bias,
+                              batch.target.flatten().index_select(0, real), {.smoothing = smoothing, .consume = true});
+}
+
 struct TranslatorImpl : torch::nn::Module {
   torch::nn::Embedding from_source{register_module("from_source", torch::nn::Embedding(kVocabulary, kEmbedding))};
   torch::nn::Embedding from_target{register_module("from_target", torch::nn::Embedding(kVocabulary, kEmbedding))};
@@ -110,41 +123,81 @@ struct TranslatorImpl : torch::nn::Module {
   BahdanauDecoder decoder{register_module("decoder", BahdanauDecoder(decoder_options()))};
   torch::nn::Linear output{register_module("output", torch::nn::Linear(kOut, kVocabulary))};
 
-  /// The mean loss over the tokens that are not padding.
   Tensor loss(const Batch& batch, const Call& call) {
     const Features source{from_source(batch.source), batch.source.ne(kPad)};
     const Features targets{from_target(batch.before()), batch.target.ne(kPad)};
     const auto encoded = encoder->encode(source);
     const auto first = encoded.last.narrow(1, kSource / 2, kSource / 2);  // the backward state at the first token
     const auto decoded = decoder->forward(targets, encoded.features, call, first);
-    const auto real = targets.keep.flatten().nonzero().squeeze(1);
-    const auto scores = output(decoded.features.rows.flatten(0, 1).index_select(0, real));
-    const auto sum =
-        at::cross_entropy_loss(scores, batch.target.flatten().index_select(0, real), {}, at::Reduction::Sum);
-    return sum / static_cast<double>(real.numel());
+    return loss_of(decoded.features.rows, batch, output->weight, output->bias, 0);
   }
 };
 TORCH_MODULE(Translator);
 
+TransformerOptions transformer_options() {
+  TransformerOptions o;
+  o.dim = kEmbedding;
+  o.num_heads = 4;
+  o.num_layers = 3;
+  o.feed_forward_dim = 512;
+  o.dropout = 0.3;
+  o.attention_dropout = 0;
+  return o;
+}
+
+/// One table of embeddings for source, target and output.
+struct TransformerTranslatorImpl : torch::nn::Module {
+  torch::nn::Embedding embedding{register_module("embedding", torch::nn::Embedding(kVocabulary, kEmbedding))};
+  TransformerEncoder encoder{register_module("encoder", TransformerEncoder(transformer_options()))};
+  TransformerDecoder decoder{register_module("decoder", TransformerDecoder(transformer_options()))};
+  Tensor bias = register_parameter("bias", at::zeros({kVocabulary}));
+  Tensor positions = at::randn({64, kEmbedding});
+
+  Tensor loss(const Batch& batch, const Call& call) {
+    const auto embedded = [&](const Tensor& ids) { return embedding(ids) * 16 + positions.narrow(0, 0, ids.size(1)); };
+    const Features source{embedded(batch.source), batch.source.ne(kPad), /*real_first=*/true};
+    const Features targets{embedded(batch.before()), batch.target.ne(kPad), /*real_first=*/true};
+    const auto decoded = decoder->forward(targets, encoder->forward(source, call), call);
+    return loss_of(decoded.rows, batch, embedding->weight, bias, 0.1);
+  }
+};
+TORCH_MODULE(TransformerTranslator);
+
+/// The step of heed train: parameters in one tensor; clipping and Adam in two passes over it.
+template <typename Model>
 class Training {
  public:
   explicit Training(Path path) { call_.path = path; }
 
   void step(const Batch& batch) {
-    for (auto& p : parameters_) p.mutable_grad().reset();
+    flat_.zero_gradients();
+    const NoiseScope noise(1, static_cast<uint64_t>(++steps_));
     const auto loss = model_->loss(batch, call_);
     loss.backward();
-    loss_ = loss.item<double>();
-    torch::nn::utils::clip_grad_norm_(parameters_, 1.0);
-    adam_.step();
+    const auto numbers =
+        flat_numbers(update_, 1 / static_cast<double>(batch.tokens()), 3e-4, steps_, /*average_weight=*/0);
+    FlatTensors tensors{.values = flat_.values(),
+                        .grads = flat_.grads(),
+                        .parts = flat_.gradients_of_parts(),
+                        .loss = loss.detach().to(at::kDouble).view(1),
+                        .numbers = at::tensor(at::ArrayRef<double>(numbers), at::kDouble),
+                        .stats = at::zeros({3}, at::kDouble)};
+    flat_step(update_, tensors, /*clip_norm=*/1.0);
+    loss_ = tensors.stats[0].template item<double>();
   }
   double loss() const { return loss_; }
 
  private:
-  Translator model_ = (torch::manual_seed(1), Translator());
-  std::vector<Tensor> parameters_ = model_->parameters();
-  torch::optim::Adam adam_{parameters_, torch::optim::AdamOptions(3e-4)};
+  Model model_ = (torch::manual_seed(1), Model());
+  FlatParameters flat_{*model_};
+  FlatUpdate update_{.rule = FlatUpdate::Rule::adam,
+                     .beta1 = 0.9,
+                     .beta2 = 0.999,
+                     .epsilon = 1e-8,
+                     .first = at::zeros_like(flat_.values()),
+                     .second = at::zeros_like(flat_.values())};
   Call call_;
+  int64_t steps_ = 0;
   double loss_ = 0;
 };
 
@@ -222,22 +275,62 @@ Figure share_of_rest(const Race& race) {
   return f;
 }
 
-Race run_race(bool full) {
+std::vector<Batch> some_batches() {
   const auto all = batches();
   std::vector<Batch> some;
   for (size_t i = 1; i < all.size(); i += 4) some.push_back(all[i]);
+  return some;
+}
+
+int64_t tokens_of(const std::vector<Batch>& some) {
   int64_t tokens = 0;
   for (const auto& batch : some) tokens += batch.tokens();
+  return tokens;
+}
+
+template <typename Model>
+void print_shares(const std::string& title, Training<Model>& training, const std::vector<Batch>& some) {
+  Shares shares;
+  for (int round = 0; round < 3; ++round)
+    for (const auto& batch : some) shares.add([&] { training.step(batch); });
+  shares.print(title, 3.0 * static_cast<double>(some.size()));
+}
+
+Race run_transformer(bool full) {
+  const auto some = some_batches();
+  const int64_t tokens = tokens_of(some);
+  Race race("train_step_transformer",
+            "a training step of a Transformer, 3 + 3 layers, 256 wide, 4 heads, 8000 words, " +
+                std::to_string(some.size()) + " batches of 64 sentences, " + std::to_string(tokens) +
+                " words, float, " + std::to_string(kThreads) + " threads");
+  race.running_on = kernels::cpu::instruction_set();
+  Training<TransformerTranslator> training(Path::fastest);
+  race.add("heed", [&] {
+    for (const auto& batch : some) training.step(batch);
+  });
+  race.run({.rounds = full ? 21 : 7, .slow_rounds = full ? 21 : 7});
+  race.add(Figure{"words per second", static_cast<double>(tokens), {}, {"heed"}, "words/s"});
+  race.add(Figure{"a step", 1e3 / static_cast<double>(some.size()), {"heed"}, {}, "ms"});
+  race.note = "loss: " + number(training.loss());
+  for (auto& baseline : race.baselines) baseline.run = {};
+  race.print();
+  print_shares("shares of a step of the Transformer", training, some);
+  return race;
+}
+
+Race run_recurrent(bool full) {
+  const auto some = some_batches();
+  const int64_t tokens = tokens_of(some);
   const auto steps = static_cast<double>(some.size());
   Race race("train_step", "a training step, additive + softmax, embedding 256, encoder 512, state 512, 8000 words, " +
                               std::to_string(some.size()) + " batches of 64 sentences, " + std::to_string(tokens) +
                               " words, float, " + std::to_string(kThreads) + " threads");
   race.running_on = kernels::cpu::instruction_set();
   const std::vector<std::pair<std::string, Path>> paths{{"heed", Path::fastest}, {"composed", Path::composed}};
-  std::vector<std::unique_ptr<Training>> trainings;
+  std::vector<std::unique_ptr<Training<Translator>>> trainings;
   std::vector<std::vector<AttentionCalls>> calls_of_path;
   for (const auto& [name, path] : paths) {
-    trainings.push_back(std::make_unique<Training>(path));
+    trainings.push_back(std::make_unique<Training<Translator>>(path));
     auto* const training = trainings.back().get();
     race.add(name, [training, &some] {
       for (const auto& batch : some) training->step(batch);
@@ -265,6 +358,7 @@ Race run_race(bool full) {
   race.note = "losses: " + number(trainings[0]->loss()) + " (heed), " + number(trainings[1]->loss()) + " (composed)";
   for (auto& baseline : race.baselines) baseline.run = {};
   race.print();
+  print_shares("shares of a step of the recurrent model", *trainings[0], some);
   return race;
 }
 
@@ -277,18 +371,24 @@ int main_of(const std::vector<std::string>& tokens) {
   const auto folder = program.substr(0, program.rfind('/'));
   std::string json = folder.substr(0, folder.rfind('/')) + "/bench_train_step.json";
   bool full = false;
+  std::string only;
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] == "--full")
       full = true;
     else if (tokens[i] == "--json" && i + 1 < tokens.size())
       json = tokens[++i];
+    else if (tokens[i] == "--only" && i + 1 < tokens.size() &&
+             (tokens[i + 1] == "recurrent" || tokens[i + 1] == "transformer"))
+      only = tokens[++i];
     else
-      fail("bench: got '", tokens[i], "', expected --full or --json <file>");
+      fail("bench: got '", tokens[i], "', expected --full, --json <file> or --only recurrent or transformer");
   }
   const auto machine = Machine::measure(cores);
   machine.print();
-  const auto race = run_race(full);
-  write_json(json, machine, {race}, {}, {});
+  std::vector<Race> races;
+  if (only != "transformer") races.push_back(run_recurrent(full));
+  if (only != "recurrent") races.push_back(run_transformer(full));
+  write_json(json, machine, races, {}, {});
   std::printf("\nThe report is in %s\n", json.c_str());
   return 0;
 }
