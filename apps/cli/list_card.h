@@ -27,6 +27,7 @@ struct Card {
   std::vector<CardParameter> parameters{};
   std::vector<Options::Known> options{};
   std::string path{};                           // of a map of the recipe, for a component or a section: "model.query"
+  std::string task{};                           // that has this map or component; empty: every task
   RecipeKeyList keys{};                         // below that path
   std::vector<std::string> dimensionalities{};  // supported by a score
   std::string inside{};                         // default mechanism of a structure; mechanisms of a preset

@@ -11,7 +11,7 @@ namespace heed::cli {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CardParameter, name, shape, with)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Card, kind, name, axis, order, synonyms, formula, choose, cost, paper, parameters,
-                                   options, path, keys, dimensionalities, inside, takes, modules, axes)
+                                   options, path, task, keys, dimensionalities, inside, takes, modules, axes)
 
 std::string cards_to_text(const std::vector<Card>& cards) {
   return nlohmann::json(cards).dump(-1, ' ', /*ensure_ascii=*/true);

@@ -25,6 +25,7 @@ OrderedJson as_json(const Card& card) {
                            {"default", key.default_value},
                            {"range", key.range},
                            {"sentence", key.sentence}});
+  if (!card.task.empty()) all["task"] = card.task;
   if (card.kind == "score") all["dimensionalities"] = card.dimensionalities;
   if (card.kind == "structure") {
     all["axis"] = card.axis;

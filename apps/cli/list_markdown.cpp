@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "apps/cli/list.h"
 #include "apps/cli/table.h"
@@ -36,7 +37,8 @@ void print_card(std::ostream& out, const Card& card) {
 
 void print_key_table(std::ostream& out, const Card& card) {
   if (card.keys.empty()) return;
-  out << "\n| " << (card.kind == "section" ? card.choose : "`" + card.name + "`, " + card.kind)
+  const std::string task = card.task.empty() ? "" : " `task: " + card.task + "`";
+  out << "\n| " << (card.kind == "section" ? card.choose + task : "`" + card.name + "`, " + card.kind)
       << " | | default | allowed |\n|---|---|---|---|\n";
   for (const auto& key : card.keys)
     out << "| `" << (card.path.empty() ? "" : card.path + ".") << key.name << "` | " << markdown_cell(key.sentence)
@@ -46,13 +48,18 @@ void print_key_table(std::ostream& out, const Card& card) {
 
 }  // namespace
 
-/// After each section come the components whose keys are below its path.
+/// After each section come the components of its task whose keys are below its path; those of every task after the
+/// first section of their path.
 void print_keys_markdown(std::ostream& out, const std::vector<Card>& all) {
+  std::set<std::string> done;
   for (const auto& section : all) {
     if (section.kind != "section") continue;
     print_key_table(out, section);
+    const bool first = done.insert(section.path).second;
     for (const auto& card : all)
-      if (card.kind != "section" && !card.path.empty() && card.path == section.path) print_key_table(out, card);
+      if (card.kind != "section" && !card.path.empty() && card.path == section.path &&
+          (card.task.empty() ? first : card.task == section.task))
+        print_key_table(out, card);
   }
 }
 

@@ -272,13 +272,14 @@ TEST(List, SaysSomethingOnEveryRecipeKeyAndNamesEachOnce) {
     for (const auto& key : card.keys) {
       EXPECT_FALSE(key.sentence.empty()) << card.name << ' ' << key.name;
       EXPECT_FALSE(key.kind.empty()) << card.name << ' ' << key.name;
-      const std::string owner = card.kind == "section" ? "" : card.name + ": ";
+      const std::string owner = (card.kind == "section" ? "" : card.name + ": ") + card.task + " ";
       EXPECT_TRUE(paths.insert(owner + card.path + "." + key.name).second) << card.path << ' ' << key.name;
     }
   }
   for (const std::string path :
-       {".task", "run.dir", "data.train", "data.joint", "data.split.modulo", "train.lr", "train.batch_tokens",
-        "eval.beam", "model.embedding.dim", "softmax: model.output.tied"})
+       {" .task", " run.dir", "translate data.train", "translate data.joint", "translate data.split.modulo",
+        " train.lr", "translate train.batch_tokens", "translate eval.beam", "translate model.embedding.dim",
+        "classify model.embedding.dim", "softmax: translate model.output.tied"})
     EXPECT_EQ(paths.count(path), 1U) << path;
 }
 

@@ -83,4 +83,13 @@ uint64_t md5_modulo(std::string_view text, uint64_t n) {
   return rest;
 }
 
+std::string md5_of_lines(const std::vector<std::string>& lines) {
+  std::string hash;
+  for (const auto& line : lines) {
+    const auto digest = md5(hash + line);
+    hash.assign(digest.begin(), digest.end());
+  }
+  return md5_hex(hash);
+}
+
 }  // namespace heed

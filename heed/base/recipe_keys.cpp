@@ -106,8 +106,9 @@ std::vector<RecipeSection::Listed> RecipeSection::all() {
             [](const RecipeSection& a, const RecipeSection& b) { return a.order < b.order; });
   std::vector<Listed> listed;
   for (const auto& section : entered) {
-    auto same = std::find_if(listed.begin(), listed.end(), [&](const Listed& one) { return one.path == section.path; });
-    if (same == listed.end()) same = listed.insert(listed.end(), {section.path, section.sentence, {}});
+    auto same = std::find_if(listed.begin(), listed.end(),
+                             [&](const Listed& one) { return one.path == section.path && one.task == section.task; });
+    if (same == listed.end()) same = listed.insert(listed.end(), {section.path, section.task, section.sentence, {}});
     same->keys = all_keys({same->keys, section.keys()});
   }
   return listed;

@@ -96,16 +96,18 @@ class RecipeTable {
   std::vector<Key> keys_;
 };
 
-/// The keys of one map of a recipe that belong to no component of a model. Several entries may have the same path.
+/// The keys of one map of a recipe that belong to no component of a model. Several entries may have the same path;
+/// their orders differ.
 struct RecipeSection {
   std::string path;         // "train"; empty: the top
   int order = 0;            // in lists
   std::string sentence;     // on the map; of the entry that comes first
   RecipeKeyList (*keys)();  // called after all files are initialized
+  std::string task{};       // that has these keys; empty: every task
 
-  /// One section for each path, in order, with the keys of all its entries.
+  /// One section for each path and task, in order, with the keys of all its entries.
   struct Listed {
-    std::string path, sentence;
+    std::string path, task, sentence;
     RecipeKeyList keys;
   };
   static std::vector<Listed> all();

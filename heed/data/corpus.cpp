@@ -68,14 +68,20 @@ const RecipeTable<SplitValues> residue_keys{
     {"dev", &SplitValues::dev, "residues of the development set", {.default_text = "required"}},
     {"test", &SplitValues::test, "residues of the test set", {.default_text = "none"}}};
 
-const RecipeSection::Entry data_section{{"data", 10, "The text.", [] {
+constexpr const char* kTask = "translate";
+
+const RecipeSection::Entry data_section{{"data", 10, "The text.",
+                                         [] {
                                            return all_keys({corpus_keys.list(), set_keys.list(), text_keys.list()});
-                                         }}};
-const RecipeSection::Entry grammar_section{
-    {"data.grammar", 13, "The built-in sentences, with `data.train: grammar`.", [] { return grammar_keys.list(); }}};
-const RecipeSection::Entry split_section{{"data.split", 14, "Sets out of one file.", [] {
+                                         },
+                                         kTask}};
+const RecipeSection::Entry grammar_section{{"data.grammar", 13, "The built-in sentences, with `data.train: grammar`.",
+                                            [] { return grammar_keys.list(); }, kTask}};
+const RecipeSection::Entry split_section{{"data.split", 14, "Sets out of one file.",
+                                          [] {
                                             return all_keys({split_keys.list(), residue_keys.list()});
-                                          }}};
+                                          },
+                                          kTask}};
 
 std::vector<int64_t> residues(const Settings& split, const std::string& key, const std::vector<std::string>& texts,
                               int64_t modulo) {

@@ -11,6 +11,8 @@
 #include "heed/attention/mechanism.h"
 #include "heed/attention/score.h"
 #include "heed/data/tokenizer.h"
+#include "heed/models/classify/label_output.h"
+#include "heed/models/classify/pool_query.h"
 #include "heed/models/components.h"
 #include "heed/structures/preset.h"
 #include "heed/train/optimizer.h"
@@ -249,11 +251,12 @@ std::vector<Card> presets() {
 
 /// The components of a task model, with the recipe keys that they declare.
 template <typename Component>
-std::vector<Card> components(const std::string& path) {
+std::vector<Card> components(const std::string& path, const std::string& task = "") {
   std::vector<Card> all;
   for (const auto& name : Component::Parts::names()) {
     all.push_back(card_of(Component::kKind, name, Component::Parts::describe(name)));
     all.back().path = path;
+    all.back().task = task;
     all.back().keys = ComponentKeys<Component>::table().at(name)();
   }
   return all;
@@ -269,6 +272,7 @@ std::vector<Card> sections() {
     card.formula = (section.path.empty() ? "" : section.path + ".") + section.keys.front().name + ": " +
                    section.keys.front().default_value;
     card.path = section.path;
+    card.task = section.task;
     card.keys = section.keys;
     all.push_back(card);
   }
@@ -279,12 +283,15 @@ std::vector<Card> sections() {
 
 std::vector<Card> collect_cards() {
   std::vector<Card> all;
-  for (const auto& family : {scores(), alignments(), dimensionality_cards(), structures(), presets(), positions(),
-                             components<FeatureModel>("model.features"), components<QueryModel>("model.query"),
-                             components<AttentionModel>("model.attention"), components<OutputModel>("model.output"),
-                             cards_of<Catalogue<TokenizerTrainer>>(TokenizerTrainer::kKind),
-                             cards_of<Catalogue<Optimizer>>(Optimizer::kKind),
-                             cards_of<Schedule::Parts>(Schedule::kKind, ScheduleOptions{}), sections()})
+  for (const auto& family :
+       {scores(), alignments(), dimensionality_cards(), structures(), presets(), positions(),
+        components<FeatureModel>("model.features"), components<QueryModel>("model.query", "translate"),
+        components<AttentionModel>("model.attention", "translate"),
+        components<OutputModel>("model.output", "translate"), components<PoolQuery>("model.query", "classify"),
+        components<LabelOutput>("model.output", "classify"),
+        cards_of<Catalogue<TokenizerTrainer>>(TokenizerTrainer::kKind),
+        cards_of<Catalogue<Optimizer>>(Optimizer::kKind), cards_of<Schedule::Parts>(Schedule::kKind, ScheduleOptions{}),
+        sections()})
     all.insert(all.end(), family.begin(), family.end());
   sort_cards(all);
   return all;

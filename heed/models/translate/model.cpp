@@ -1,53 +1,46 @@
 #include "heed/models/translate/model.h"
 
-#include <cmath>
-
 #include "heed/attention/mechanism.h"
 #include "heed/backend/dropout.h"
+#include "heed/models/embedding.h"
 #include "heed/torch_support/memory_limit.h"
 
 namespace heed {
 namespace {
 
-struct EmbeddingValues {
-  int64_t dim = 256;
-  double dropout = 0.1;
+struct SharedValues {
   bool shared = false;
 };
 
-const RecipeTable<EmbeddingValues> embedding_keys{
-    {"dim", &EmbeddingValues::dim, "width of the embeddings", {.min = 1, .max = kMaxWidth}},
-    {"dropout", &EmbeddingValues::dropout, "dropout on the embeddings", {.min = 0, .max = 0.99}},
-    {"shared", &EmbeddingValues::shared, "one table of embeddings for both sides; needs `data.joint`"}};
+const RecipeTable<SharedValues> shared_keys{
+    {"shared", &SharedValues::shared, "one table of embeddings for both sides; needs `data.joint`"}};
 
-struct OutputValues {
-  double dropout = 0;
-};
+constexpr const char *kDefaultQuery = "bahdanau", *kDefaultOutput = "softmax", *kTask = "translate";
 
-const RecipeTable<OutputValues> output_keys{
-    {"dropout",
-     &OutputValues::dropout,
-     "dropout before the output model",
-     {.min = 0, .max = 0.99, .default_text = "that of model.embedding.dropout"}}};
-
-constexpr const char *kDefaultQuery = "bahdanau", *kDefaultOutput = "softmax";
-
-const RecipeSection::Entry embedding_section{
-    {"model.embedding", 30, "Embeddings of tokens.", [] { return embedding_keys.list(); }}};
+const RecipeSection::Entry embedding_section{{"model.embedding", 30, "Embeddings of tokens.",
+                                              [] {
+                                                return all_keys({embedding_keys().list(), shared_keys.list()});
+                                              },
+                                              kTask}};
 const RecipeSection::Entry query_section{
     {"model.query", 31, "The query model.",
-     [] { return kind_keys<QueryModel>(kDefaultQuery, "the query model, which has keys of its own"); }}};
-const RecipeSection::Entry features_section{{"model.features", 32, "The feature model.", [] {
+     [] { return kind_keys<QueryModel>(kDefaultQuery, "the query model, which has keys of its own"); }, kTask}};
+const RecipeSection::Entry features_section{{"model.features", 32, "The feature model.",
+                                             [] {
                                                return kind_keys<FeatureModel>(
                                                    "recurrent", "the feature model, which has keys of its own",
                                                    "that of the query model's paper");
-                                             }}};
-const RecipeSection::Entry attention_section{{"model.attention", 33, "The attention model.", attention_model_keys}};
+                                             },
+                                             kTask}};
+const RecipeSection::Entry attention_section{
+    {"model.attention", 33, "The attention model.", attention_model_keys, kTask}};
 const RecipeSection::Entry output_section{
-    {"model.output", 34, "The output model.", [] {
-       return all_keys(
-           {kind_keys<OutputModel>(kDefaultOutput, "the output model, which has keys of its own"), output_keys.list()});
-     }}};
+    {"model.output", 34, "The output model.",
+     [] {
+       return all_keys({kind_keys<OutputModel>(kDefaultOutput, "the output model, which has keys of its own"),
+                        output_dropout_keys().list()});
+     },
+     kTask}};
 
 /// Runs `make`. An Error of the attention becomes one about model.attention.
 template <typename Make>
@@ -80,20 +73,20 @@ TranslationComponents read_components(const Settings& model, bool joint) {
                  query = model.at("query", kKindKey), attention = model.at("attention", "mechanism"),
                  output = model.at("output", kKindKey);
   TranslationComponents parts;
-  const EmbeddingValues e = embedding_keys.read(embedding);
-  if (e.shared && !joint)
+  const EmbeddingValues e = embedding_keys().read(embedding);
+  parts.shared = shared_keys.read(embedding).shared;
+  if (parts.shared && !joint)
     embedding.refuse("shared",
                      "is true, but source and target have vocabularies of their own; expected data.joint: true");
   parts.embedding_dim = e.dim;
   parts.embedding_dropout = e.dropout;
-  parts.shared = e.shared;
   const std::string kind = component_kind<QueryModel>(query, kDefaultQuery);
   const QueryDefaults& defaults = query_defaults().at(kind);
   parts.features = component<FeatureModel>(features, defaults.features, e.dim);
   parts.attention = attention_model(attention, defaults.mechanism);
   const QueryOptions options{.embedding = e.dim, .source = parts.features->width(), .attention = parts.attention};
   with_attention(model, parts.attention->spec(), [&] { parts.query = QueryModel::Parts::make(kind, query, options); });
-  parts.output_dropout = output_keys.read(output, {.dropout = e.dropout}).dropout;
+  parts.output_dropout = output_dropout_keys().read(output, {.dropout = e.dropout}).dropout;
   parts.output =
       component<OutputModel>(output, kDefaultOutput, OutputOptions{.in = parts.query->width(), .embedding_dim = e.dim});
   return parts;
@@ -103,16 +96,10 @@ TranslationModel::TranslationModel(const Settings& model, const Vocabularies& vo
   const TranslationComponents parts = read_components(model, vocabularies.joint);
   dropout_ = parts.embedding_dropout;
   output_dropout_ = parts.output_dropout;
-  const auto make_table = [&](int64_t count) {
-    torch::nn::Embedding made(torch::nn::EmbeddingOptions(count, parts.embedding_dim).padding_idx(0));
-    const torch::NoGradGuard no_grad;
-    made->weight.normal_(0, 1 / std::sqrt(static_cast<double>(parts.embedding_dim)));
-    made->weight[0].zero_();
-    return made;
-  };
-  source_embedding_ = register_module("source_embedding", make_table(vocabularies.source));
+  source_embedding_ = register_module("source_embedding", embedding_table(vocabularies.source, parts.embedding_dim));
   target_embedding_ =
-      parts.shared ? source_embedding_ : register_module("target_embedding", make_table(vocabularies.target));
+      parts.shared ? source_embedding_
+                   : register_module("target_embedding", embedding_table(vocabularies.target, parts.embedding_dim));
   features_ = register_module("features", parts.features);
   features_->build();
   attention_ = parts.attention;

@@ -1,7 +1,5 @@
 #include "heed/models/translate/reward.h"
 
-#include <cmath>
-
 #include "heed/attention/align.h"
 #include "heed/attention/mechanism.h"
 
@@ -21,11 +19,6 @@ Tensor RewardLoss::by_word(const Tensor& log_p) const {
   return tokens.dim() == 3 ? tokens.sum(1) : tokens;
 }
 
-bool RewardLoss::is_soft(int64_t batch) const {
-  const auto count = static_cast<double>(batch);
-  return std::floor((count + 1) * soft_share_) > std::floor(count * soft_share_);
-}
-
 Tensor RewardLoss::operator()(const Predicted& predicted, int64_t rows) {
   Attended attended = step_of(predicted.output.steps, step_, "translate");
   const auto log_p = predicted.target_log_probabilities().detach().to(attended.context.scalar_type());
@@ -41,20 +34,6 @@ Tensor RewardLoss::operator()(const Predicted& predicted, int64_t rows) {
     attended.log_probability = by_word(attended.log_probability);
   }
   return reinforce_.loss(attended, reward, tokens) * rows;  // loss() is a mean over sentences
-}
-
-SoftAttention::SoftAttention(torch::nn::Module& model, bool soft) {
-  if (!soft) return;
-  for (const auto& module : model.modules()) {
-    auto* attention = dynamic_cast<AttentionImpl*>(module.get());
-    if (attention == nullptr || attention->options().mechanism.parts().align.name != "hard") continue;
-    attention->set_soft(true);
-    softened_.push_back(attention);
-  }
-}
-
-SoftAttention::~SoftAttention() {
-  for (auto* attention : softened_) attention->set_soft(false);
 }
 
 }  // namespace heed

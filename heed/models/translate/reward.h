@@ -12,6 +12,7 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/reinforce.h"
+#include "heed/models/soft_attention.h"
 #include "heed/models/translate/model.h"
 
 namespace heed {
@@ -27,7 +28,7 @@ class RewardLoss {
   static std::unique_ptr<RewardLoss> for_model(const TranslationModel& model, const RewardOptions& options);
 
   /// Whether this batch of an epoch uses softmax weights: soft_share of all batches, evenly spread.
-  bool is_soft(int64_t batch) const;
+  bool is_soft(int64_t batch) const { return is_soft_batch(soft_share_, batch); }
 
   /// The loss of a batch of `rows` sentences that was not soft. Add it to a loss summed over the targets.
   Tensor operator()(const Predicted& predicted, int64_t rows);
@@ -48,18 +49,6 @@ class RewardLoss {
   double soft_share_;
   bool multi_dimensional_;
   Reinforce reinforce_;
-};
-
-/// RAII guard: while it lives, every `hard` attention of the model uses softmax weights. No effect if `soft` is false.
-class SoftAttention {
- public:
-  SoftAttention(torch::nn::Module& model, bool soft);
-  SoftAttention(const SoftAttention&) = delete;
-  SoftAttention& operator=(const SoftAttention&) = delete;
-  ~SoftAttention();
-
- private:
-  std::vector<AttentionImpl*> softened_;
 };
 
 }  // namespace heed

@@ -17,6 +17,7 @@
 #include "heed/data/file.h"
 #include "heed/data/max_tokens.h"
 #include "heed/data/saved_model.h"
+#include "heed/data/setting_json.h"
 #include "heed/metrics/alignment_error.h"
 #include "heed/metrics/bleu.h"
 #include "heed/metrics/by_length.h"
@@ -28,6 +29,7 @@
 #include "heed/models/translate/reward.h"
 #include "heed/models/translate/translator.h"
 #include "heed/torch_support/noise_scope.h"
+#include "heed/train/same_model.h"
 #include "heed/train/task.h"
 
 namespace heed {
@@ -38,29 +40,8 @@ using Json = nlohmann::ordered_json;
 // On a GPU: multiples of the rows and of the lengths of a batch. Larger ones leave fewer shapes and more padding.
 constexpr int64_t kRowsOnGpu = 8, kLengthOnGpu = 4;
 
+constexpr const char* kTask = "translate";
 constexpr const char* kRaiseLongest = "raise data.max_length";
-
-/// Settings as JSON: {"model": {"embedding": {"dim": 256, ...}}}.
-Json as_json(const Setting& setting) {
-  Json out;
-  switch (setting.form) {
-    case Setting::Form::map:
-      out = Json::object();
-      for (size_t i = 0; i < setting.names.size(); ++i) out[setting.names[i]] = as_json(setting.items[i]);
-      break;
-    case Setting::Form::list:
-      out = Json::array();
-      for (const auto& item : setting.items) out.push_back(as_json(item));
-      break;
-    case Setting::Form::scalar:
-      if (!setting.quoted) out = Json::parse(setting.text, nullptr, /*allow_exceptions=*/false);
-      if (setting.quoted || out.is_discarded()) out = setting.text;
-      break;
-    case Setting::Form::absent:
-      break;
-  }
-  return out;
-}
 
 struct TranslateSettings {
   CorpusOptions corpus;
@@ -128,12 +109,15 @@ const RecipeTable<TranslateSettings> eval_keys{
      "tokens at once; 0: 4000, and 16000 source tokens in the search on a GPU",
      {.min = 0, .max = 1 << 24}}};
 
-const RecipeSection::Entry translate_data_section{{"data", 11, "", [] { return joint_keys.list(); }}};
-const RecipeSection::Entry tokenizer_section{{"data.tokenizer", 12, "Tokenizers, trained on the training text.", [] {
+const RecipeSection::Entry translate_data_section{{"data", 11, "", [] { return joint_keys.list(); }, kTask}};
+const RecipeSection::Entry tokenizer_section{{"data.tokenizer", 12, "Tokenizers, trained on the training text.",
+                                              [] {
                                                 return all_keys({{kBothTokenizers}, tokenizer_keys.list()});
-                                              }}};
-const RecipeSection::Entry translate_train_section{{"train", 41, "", [] { return loss_keys.list(); }}};
-const RecipeSection::Entry eval_section{{"eval", 50, "Validation and evaluation.", [] { return eval_keys.list(); }}};
+                                              },
+                                              kTask}};
+const RecipeSection::Entry translate_train_section{{"train", 41, "Training.", [] { return loss_keys.list(); }, kTask}};
+const RecipeSection::Entry eval_section{
+    {"eval", 50, "Validation and evaluation.", [] { return eval_keys.list(); }, kTask}};
 
 TranslateSettings read_settings(const Settings& recipe) {
   const Settings data = recipe.at("data"), tokenizer = data.at("tokenizer", kBothTokenizers.name);
@@ -187,16 +171,6 @@ size_t example_of(const std::vector<std::string>& sentences) {
   return found == sentences.end() ? 0 : static_cast<size_t>(found - sentences.begin());
 }
 
-/// A chained hash of lines: md5 of the previous hash and the next line.
-std::string lines_md5(const std::vector<std::string>& lines) {
-  std::string hash;
-  for (const auto& line : lines) {
-    const auto digest = md5(hash + line);
-    hash.assign(digest.begin(), digest.end());
-  }
-  return md5_hex(hash);
-}
-
 /// Adds a hash for each side of a set, under a name with its file, if any.
 void add_hashes(Json& hashes, const std::string& key, const std::vector<std::string>& files, bool swap,
                 const TextPairs& text) {
@@ -205,8 +179,8 @@ void add_hashes(Json& hashes, const std::string& key, const std::vector<std::str
     return key + (side == 0 ? " (source" : " (target") +
            (files.empty() ? ")" : ", " + files[files.size() == 2 ? file : 0] + ")");
   };
-  hashes[name(0)] = lines_md5(text.source);
-  hashes[name(1)] = lines_md5(text.target);
+  hashes[name(0)] = md5_of_lines(text.source);
+  hashes[name(1)] = md5_of_lines(text.target);
 }
 
 class Translate final : public Task {
@@ -232,7 +206,7 @@ class Translate final : public Task {
     model_ = std::make_shared<TranslationModel>(model_settings_, languages.vocabularies());
     model_->to(device_);
     translator_ = std::make_unique<Translator>(model_, std::move(languages));
-    if (environment.resumed) check_same_model(environment.folder);
+    if (environment.resumed) check_same_model(environment.folder, model_settings_);
     reward_ = RewardLoss::for_model(*model_, {.weight = settings_.reward, .soft_share = settings_.soft_share});
   }
 
@@ -306,7 +280,7 @@ class Translate final : public Task {
                           {"unescape", settings_.corpus.unescape},
                           {"joint", settings_.joint},
                           {"mechanism", mechanism()},
-                          {"model", as_json(model_settings_.resolved().written())}});
+                          {"model", setting_json(model_settings_.resolved().written())}});
   }
 
   Json evaluate(const std::string& folder) override {
@@ -402,14 +376,6 @@ class Translate final : public Task {
     }
   }
 
-  /// A resumed run must have the same model; the order of keys does not matter.
-  void check_same_model(const std::string& folder) const {
-    const auto config = read_config(folder);
-    check(config.contains("model") && config["model"] == nlohmann::json(as_json(model_settings_.resolved().written())),
-          "recipe: the keys below model differ from ", "those in ", folder,
-          "/config.json; go on with the recipe of the run, or start over with --force");
-  }
-
   void hash_data() {
     const CorpusOptions& o = settings_.corpus;
     data_hashes_ = Json::object();
@@ -419,7 +385,7 @@ class Translate final : public Task {
     add_hashes(data_hashes_, "data.test", o.test, o.swap, corpus_.test);
     std::vector<std::string> links;
     for (const auto& pair : corpus_.test.links) links.push_back(pharaoh(pair));
-    data_hashes_["data.links" + (o.links.empty() ? "" : " (" + o.links + ")")] = lines_md5(links);
+    data_hashes_["data.links" + (o.links.empty() ? "" : " (" + o.links + ")")] = md5_of_lines(links);
   }
 
   BleuOptions bleu_options() const {
