@@ -15,10 +15,6 @@
 namespace heed {
 namespace {
 
-std::string below(const std::string& root, const std::string& path) {
-  return root.empty() || path.empty() || path[0] == '/' || path == "-" ? path : root + "/" + path;
-}
-
 // Which keys are read depends on data.train and data.split.modulo: the others are refused as unknown.
 const RecipeTable<CorpusOptions> corpus_keys{
     {"root", &CorpusOptions::root, "folder that the files below are relative to", {.default_text = "the current one"}},
@@ -54,20 +50,6 @@ const RecipeTable<CorpusOptions> grammar_keys{
     {"dev", &CorpusOptions::grammar_dev, "sentences of the development set", {.min = 1, .max = 1 << 16}},
     {"test", &CorpusOptions::grammar_test, "sentences of the test set", {.min = 1, .max = 1 << 16}}};
 
-const RecipeTable<CorpusOptions> split_keys{
-    {"modulo",
-     &CorpusOptions::modulo,
-     "dev and test are taken out of the training file, by the md5 of the source modulo this; 0: they are files",
-     {.min = 0, .max = 1 << 20}}};
-
-struct SplitValues {
-  std::vector<std::string> dev, test;
-};
-
-const RecipeTable<SplitValues> residue_keys{
-    {"dev", &SplitValues::dev, "residues of the development set", {.default_text = "required"}},
-    {"test", &SplitValues::test, "residues of the test set", {.default_text = "none"}}};
-
 constexpr const char* kTask = "translate";
 
 const RecipeSection::Entry data_section{{"data", 10, "The text.",
@@ -77,37 +59,19 @@ const RecipeSection::Entry data_section{{"data", 10, "The text.",
                                          kTask}};
 const RecipeSection::Entry grammar_section{{"data.grammar", 13, "The built-in sentences, with `data.train: grammar`.",
                                             [] { return grammar_keys.list(); }, kTask}};
-const RecipeSection::Entry split_section{{"data.split", 14, "Sets out of one file.",
-                                          [] {
-                                            return all_keys({split_keys.list(), residue_keys.list()});
-                                          },
-                                          kTask}};
-
-std::vector<int64_t> residues(const Settings& split, const std::string& key, const std::vector<std::string>& texts,
-                              int64_t modulo) {
-  std::vector<int64_t> all;
-  for (const auto& text : texts) {
-    char* end = nullptr;
-    const long long value = std::strtoll(text.c_str(), &end, 10);
-    if (text.empty() || *end != '\0' || value < 0 || value >= modulo)
-      split.refuse(key, "has '", text, "', expected whole numbers from 0 to ", modulo - 1, " (data.split.modulo - 1)");
-    all.push_back(value);
-  }
-  return all;
-}
 
 ParallelText read_files(const CorpusOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep,
                         int64_t longest = 0) {
   TextOptions t;
-  for (const auto& file : files) t.files.push_back(below(o.root, file));
+  for (const auto& file : files) t.files.push_back(below_folder(o.root, file));
   t.format = o.format;
   t.lowercase = o.lowercase;
   t.unescape = o.unescape;
   t.swap = o.swap;
   t.drop_empty = o.drop_empty;
   t.max_length = longest;
-  if (o.modulo > 0) {
-    t.modulo = o.modulo;
+  if (o.split.modulo > 0) {
+    t.modulo = o.split.modulo;
     t.keep_residues = keep;
   }
   return read_parallel(t);
@@ -124,17 +88,6 @@ TextPairs read_judged(const CorpusOptions& o, const std::vector<std::string>& fi
   return pairs;
 }
 
-/// The residues of neither dev nor test.
-std::vector<int64_t> other_residues(const CorpusOptions& o) {
-  std::vector<int64_t> rest;
-  const auto in = [](const std::vector<int64_t>& all, int64_t r) {
-    return std::find(all.begin(), all.end(), r) != all.end();
-  };
-  for (int64_t r = 0; r < o.modulo; ++r)
-    if (!in(o.dev_residues, r) && !in(o.test_residues, r)) rest.push_back(r);
-  return rest;
-}
-
 /// Whether a link uses the number of words of a side as an index: the last word if indices start at 1.
 bool reach_past_the_end(const TextPairs& pairs) {
   for (size_t i = 0; i < pairs.size(); ++i) {
@@ -147,7 +100,7 @@ bool reach_past_the_end(const TextPairs& pairs) {
 }
 
 void read_links(TextPairs& test, const CorpusOptions& o) {
-  const std::string path = below(o.root, o.links);
+  const std::string path = below_folder(o.root, o.links);
   const auto lines = read_lines(path);
   check(lines.size() == test.size(), path, " has ", lines.size(), " lines, the test set ", test.size(),
         " pairs; expected one line of links for each");
@@ -177,26 +130,18 @@ TextPairs of_grammar(const std::vector<GrammarPair>& pairs, bool swap) {
 CorpusOptions read_corpus_options(const Settings& data) {
   CorpusOptions o = corpus_keys.read(data);
   if (o.train.empty()) data.refuse("train", "is missing, expected one or two files, or the word grammar");
-  if (o.train.size() == 1 && !o.is_grammar() && o.train[0] != "-" && !exists(below(o.root, o.train[0])))
+  if (o.train.size() == 1 && !o.is_grammar() && o.train[0] != "-" && !exists(below_folder(o.root, o.train[0])))
     data.refuse("train", "is '", excerpt(o.train[0]), "'", suggestion(o.train[0], {"grammar"}),
-                ", but there is no file ", excerpt(below(o.root, o.train[0]), 200),
+                ", but there is no file ", excerpt(below_folder(o.root, o.train[0]), 200),
                 "; expected one or two files, or the word grammar");
   if (o.is_grammar()) {
     o.max_length = 0;
     return grammar_keys.read(data.at("grammar"), std::move(o));
   }
-  const Settings split = data.at("split");
-  o = split_keys.read(split, std::move(o));
-  if (o.modulo > 0) {
-    const SplitValues values = residue_keys.read(split);
-    o.dev_residues = residues(split, "dev", values.dev, o.modulo);
-    o.test_residues = residues(split, "test", values.test, o.modulo);
-    if (o.dev_residues.empty()) split.refuse("dev", "is missing, expected residues such as [2]");
-    for (const int64_t r : o.test_residues)
-      if (std::find(o.dev_residues.begin(), o.dev_residues.end(), r) != o.dev_residues.end())
-        split.refuse("test", "has ", r, ", which data.split.dev has too; expected others");
+  o.split = read_split(data);
+  if (o.split.modulo > 0) {
     o.dev = o.train;
-    if (!o.test_residues.empty()) o.test = o.train;
+    if (!o.split.test.empty()) o.test = o.train;
   } else {
     o = set_keys.read(data, std::move(o));
   }
@@ -211,12 +156,12 @@ Corpus read_corpus(const CorpusOptions& o) {
     return {of_grammar(split.train, o.swap), of_grammar(split.dev, o.swap), of_grammar(split.test, o.swap), 0};
   }
   Corpus corpus;
-  ParallelText train = read_files(o, o.train, other_residues(o), o.max_length);
+  ParallelText train = read_files(o, o.train, o.split.train(), o.max_length);
   corpus.left_out = train.empty + train.too_long;
   corpus.train.source = std::move(train.source);
   corpus.train.target = std::move(train.target);
-  corpus.dev = read_judged(o, o.dev, o.dev_residues);
-  corpus.test = read_judged(o, o.test, o.test_residues);
+  corpus.dev = read_judged(o, o.dev, o.split.dev);
+  corpus.test = read_judged(o, o.test, o.split.test);
   if (!o.links.empty()) read_links(corpus.test, o);
   return corpus;
 }

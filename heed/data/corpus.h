@@ -14,6 +14,7 @@
 
 #include "heed/base/links.h"
 #include "heed/base/settings.h"
+#include "heed/data/split.h"
 
 namespace heed {
 
@@ -32,8 +33,8 @@ struct CorpusOptions {
   std::string links;
   bool links_from_one = false;  // word numbers in the links file start at 1
   bool lowercase = false, unescape = false, swap = false, drop_empty = false;
-  int64_t max_length = 100, modulo = 0;
-  std::vector<int64_t> dev_residues, test_residues;
+  int64_t max_length = 100;
+  Split split{};
   int64_t grammar_seed = 1, grammar_train = 16000, grammar_dev = 200, grammar_test = 400;
 
   bool is_grammar() const { return train.size() == 1 && train[0] == "grammar"; }

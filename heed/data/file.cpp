@@ -135,6 +135,10 @@ void make_folders(const std::string& path) {
   }
 }
 
+std::string below_folder(const std::string& folder, const std::string& path) {
+  return folder.empty() || path.empty() || path[0] == '/' || path == "-" ? path : folder + "/" + path;
+}
+
 bool exists(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0;

@@ -63,6 +63,9 @@ void write_atomically(const std::string& path, std::string_view bytes);
 /// Creates the folder and its missing parents.
 void make_folders(const std::string& path);
 
+/// The path of a file that is named relative to a folder. Absolute paths, "-" and "" stay as they are.
+std::string below_folder(const std::string& folder, const std::string& path);
+
 bool exists(const std::string& path);
 bool is_folder(const std::string& path);
 

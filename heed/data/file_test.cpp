@@ -85,6 +85,13 @@ TEST_F(File, HasItsFoldersMade) {
 }
 
 // The reason is the error of mkdir, not that of the later stat.
+TEST_F(File, IsBelowItsFolderUnlessItsPathIsAbsolute) {
+  EXPECT_EQ(below_folder("a", "b/c"), "a/b/c");
+  EXPECT_EQ(below_folder("", "b"), "b");
+  EXPECT_EQ(below_folder("a", "/b"), "/b");
+  EXPECT_EQ(below_folder("a", "-"), "-");
+}
+
 TEST_F(File, GivesTheReasonWhyAFolderCannotBeMade) {
   const bool root = ::geteuid() == 0;
   ::chmod(folder_.c_str(), S_IRUSR | S_IXUSR | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH);
