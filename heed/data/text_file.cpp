@@ -217,4 +217,14 @@ std::vector<std::string> read_lines(const std::string& path) {
   return cutter.take();
 }
 
+std::vector<std::string> fields_of(std::string_view line, char separator) {
+  std::vector<std::string> fields;
+  for (size_t end = line.find(separator); end != std::string_view::npos; end = line.find(separator)) {
+    fields.emplace_back(line.substr(0, end));
+    line.remove_prefix(end + 1);
+  }
+  fields.emplace_back(line);
+  return fields;
+}
+
 }  // namespace heed

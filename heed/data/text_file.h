@@ -21,4 +21,7 @@ inline constexpr size_t kMaxLineBytes = size_t{1} << 20U;
 /// kMaxLineBytes, and more text than half of the free memory. Takes linear time.
 std::vector<std::string> read_lines(const std::string& path);
 
+/// The fields of a line between separators: "a", "", "b" of "a,,b".
+std::vector<std::string> fields_of(std::string_view line, char separator);
+
 }  // namespace heed

@@ -36,6 +36,12 @@ TEST_F(TextFile, IsSplitIntoLines) {
   EXPECT_EQ(lines("\n"), (Lines{""}));
 }
 
+TEST(Fields, AreBetweenSeparators) {
+  EXPECT_EQ(fields_of("a,,b c", ','), (Lines{"a", "", "b c"}));
+  EXPECT_EQ(fields_of("a\t", '\t'), (Lines{"a", ""}));
+  EXPECT_EQ(fields_of("", ','), (Lines{""}));
+}
+
 TEST_F(TextFile, LosesItsByteOrderMark) {
   EXPECT_EQ(lines("\xEF\xBB\xBFöl\n"), (Lines{"öl"}));
   EXPECT_EQ(lines("a\n\xEF\xBB\xBF\n"), (Lines{"a", "\xEF\xBB\xBF"}));  // only at the start

@@ -33,16 +33,6 @@ bool is_tsv(const TableOptions& options, const std::string& file, const std::str
   return first_line.find('\t') != std::string::npos;
 }
 
-Record split_at_tabs(std::string_view line) {
-  Record fields;
-  for (size_t tab = line.find('\t'); tab != std::string_view::npos; tab = line.find('\t')) {
-    fields.emplace_back(line.substr(0, tab));
-    line.remove_prefix(tab + 1);
-  }
-  fields.emplace_back(line);
-  return fields;
-}
-
 /// The records of CSV, one after another. A record has several lines if a field in quotes has.
 class CsvRecords {
  public:
@@ -121,7 +111,7 @@ void read_csv(const std::vector<std::string>& lines, Table& table) {
 
 void read_tsv(const std::vector<std::string>& lines, Table& table) {
   for (size_t i = 0; i < lines.size(); ++i) {
-    table.records.push_back(split_at_tabs(lines[i]));
+    table.records.push_back(fields_of(lines[i], '\t'));
     table.lines.push_back(static_cast<int64_t>(i) + 1);
   }
 }
