@@ -1,0 +1,186 @@
+#include "heed/data/labelled/examples.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "heed/base/check.h"
+#include "heed/base/excerpt.h"
+#include "heed/base/md5.h"
+#include "heed/base/nearest.h"
+#include "heed/base/utf8.h"
+#include "heed/data/labelled/label_map.h"
+#include "heed/data/labelled/table.h"
+#include "heed/data/labelled/text_columns.h"
+#include "heed/data/labelled/trees.h"
+#include "heed/data/tokenizer/spec.h"
+
+namespace heed {
+namespace {
+
+void check_options(const ExampleOptions& o) {
+  static const std::vector<std::string> known = {"auto", "csv", "tsv", "trees"};
+  check(std::find(known.begin(), known.end(), o.format) != known.end(), "data/examples: got format '",
+        excerpt(o.format), "', expected one of ", joined(known), suggestion(o.format, known));
+  check(!o.files.empty(), "data/examples: got no files, expected one or more");
+  const bool trees = o.format == "trees";
+  check(trees || !o.phrases, "data/examples: got phrases with format ", o.format, ", expected format trees");
+  check(!trees || (o.id.empty() && o.exclude_ids.empty()),
+        "data/examples: got ids with format trees, expected a table with a column of ids");
+  check(o.exclude_ids.empty() || !o.id.empty(), "data/examples: got the file ", o.exclude_ids,
+        " of ids without the column of ids, expected both; set id");
+  check(o.max_length >= 0, "data/examples: got max_length ", o.max_length, ", expected 0 or more words");
+  check(o.modulo >= 0, "data/examples: got modulo ", o.modulo, ", expected 0 or more");
+  check((o.modulo == 0) == o.keep_residues.empty(), "data/examples: got ", o.keep_residues.size(),
+        " residues to keep with modulo ", o.modulo, ", expected both or neither");
+  for (const int64_t residue : o.keep_residues)
+    check(residue >= 0 && residue < o.modulo, "data/examples: got residue ", residue, ", expected 0 to ", o.modulo - 1,
+          " with modulo ", o.modulo);
+}
+
+/// The first column of a file.
+std::unordered_set<std::string> read_ids(const std::string& file) {
+  std::unordered_set<std::string> ids;
+  if (file.empty()) return ids;
+  const Table table = read_table(file, {.format = "tsv", .header = "false"});
+  for (const auto& record : table.records) ids.insert(record.front());
+  return ids;
+}
+
+/// An example as it is in a file.
+struct Candidate {
+  std::vector<std::string> texts{};
+  std::string hashed{};  // the columns of all texts
+  std::string label{}, origin{}, id{};
+};
+
+/// Collects the examples of all files and applies the same checks to each.
+class ExampleReader {
+ public:
+  explicit ExampleReader(const ExampleOptions& options)
+      : o_(options), map_(options.classes, options.ignore_labels), excluded_(read_ids(options.exclude_ids)) {}
+
+  Examples read() {
+    for (const auto& file : o_.files) o_.format == "trees" ? read_tree_file(file) : read_table_file(file);
+    const LeftOut& out = examples_.left_out;
+    check(examples_.size() > 0, "data/examples: ", joined(o_.files), ": of ", seen_, " examples none is left (",
+          out.other_residue, " not among the residues, ", out.excluded_id, " with an excluded id, ", out.ignored_label,
+          " with an ignored label, ", out.empty_text, " without text, ", out.too_long, " too long)");
+    check(excluded_.empty() || found_ids_ > 0, "data/examples: none of the ids in ", o_.exclude_ids,
+          " is in the column ", o_.id, " of ", joined(o_.files), ", expected some; check both columns");
+    return std::move(examples_);
+  }
+
+ private:
+  void read_table_file(const std::string& file) {
+    const auto texts = read_text_columns(o_.text);
+    TableOptions options{.format = o_.format, .header = o_.header, .columns = {o_.label}};
+    for (const auto& text : texts) options.columns.insert(options.columns.end(), text.from.begin(), text.from.end());
+    if (!o_.id.empty()) options.columns.push_back(o_.id);
+    const Table table = read_table(file, options);
+    const size_t label = table.column(o_.label), id = o_.id.empty() ? 0 : table.column(o_.id);
+    if (o_.header == "auto" && o_.classes.empty()) check_no_header(table, label);
+    std::vector<std::vector<size_t>> columns;
+    examples_.columns.clear();
+    for (const auto& text : texts) {
+      examples_.columns.push_back(text.name);
+      columns.emplace_back();
+      for (const auto& from : text.from) columns.back().push_back(table.column(from));
+    }
+    for (size_t i = 0; i < table.size(); ++i) {
+      Candidate one{.label = joined(whitespace_words(table.field(i, label)), " "), .origin = table.where(i)};
+      if (!o_.id.empty()) one.id = table.field(i, id);
+      for (const auto& text : columns) {
+        std::vector<std::string> parts;
+        for (const size_t column : text) {
+          one.hashed += table.field(i, column);
+          if (!table.field(i, column).empty()) parts.push_back(table.field(i, column));
+        }
+        one.texts.push_back(joined(parts, " "));
+      }
+      add(std::move(one));
+    }
+  }
+
+  /// A first label that no other line has, where all others are frequent, names its column.
+  void check_no_header(const Table& table, size_t label) const {
+    if (!table.names.empty()) return;
+    std::map<std::string, int64_t> count;
+    for (size_t i = 0; i < table.size(); ++i) ++count[table.field(i, label)];
+    const auto rare = std::count_if(count.begin(), count.end(), [](const auto& one) { return one.second < 3; });
+    check(rare != 1 || count[table.field(0, label)] != 1 || count.size() < 3, "data/examples: ", table.where(0),
+          ": got the label '", excerpt(table.field(0, label)), "', which no other line has, expected one of the ",
+          count.size() - 1, " others; set header to true if this line names the columns, and to false if it does not");
+  }
+
+  void read_tree_file(const std::string& file) {
+    const auto trees = read_trees(file);
+    examples_.columns = {"text"};
+    for (size_t i = 0; i < trees.size(); ++i) {
+      const LabelledTree& tree = trees[i];
+      const std::string origin = file + ":" + std::to_string(i + 1), sentence = tree.text(tree.phrases.front());
+      for (const auto& phrase : tree.phrases) {
+        add({{tree.text(phrase)}, sentence, phrase.label, origin});
+        if (!o_.phrases) break;
+      }
+    }
+  }
+
+  void add(Candidate one) {
+    ++seen_;
+    check(!one.label.empty(), "data/examples: ", one.origin,
+          ": got an empty label, expected one for every example; write it, or remove the line");
+    const std::string name = map_.is_ignored(one.label) ? "" : map_.class_of(one.label, "data/examples: " + one.origin);
+    const bool excluded = excluded_.count(one.id) > 0;
+    found_ids_ += excluded ? 1 : 0;
+    if (o_.lowercase)
+      for (auto& text : one.texts) text = lowered(text);
+    if (int64_t* const reason = reason_to_leave_out(one, name, excluded)) {
+      ++*reason;
+      return;
+    }
+    examples_.texts.push_back(std::move(one.texts));
+    examples_.labels.push_back(name);
+    examples_.origins.push_back(std::move(one.origin));
+    if (!o_.id.empty()) examples_.ids.push_back(std::move(one.id));
+  }
+
+  /// The counter of the reason, or null.
+  int64_t* reason_to_leave_out(const Candidate& one, const std::string& name, bool excluded) {
+    LeftOut& out = examples_.left_out;
+    if (!among_residues(one.hashed)) return &out.other_residue;
+    if (excluded) return &out.excluded_id;
+    if (name.empty()) return &out.ignored_label;
+    for (const auto& text : one.texts) {
+      const int64_t words = std::ssize(whitespace_words(text));
+      if (words == 0) return &out.empty_text;
+      if (o_.max_length > 0 && words > o_.max_length) return &out.too_long;
+    }
+    if (o_.phrases && !phrases_.insert(one.texts[0] + '\n' + name).second) return &out.duplicate_phrase;
+    return nullptr;
+  }
+
+  bool among_residues(const std::string& hashed) const {
+    if (o_.modulo == 0) return true;
+    const auto residue = static_cast<int64_t>(md5_modulo(hashed, static_cast<uint64_t>(o_.modulo)));
+    return std::find(o_.keep_residues.begin(), o_.keep_residues.end(), residue) != o_.keep_residues.end();
+  }
+
+  const ExampleOptions& o_;
+  const LabelMap map_;
+  const std::unordered_set<std::string> excluded_;
+  std::unordered_set<std::string> phrases_;  // with their classes
+  Examples examples_;
+  int64_t seen_ = 0, found_ids_ = 0;
+};
+
+}  // namespace
+
+Examples read_examples(const ExampleOptions& options) {
+  check_options(options);
+  return ExampleReader(options).read();
+}
+
+}  // namespace heed
