@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "heed/base/check.h"
+#include "heed/metrics/share.h"
 
 namespace heed {
 namespace {
@@ -21,10 +22,6 @@ int64_t in_both(const Pairs& one, const Pairs& other) {
   int64_t count = 0;
   for (const auto& pair : one) count += other.contains(pair) ? 1 : 0;
   return count;
-}
-
-double share(int64_t part, int64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
 }  // namespace
