@@ -50,6 +50,11 @@ void append(std::string& text, char32_t c) {
   }
 }
 
+locale_t utf8_locale() {
+  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);  // once, for the life of the program
+  return utf8;
+}
+
 }  // namespace
 
 size_t first_invalid_utf8(std::string_view text) {
@@ -85,7 +90,7 @@ std::string encoded(char32_t character) {
 
 char32_t lowered(char32_t character) {
   if (character < 0x80) return character >= U'A' && character <= U'Z' ? character + 32 : character;
-  static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);  // once, for the life of the program
+  const locale_t utf8 = utf8_locale();
   return utf8 == nullptr ? character : static_cast<char32_t>(towlower_l(static_cast<wint_t>(character), utf8));
 }
 
@@ -93,6 +98,12 @@ std::string lowered(std::string_view text) {
   std::u32string characters = decoded(text);
   for (auto& c : characters) c = lowered(c);
   return encoded(characters);
+}
+
+bool is_lowercase(char32_t c) {
+  if (c < 0x80) return c >= U'a' && c <= U'z';
+  const locale_t utf8 = utf8_locale();
+  return utf8 != nullptr && iswlower_l(static_cast<wint_t>(c), utf8) != 0;
 }
 
 bool is_whitespace(char32_t c) {

@@ -21,6 +21,9 @@ std::string encoded(char32_t character);
 char32_t lowered(char32_t character);
 std::string lowered(std::string_view text);
 
+/// Whether the character is a lower-case letter, by the same tables.
+bool is_lowercase(char32_t character);
+
 /// Whether Python's str.split() treats the character as whitespace.
 bool is_whitespace(char32_t character);
 

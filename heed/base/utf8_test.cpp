@@ -33,5 +33,10 @@ TEST(Utf8, KnowsTheWhitespaceOfOtherScripts) {
   for (const char32_t c : {U'a', U'\u200B', U'\u4E2D', U'_'}) EXPECT_FALSE(is_whitespace(c));
 }
 
+TEST(Utf8, KnowsLowerCaseLetters) {
+  for (const char32_t letter : U"azßéжω") EXPECT_EQ(is_lowercase(letter), letter != 0) << static_cast<uint32_t>(letter);
+  for (const char32_t other : U"AZÉЖ7.字 ") EXPECT_FALSE(is_lowercase(other)) << static_cast<uint32_t>(other);
+}
+
 }  // namespace
 }  // namespace heed
