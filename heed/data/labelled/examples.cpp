@@ -12,6 +12,7 @@
 #include "heed/base/nearest.h"
 #include "heed/base/utf8.h"
 #include "heed/data/labelled/label_map.h"
+#include "heed/data/labelled/sentences.h"
 #include "heed/data/labelled/table.h"
 #include "heed/data/labelled/text_columns.h"
 #include "heed/data/labelled/trees.h"
@@ -20,10 +21,14 @@
 namespace heed {
 namespace {
 
+void check_one_of(const std::string& option, const std::string& got, const std::vector<std::string>& known) {
+  check(std::find(known.begin(), known.end(), got) != known.end(), "data/examples: got ", option, " '", excerpt(got),
+        "', expected one of ", joined(known), suggestion(got, known));
+}
+
 void check_options(const ExampleOptions& o) {
-  static const std::vector<std::string> known = {"auto", "csv", "tsv", "trees"};
-  check(std::find(known.begin(), known.end(), o.format) != known.end(), "data/examples: got format '",
-        excerpt(o.format), "', expected one of ", joined(known), suggestion(o.format, known));
+  check_one_of("format", o.format, {"auto", "csv", "tsv", "trees"});
+  check_one_of("sentences", o.sentences, {"none", "rule", "tab"});
   check(!o.files.empty(), "data/examples: got no files, expected one or more");
   const bool trees = o.format == "trees";
   check(trees || !o.phrases, "data/examples: got phrases with format ", o.format, ", expected format trees");
@@ -135,8 +140,7 @@ class ExampleReader {
     const std::string name = map_.is_ignored(one.label) ? "" : map_.class_of(one.label, "data/examples: " + one.origin);
     const bool excluded = excluded_.count(one.id) > 0;
     found_ids_ += excluded ? 1 : 0;
-    if (o_.lowercase)
-      for (auto& text : one.texts) text = lowered(text);
+    for (auto& text : one.texts) text = prepared_text(text, o_);
     if (int64_t* const reason = reason_to_leave_out(one, name, excluded)) {
       ++*reason;
       return;
@@ -177,6 +181,13 @@ class ExampleReader {
 };
 
 }  // namespace
+
+std::string prepared_text(const std::string& text, const ExampleOptions& options) {
+  const std::string whole = options.sentences == "rule"  ? joined(sentences_by_rule(text), "\t")
+                            : options.sentences == "tab" ? joined(sentences_by_tab(text), "\t")
+                                                         : text;
+  return options.lowercase ? lowered(whole) : whole;
+}
 
 Examples read_examples(const ExampleOptions& options) {
   check_options(options);

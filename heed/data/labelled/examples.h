@@ -24,6 +24,7 @@ struct ExampleOptions {
   std::vector<std::string> ignore_labels{};      // examples with these labels are left out
   std::string exclude_ids{};  // a file whose first column (TSV) has the ids of examples that are left out; or empty
   bool phrases = false;       // of trees: every distinct pair of a phrase and its class is an example
+  std::string sentences = "none";  // rule: sentences are found (sentences.h) and separated by TABs, before lowercasing
   bool lowercase = false;
   int64_t max_length = 0;  // leave out examples with a text of more words (split at whitespace); 0: no limit
   /// Keep only examples whose md5 modulo `modulo` is in keep_residues; 0: keep all. The md5 is that of the columns of
@@ -50,6 +51,9 @@ struct Examples {
 
   size_t size() const { return texts.size(); }
 };
+
+/// A text as the options want it: its sentences with a TAB between, lowercase.
+std::string prepared_text(const std::string& text, const ExampleOptions& options);
 
 /// Reads all files; an Error if no example is left.
 Examples read_examples(const ExampleOptions& options);

@@ -91,6 +91,19 @@ TEST_F(ExampleFile, OfTreesHasSentencesOrEveryDistinctPhrase) {
   EXPECT_EQ(summary(trees("(1 (0 dog))\n(0 (1 dog))\n", {.phrases = true})), "dog: 1; dog: 0; ");
 }
 
+TEST_F(ExampleFile, HasItsSentencesBeforeItIsLowercased) {
+  const std::string bytes = "0,\"It is. So\tbad.<br />No\"\n1,<br />\n";
+  ExampleOptions options{
+      .files = {write("a.csv", bytes)}, .text = {"2"}, .label = "1", .sentences = "rule", .lowercase = true};
+  const auto examples = read_examples(options);
+  EXPECT_EQ(summary(examples), "it is.\tso bad.\tno: 0; ");
+  EXPECT_EQ(examples.left_out, (LeftOut{.empty_text = 1}));
+  options.sentences = "tab";
+  EXPECT_EQ(read_examples(options).texts[0][0], "it is. so\tbad.<br />no");
+  options.sentences = "rules";
+  EXPECT_TRUE(says(error_of([&] { read_examples(options); }), {"got sentences 'rules'", "did you mean 'rule'?"}));
+}
+
 TEST_F(ExampleFile, IsRefusedWithTheLineThatHasNoLabel) {
   EXPECT_EQ(refusal("0\ta\n \tb\n"),
             "data/examples: " + path("a.tsv") +
