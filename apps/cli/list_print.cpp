@@ -124,6 +124,7 @@ std::vector<std::pair<std::string, std::string>> card_lines(const Card& card) {
   const auto add = [&](const std::string& label, const std::string& text) {
     if (!text.empty()) lines.emplace_back(label, text);
   };
+  add("task", card.task);
   add("choose for", card.choose);
   add("also called", joined(card.synonyms));
   add("inputs", joined(card.takes));

@@ -97,5 +97,17 @@ TEST(RecipeSection, JoinsTheEntriesOfAPathInOrder) {
   EXPECT_EQ(all.back().keys[0].name + all.back().keys[1].name, "ab");
 }
 
+TEST(RecipeSection, ListsTheKeysOfATaskApart) {
+  const auto keys = [] { return RecipeKeyList{{"a", "text", "", "", "a"}}; };
+  const RecipeSection::Entry all{{"tasks", 903, "All tasks.", keys}}, one{{"tasks", 904, "One.", keys, "sing"}};
+  const auto listed = RecipeSection::all();
+  ASSERT_GE(listed.size(), 2U);
+  EXPECT_EQ(listed[listed.size() - 2].task, "");
+  EXPECT_EQ(listed.back().path, "tasks");
+  EXPECT_EQ(listed.back().task, "sing");
+  EXPECT_EQ(listed.back().sentence, "One.");
+  EXPECT_EQ(listed.back().keys.size(), 1U);
+}
+
 }  // namespace
 }  // namespace heed
