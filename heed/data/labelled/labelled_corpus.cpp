@@ -1,0 +1,181 @@
+#include "heed/data/labelled/labelled_corpus.h"
+
+#include "heed/base/check.h"
+#include "heed/base/excerpt.h"
+#include "heed/base/nearest.h"
+#include "heed/base/recipe_keys.h"
+#include "heed/data/file.h"
+#include "heed/data/labelled/label_map.h"
+#include "heed/data/labelled/reviews.h"
+#include "heed/data/labelled/text_columns.h"
+
+namespace heed {
+namespace {
+
+// Which keys are read depends on data.train, data.split.modulo and data.format: the others are refused as unknown.
+const RecipeTable<LabelledOptions> train_keys{
+    {"root",
+     &LabelledOptions::root,
+     "folder that the files below are relative to",
+     {.default_text = "the current one"}},
+    {"train",
+     &LabelledOptions::train,
+     "one or more files, gzip or plain: CSV, TSV or trees; or `reviews`: built-in reviews",
+     {.default_text = "required"}}};
+
+const RecipeTable<LabelledOptions> judged_keys{
+    {"dev", &LabelledOptions::dev, "files of the development set, as `train`", {.default_text = "required"}},
+    {"test", &LabelledOptions::test, "files of the test set, as `train`", {.default_text = "none"}}};
+
+const RecipeTable<ExampleOptions> text_keys{
+    {"sentences",
+     &ExampleOptions::sentences,
+     "where sentences end, for structures that read them: `rule` by punctuation, `tab` at every TAB",
+     {.choices = {"none", "rule", "tab"}}},
+    {"lowercase", &ExampleOptions::lowercase, "whether the text is lowercased"}};
+
+const RecipeTable<ExampleOptions> label_keys{
+    {"format",
+     &ExampleOptions::format,
+     "format of the files; `auto` is `csv` or `tsv`",
+     {.choices = {"auto", "csv", "tsv", "trees"}}},
+    {"classes",
+     &ExampleOptions::classes,
+     "classes in order, each with its labels: `[\"negative: 0 1\", \"positive: 3 4\"]`, or a label alone",
+     {.default_text = "every label is a class"}},
+    {"ignore_labels",
+     &ExampleOptions::ignore_labels,
+     "labels whose examples are left out of all sets",
+     {.default_text = "none"}},
+    {"max_length",
+     &ExampleOptions::max_length,
+     "examples with a text of more words are left out of training, with a message; 0: none are",
+     {.min = 0, .max = 1 << 20}}};
+
+const RecipeTable<ExampleOptions> table_keys{
+    {"header",
+     &ExampleOptions::header,
+     "whether the first line of a table names the columns; `auto`: if a column below is a name",
+     {.choices = {"auto", "true", "false"}}},
+    {"text", &ExampleOptions::text,
+     "columns of the texts, by name or number from 1: `text`, `title+description`, `[left=2, right=3]`"},
+    {"label", &ExampleOptions::label, "column of the label, by name or number from 1"},
+    {"id", &ExampleOptions::id, "column of an id, by name or number from 1", {.default_text = "none"}},
+    {"exclude_ids",
+     &ExampleOptions::exclude_ids,
+     "file whose first column has the ids of examples that are left out of training",
+     {.default_text = "none"}}};
+
+const RecipeTable<ExampleOptions> tree_keys{
+    {"phrases", &ExampleOptions::phrases, "whether every phrase of a tree is a training example, with its own label"}};
+
+const RecipeTable<LabelledOptions> reviews_keys{
+    {"seed", &LabelledOptions::reviews_seed, "seed of the reviews", {.min = 0}},
+    {"train", &LabelledOptions::reviews_train, "training reviews", {.min = 2, .max = 1 << 20}},
+    {"dev", &LabelledOptions::reviews_dev, "reviews of the development set", {.min = 1, .max = 1 << 16}},
+    {"test", &LabelledOptions::reviews_test, "reviews of the test set", {.min = 1, .max = 1 << 16}}};
+
+RecipeKeyList labelled_keys() {
+  return all_keys({train_keys.list(), judged_keys.list(), label_keys.list(), table_keys.list(), tree_keys.list(),
+                   text_keys.list()});
+}
+
+const RecipeSection::Entry labelled_section{{"data", 15, "The text of `task: classify`.", labelled_keys, "classify"}};
+const RecipeSection::Entry reviews_section{
+    {"data.reviews", 16, "The built-in reviews, with `data.train: reviews`.", [] { return reviews_keys.list(); }}};
+
+void check_train(const Settings& data, const LabelledOptions& o) {
+  const std::string expected = "expected one or more files, or the word reviews";
+  if (o.train.empty()) data.refuse("train", "is missing, ", expected);
+  if (o.is_reviews()) return;
+  for (const auto& file : o.train)
+    if (file != "-" && !exists(below_folder(o.root, file)))
+      data.refuse("train", "has '", excerpt(file), "'", suggestion(file, {"reviews"}), ", but there is no file ",
+                  excerpt(below_folder(o.root, file), 200), "; ", expected);
+}
+
+/// What a key has is checked before files are read.
+template <typename Action>
+void check_key(const Settings& data, const std::string& key, const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    data.refuse(key, "is invalid: ", error.what());
+  }
+}
+
+/// The files of one set; `keep` are its residues.
+Examples read_set(const LabelledOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep,
+                  bool training) {
+  if (files.empty()) return {};
+  ExampleOptions options = o.examples;
+  for (const auto& file : files) options.files.push_back(below_folder(o.root, file));
+  options.exclude_ids = training ? below_folder(o.root, o.examples.exclude_ids) : "";
+  options.phrases = training && o.examples.phrases;
+  options.max_length = training ? o.examples.max_length : 0;
+  if (o.split.modulo > 0) {
+    options.modulo = o.split.modulo;
+    options.keep_residues = keep;
+  }
+  return read_examples(options);
+}
+
+Examples of_reviews(const std::vector<Review>& reviews, const ExampleOptions& options, const std::string& set) {
+  Examples all;
+  all.columns = {"text"};
+  for (const auto& review : reviews) {
+    all.texts.push_back({prepared_text(review.text, options)});
+    all.labels.push_back(review.label);
+    all.origins.push_back("built-in review " + std::to_string(all.size()) + " of " + set);
+    all.relevant.push_back(review.relevant);
+  }
+  return all;
+}
+
+}  // namespace
+
+LabelledOptions read_labelled_options(const Settings& data) {
+  LabelledOptions o = train_keys.read(data);
+  check_train(data, o);
+  o.examples = text_keys.read(data);
+  if (o.is_reviews()) return reviews_keys.read(data.at("reviews"), std::move(o));
+  o.split = read_split(data);
+  if (o.split.modulo > 0) {
+    o.dev = o.train;
+    if (!o.split.test.empty()) o.test = o.train;
+  } else {
+    o = judged_keys.read(data, std::move(o));
+  }
+  if (o.dev.empty()) data.refuse("dev", "is missing, expected files like those of data.train, or data.split");
+  ExampleOptions& examples = o.examples;
+  examples = label_keys.read(data, std::move(examples));
+  examples = (examples.format == "trees" ? tree_keys : table_keys).read(data, std::move(examples));
+  check_key(data, "classes", [&] { LabelMap(examples.classes, examples.ignore_labels); });
+  check_key(data, "text", [&] { read_text_columns(examples.text); });
+  if (!examples.exclude_ids.empty() && examples.id.empty())
+    data.refuse("exclude_ids", "is '", excerpt(examples.exclude_ids), "' without data.id, expected the column of ids");
+  return o;
+}
+
+LabelledCorpus read_labelled_corpus(const LabelledOptions& o) {
+  if (o.is_reviews()) {
+    const auto split =
+        review_split(static_cast<uint64_t>(o.reviews_seed), o.reviews_train, o.reviews_dev, o.reviews_test);
+    return {of_reviews(split.train, o.examples, "train"),
+            of_reviews(split.dev, o.examples, "dev"),
+            of_reviews(split.test, o.examples, "test"),
+            {"negative", "positive"}};
+  }
+  LabelledCorpus corpus{read_set(o, o.train, o.split.train(), /*training=*/true),
+                        read_set(o, o.dev, o.split.dev, /*training=*/false),
+                        read_set(o, o.test, o.split.test, /*training=*/false),
+                        {}};
+  ExampleOptions options = o.examples;
+  for (const auto& file : o.train) options.files.push_back(below_folder(o.root, file));
+  corpus.classes = classes_of(corpus.train, options);
+  check_classes_known(corpus.dev, corpus.classes);
+  check_classes_known(corpus.test, corpus.classes);
+  return corpus;
+}
+
+}  // namespace heed
