@@ -158,17 +158,17 @@ std::string wrong_byte(const std::string& path, size_t line, std::string_view te
          "save the file as UTF-8";
 }
 
-/// Splits the bytes into lines and checks each.
+/// Splits the bytes into lines, checks each, and passes it on.
 class LineCutter {
  public:
-  explicit LineCutter(const std::string& path) : path_(path) {}
+  LineCutter(const std::string& path, const LineReader& read) : path_(path), read_(read) {}
 
   void add(std::string_view bytes) {
     while (!bytes.empty()) {
       const size_t end = bytes.find('\n');
       const std::string_view part = bytes.substr(0, end);
       if (open_.size() + part.size() > kMaxLineBytes)
-        fail("data/text: ", called(path_), ":", lines_.size() + 1, ": got a line of more than ", kMaxLineBytes,
+        fail("data/text: ", called(path_), ":", lines_ + 1, ": got a line of more than ", kMaxLineBytes,
              " bytes, expected a sentence; break the line into sentences");
       open_.append(part);
       if (end == std::string_view::npos) return;
@@ -177,44 +177,53 @@ class LineCutter {
     }
   }
 
-  std::vector<std::string> take() {
-    if (lines_.empty() && open_ == kByteOrderMark) open_.clear();
+  void finish() {
+    if (lines_ == 0 && open_ == kByteOrderMark) open_.clear();
     if (!open_.empty()) finish_line();
-    if (lines_.empty()) refuse_text(path_, "is empty, expected one sentence a line");
+    if (lines_ == 0) refuse_text(path_, "is empty, expected one sentence a line");
     check(wrong_.empty(), wrong_);
-    return std::move(lines_);
   }
 
  private:
   void finish_line() {
     std::string_view line = open_;
-    if (lines_.empty() && line.substr(0, kByteOrderMark.size()) == kByteOrderMark)
+    if (lines_ == 0 && line.substr(0, kByteOrderMark.size()) == kByteOrderMark)
       line.remove_prefix(kByteOrderMark.size());
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    ++lines_;
     const size_t wrong = wrong_.empty() ? first_invalid_utf8(line) : std::string_view::npos;
-    if (wrong != std::string_view::npos) wrong_ = wrong_byte(path_, lines_.size() + 1, line, wrong);
-    memory_ += line.size() + sizeof(std::string);
-    if (memory_ > limit_)
-      refuse_text(path_, "got more than ", lines_.size(), " lines with ", readable_bytes(static_cast<double>(memory_)),
-                  " of text, expected at most ", readable_bytes(static_cast<double>(limit_)),
-                  ", half of the memory that is free; split the file");
-    lines_.emplace_back(line);
+    if (wrong != std::string_view::npos) wrong_ = wrong_byte(path_, lines_, line, wrong);
+    if (wrong_.empty()) read_(line, lines_);
     open_.clear();
   }
 
   std::string path_, open_, wrong_;  // open_: incomplete last line; wrong_: error to report at the end
-  std::vector<std::string> lines_;
-  uint64_t memory_ = 0;
-  const uint64_t limit_ = available_memory() / 2;
+  const LineReader& read_;
+  size_t lines_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::string> read_lines(const std::string& path) {
+void each_line(const std::string& path, const LineReader& read) {
   UnpackedFile file(path);
-  LineCutter cutter(path);
+  LineCutter cutter(path, read);
   for (auto bytes = file.next(); !bytes.empty(); bytes = file.next()) cutter.add(bytes);
-  return cutter.take();
+  cutter.finish();
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+  std::vector<std::string> lines;
+  uint64_t memory = 0;
+  const uint64_t limit = available_memory() / 2;
+  each_line(path, [&](std::string_view line, size_t) {
+    memory += line.size() + sizeof(std::string);
+    if (memory > limit)
+      refuse_text(path, "got more than ", lines.size(), " lines with ", readable_bytes(static_cast<double>(memory)),
+                  " of text, expected at most ", readable_bytes(static_cast<double>(limit)),
+                  ", half of the memory that is free; split the file");
+    lines.emplace_back(line);
+  });
+  return lines;
 }
 
 std::vector<std::string> fields_of(std::string_view line, char separator) {

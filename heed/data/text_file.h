@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,13 @@ inline constexpr size_t kMaxLineBytes = size_t{1} << 20U;
 /// or empty file, a folder, truncated gzip data or other data after it, invalid UTF-8, a line longer than
 /// kMaxLineBytes, and more text than half of the free memory. Takes linear time.
 std::vector<std::string> read_lines(const std::string& path);
+
+/// Reads a line and its number, from 1.
+using LineReader = std::function<void(std::string_view line, size_t number)>;
+
+/// Passes on the lines of a file one by one, for files that are larger than the memory. It is the same as reading all,
+/// except that an Error may come after some lines; none comes after a line that is not UTF-8.
+void each_line(const std::string& path, const LineReader& read);
 
 /// The fields of a line between separators: "a", "", "b" of "a,,b".
 std::vector<std::string> fields_of(std::string_view line, char separator);

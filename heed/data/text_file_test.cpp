@@ -156,6 +156,24 @@ TEST_F(TextFile, IsRefusedWhenItUnpacksToMoreThanFitsIntoMemory) {
                    {"data/text: " + bomb + ": got more than ", "expected at most 5.0 MB", "split the file"}));
 }
 
+TEST_F(TextFile, MayBeReadLineByLineInLittleMemory) {
+  const FreeMemory memory("1M");
+  size_t count = 0, last = 0;
+  each_line(packed(std::string(2'000'000, '\n')), [&](std::string_view line, size_t number) {
+    count += line.empty() ? 1 : 0;
+    last = number;
+  });
+  EXPECT_EQ(count, 2'000'000U);
+  EXPECT_EQ(last, 2'000'000U);
+}
+
+TEST_F(TextFile, EndsForTheReaderBeforeALineThatIsNotUtf8) {
+  Lines seen;
+  const auto read = [&](std::string_view line, size_t) { seen.emplace_back(line); };
+  EXPECT_TRUE(says(error_of([&] { each_line(write("a.txt", "one\ntwo\xFF\nthree\n"), read); }), {":2: byte 4"}));
+  EXPECT_EQ(seen, Lines{"one"});
+}
+
 TEST_F(TextFile, IsRefusedWhenItsGzipDataIsDamaged) {
   std::string whole = read_file(packed("eins\nzwei\ndrei\n"));
   whole[whole.size() - 6] = static_cast<char>(whole[whole.size() - 6] ^ 1);  // in the checksum
