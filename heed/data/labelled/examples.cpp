@@ -36,7 +36,6 @@ void check_options(const ExampleOptions& o) {
         "data/examples: got ids with format trees, expected a table with a column of ids");
   check(o.exclude_ids.empty() || !o.id.empty(), "data/examples: got the file ", o.exclude_ids,
         " of ids without the column of ids, expected both; set id");
-  check(o.max_length >= 0, "data/examples: got max_length ", o.max_length, ", expected 0 or more words");
   check(o.modulo >= 0, "data/examples: got modulo ", o.modulo, ", expected 0 or more");
   check((o.modulo == 0) == o.keep_residues.empty(), "data/examples: got ", o.keep_residues.size(),
         " residues to keep with modulo ", o.modulo, ", expected both or neither");
@@ -72,7 +71,7 @@ class ExampleReader {
     const LeftOut& out = examples_.left_out;
     check(examples_.size() > 0, "data/examples: ", joined(o_.files), ": of ", seen_, " examples none is left (",
           out.other_residue, " not among the residues, ", out.excluded_id, " with an excluded id, ", out.ignored_label,
-          " with an ignored label, ", out.empty_text, " without text, ", out.too_long, " too long)");
+          " with an ignored label, ", out.empty_text, " without text)");
     check(excluded_.empty() || found_ids_ > 0, "data/examples: none of the ids in ", o_.exclude_ids,
           " is in the column ", o_.id, " of ", joined(o_.files), ", expected some; check both columns");
     return std::move(examples_);
@@ -86,7 +85,7 @@ class ExampleReader {
     if (!o_.id.empty()) options.columns.push_back(o_.id);
     const Table table = read_table(file, options);
     const size_t label = table.column(o_.label), id = o_.id.empty() ? 0 : table.column(o_.id);
-    if (o_.header == "auto" && o_.classes.empty()) check_no_header(table, label);
+    if (o_.header == "auto" && o_.classes.empty() && o_.one_class) check_no_header(table, label);
     std::vector<std::vector<size_t>> columns;
     examples_.columns.clear();
     for (const auto& text : texts) {
@@ -135,13 +134,14 @@ class ExampleReader {
 
   void add(Candidate one) {
     ++seen_;
-    check(!one.label.empty(), "data/examples: ", one.origin,
+    check(!o_.one_class || !one.label.empty(), "data/examples: ", one.origin,
           ": got an empty label, expected one for every example; write it, or remove the line");
-    const std::string name = map_.is_ignored(one.label) ? "" : map_.class_of(one.label, "data/examples: " + one.origin);
+    const bool ignored = map_.is_ignored(one.label);
+    const std::string name = ignored ? "" : map_.class_of(one.label, "data/examples: " + one.origin);
     const bool excluded = excluded_.count(one.id) > 0;
     found_ids_ += excluded ? 1 : 0;
     for (auto& text : one.texts) text = prepared_text(text, o_);
-    if (int64_t* const reason = reason_to_leave_out(one, name, excluded)) {
+    if (int64_t* const reason = reason_to_leave_out(one, name, ignored, excluded)) {
       ++*reason;
       return;
     }
@@ -152,16 +152,13 @@ class ExampleReader {
   }
 
   /// The counter of the reason, or null.
-  int64_t* reason_to_leave_out(const Candidate& one, const std::string& name, bool excluded) {
+  int64_t* reason_to_leave_out(const Candidate& one, const std::string& name, bool ignored, bool excluded) {
     LeftOut& out = examples_.left_out;
     if (!among_residues(one.hashed)) return &out.other_residue;
     if (excluded) return &out.excluded_id;
-    if (name.empty()) return &out.ignored_label;
-    for (const auto& text : one.texts) {
-      const int64_t words = std::ssize(whitespace_words(text));
-      if (words == 0) return &out.empty_text;
-      if (o_.max_length > 0 && words > o_.max_length) return &out.too_long;
-    }
+    if (ignored) return &out.ignored_label;
+    for (const auto& text : one.texts)
+      if (whitespace_words(text).empty()) return &out.empty_text;
     if (o_.phrases && !phrases_.insert(one.texts[0] + '\n' + name).second) return &out.duplicate_phrase;
     return nullptr;
   }

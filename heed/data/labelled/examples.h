@@ -23,10 +23,10 @@ struct ExampleOptions {
   std::vector<std::string> classes{};            // "negative: 0 1" (label_map.h); empty: labels are classes
   std::vector<std::string> ignore_labels{};      // examples with these labels are left out
   std::string exclude_ids{};  // a file whose first column (TSV) has the ids of examples that are left out; or empty
+  bool one_class = true;      // each label is one class; if not, labels are texts of any kind, and may be empty
   bool phrases = false;       // of trees: every distinct pair of a phrase and its class is an example
   std::string sentences = "none";  // rule: sentences are found (sentences.h) and separated by TABs, before lowercasing
   bool lowercase = false;
-  int64_t max_length = 0;  // leave out examples with a text of more words (split at whitespace); 0: no limit
   /// Keep only examples whose md5 modulo `modulo` is in keep_residues; 0: keep all. The md5 is that of the columns of
   /// all texts as in the file, one after another without a separator; of a tree, that of its sentence.
   int64_t modulo = 0;
@@ -35,7 +35,7 @@ struct ExampleOptions {
 
 /// Numbers of examples left out. One with several reasons counts for the first of these.
 struct LeftOut {
-  int64_t other_residue = 0, excluded_id = 0, ignored_label = 0, empty_text = 0, too_long = 0, duplicate_phrase = 0;
+  int64_t other_residue = 0, excluded_id = 0, ignored_label = 0, empty_text = 0, duplicate_phrase = 0;
   bool operator==(const LeftOut&) const = default;
 };
 

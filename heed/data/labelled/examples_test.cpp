@@ -62,10 +62,10 @@ TEST_F(ExampleFile, HasClassesOfSeveralLabels) {
 TEST_F(ExampleFile, CountsWhatIsLeftOut) {
   write("ids", "b\tmore\nd\n");
   const ExampleOptions options{
-      .text = {"3"}, .label = "2", .id = "1", .ignore_labels = {"-"}, .exclude_ids = path("ids"), .max_length = 2};
-  const auto examples = table("a\t0\tone two\nb\t1\tone\nc\t1\tone two three\nd\t-\tx\ne\t-\tx\nf\t1\t \n", options);
+      .text = {"3"}, .label = "2", .id = "1", .ignore_labels = {"-"}, .exclude_ids = path("ids")};
+  const auto examples = table("a\t0\tone two\nb\t1\tone\nd\t-\tx\ne\t-\tx\nf\t1\t \n", options);
   EXPECT_EQ(summary(examples), "one two: 0; ");
-  EXPECT_EQ(examples.left_out, (LeftOut{.excluded_id = 2, .ignored_label = 1, .empty_text = 1, .too_long = 1}));
+  EXPECT_EQ(examples.left_out, (LeftOut{.excluded_id = 2, .ignored_label = 1, .empty_text = 1}));
   EXPECT_TRUE(says(refusal("a\t-\tx\nb\t0\ty\n", options), {"of 2 examples none is left", "1 with an ignored label"}));
 }
 
@@ -130,7 +130,6 @@ TEST_F(ExampleFile, IsRefusedWithInvalidOptions) {
   EXPECT_TRUE(says(refusal(bytes, {.exclude_ids = "x"}), {"set id"}));
   EXPECT_TRUE(says(refusal(bytes, {.modulo = 3}), {"got 0 residues to keep with modulo 3"}));
   EXPECT_TRUE(says(refusal(bytes, {.modulo = 3, .keep_residues = {3}}), {"got residue 3, expected 0 to 2"}));
-  EXPECT_TRUE(says(refusal(bytes, {.max_length = -1}), {"got max_length -1"}));
   EXPECT_TRUE(says(error_of([] { read_examples({}); }), {"got no files"}));
   write("ids", "zzz\n");
   EXPECT_TRUE(says(refusal(bytes, {.text = {"2"}, .label = "1", .id = "2", .exclude_ids = path("ids")}),

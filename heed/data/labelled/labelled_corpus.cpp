@@ -46,11 +46,7 @@ const RecipeTable<ExampleOptions> label_keys{
     {"ignore_labels",
      &ExampleOptions::ignore_labels,
      "labels whose examples are left out of all sets",
-     {.default_text = "none"}},
-    {"max_length",
-     &ExampleOptions::max_length,
-     "examples with a text of more words are left out of training, with a message; 0: none are",
-     {.min = 0, .max = 1 << 20}}};
+     {.default_text = "none"}}};
 
 const RecipeTable<ExampleOptions> table_keys{
     {"header",
@@ -112,7 +108,6 @@ Examples read_set(const LabelledOptions& o, const std::vector<std::string>& file
   for (const auto& file : files) options.files.push_back(below_folder(o.root, file));
   options.exclude_ids = training ? below_folder(o.root, o.examples.exclude_ids) : "";
   options.phrases = training && o.examples.phrases;
-  options.max_length = training ? o.examples.max_length : 0;
   if (o.split.modulo > 0) {
     options.modulo = o.split.modulo;
     options.keep_residues = keep;
@@ -134,10 +129,12 @@ Examples of_reviews(const std::vector<Review>& reviews, const ExampleOptions& op
 
 }  // namespace
 
-LabelledOptions read_labelled_options(const Settings& data) {
+LabelledOptions read_labelled_options(const Settings& data, bool one_class) {
   LabelledOptions o = train_keys.read(data);
   check_train(data, o);
   o.examples = text_keys.read(data);
+  if (o.is_reviews() && !one_class)
+    data.refuse("train", "is reviews, which have one class each, but model.output expects other labels");
   if (o.is_reviews()) return reviews_keys.read(data.at("reviews"), std::move(o));
   o.split = read_split(data);
   if (o.split.modulo > 0) {
@@ -149,6 +146,7 @@ LabelledOptions read_labelled_options(const Settings& data) {
   if (o.dev.empty()) data.refuse("dev", "is missing, expected files like those of data.train, or data.split");
   ExampleOptions& examples = o.examples;
   examples = label_keys.read(data, std::move(examples));
+  examples.one_class = one_class;
   examples = (examples.format == "trees" ? tree_keys : table_keys).read(data, std::move(examples));
   check_key(data, "classes", [&] { LabelMap(examples.classes, examples.ignore_labels); });
   check_key(data, "text", [&] { read_text_columns(examples.text); });
@@ -170,6 +168,7 @@ LabelledCorpus read_labelled_corpus(const LabelledOptions& o) {
                         read_set(o, o.dev, o.split.dev, /*training=*/false),
                         read_set(o, o.test, o.split.test, /*training=*/false),
                         {}};
+  if (!o.examples.one_class) return corpus;
   ExampleOptions options = o.examples;
   for (const auto& file : o.train) options.files.push_back(below_folder(o.root, file));
   corpus.classes = classes_of(corpus.train, options);

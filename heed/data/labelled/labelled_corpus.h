@@ -5,10 +5,10 @@
 //     train: train.trees.txt.gz           one or more files; or the word `reviews`: built-in reviews (reviews.h)
 //     dev: [...]    test: [...]           files as well, or
 //     split: {modulo: 5, dev: [1], test: [2]}   dev and test out of train's files, by the md5 of the texts
-//     format, header, text, label, classes, ignore_labels, id, exclude_ids, phrases, sentences, lowercase, max_length
+//     format, header, text, label, classes, ignore_labels, id, exclude_ids, phrases, sentences, lowercase
 //                                         as in ExampleOptions (examples.h)
 //
-// Only training examples are chosen by exclude_ids and max_length, and only of them every phrase is an example.
+// Only training examples are chosen by exclude_ids, and only of them every phrase is an example.
 
 #pragma once
 
@@ -33,12 +33,13 @@ struct LabelledOptions {
   bool is_reviews() const { return train.size() == 1 && train[0] == "reviews"; }
 };
 
-/// Reads the recipe below `data`, but no files; an invalid key or value is an Error.
-LabelledOptions read_labelled_options(const Settings& data);
+/// Reads the recipe below `data`, but no files; an invalid key or value is an Error. one_class:
+/// ExampleOptions::one_class.
+LabelledOptions read_labelled_options(const Settings& data, bool one_class = true);
 
 struct LabelledCorpus {
   Examples train, dev, test;         // test may be empty
-  std::vector<std::string> classes;  // in order; every label is one of them
+  std::vector<std::string> classes;  // in order; every label is one of them. Empty unless labels are classes
 };
 
 /// Reads and checks all files. An Error if training has one class alone, or dev or test one that training has not.

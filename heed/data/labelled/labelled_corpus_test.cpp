@@ -49,13 +49,25 @@ TEST_F(LabelledFiles, AreReadBelowTheRoot) {
   EXPECT_EQ(corpus.test.size(), 0U);
 }
 
-TEST_F(LabelledFiles, LeaveExcludedAndLongExamplesOutOfTrainingAlone) {
+TEST_F(LabelledFiles, LeaveExcludedExamplesOutOfTrainingAlone) {
   write("ids", "4\n7\n");
-  const auto corpus = corpus_of(data("test: a.tsv, id: 1, exclude_ids: ids, max_length: 3"));
-  EXPECT_EQ(texts_of(corpus.train), (Lines{"Good food", "Bad film"}));
-  EXPECT_EQ(corpus.train.left_out, (LeftOut{.excluded_id = 1, .too_long = 1}));
+  const auto corpus = corpus_of(data("test: a.tsv, id: 1, exclude_ids: ids"));
+  EXPECT_EQ(texts_of(corpus.train), (Lines{"Good food", "Bad film", "A very long text"}));
+  EXPECT_EQ(corpus.train.left_out, (LeftOut{.excluded_id = 1}));
   EXPECT_EQ(corpus.dev.size(), 2U);
   EXPECT_EQ(corpus.test.size(), 4U);
+}
+
+TEST_F(LabelledFiles, MayHaveLabelsThatAreNotClasses) {
+  write("numbers.tsv", "a\t0.5\nb\t\n");
+  write("other.tsv", "c\t0.75\n");
+  const auto read = read_labelled_corpus(read_labelled_options(
+      parse_recipe("data: {root: " + folder_ + ", train: numbers.tsv, dev: other.tsv, text: 1, label: 2}", "toy")
+          .at("data"),
+      /*one_class=*/false));
+  EXPECT_EQ(read.train.labels, (Lines{"0.5", ""}));
+  EXPECT_EQ(read.dev.labels, (Lines{"0.75"}));
+  EXPECT_TRUE(read.classes.empty());
 }
 
 // md5 of the text modulo 3, by Python's hashlib: d and k 0, a and b 1, f and g 2.
