@@ -1,0 +1,163 @@
+#include "heed/models/classify/model.h"
+
+#include <cmath>
+
+#include "heed/backend/dropout.h"
+#include "heed/base/check.h"
+#include "heed/models/embedding.h"
+
+namespace heed {
+namespace {
+
+struct VectorValues {
+  std::string vectors;
+  bool frozen = false;
+};
+
+const RecipeTable<VectorValues> vector_keys{
+    {"vectors", &VectorValues::vectors,
+     "file of pretrained vectors in the text format of word2vec or GloVe; those of unknown words are drawn"},
+    {"frozen", &VectorValues::frozen, "whether the embeddings are not trained"}};
+
+struct FeatureValues {
+  bool shared = false;
+};
+
+const RecipeTable<FeatureValues> feature_keys{
+    {"shared", &FeatureValues::shared, "whether several texts share one feature model"}};
+
+constexpr const char *kTextFeatures = "recurrent", *kLabelOutput = "softmax", *kTextQuery = "learned",
+                     *kClassify = "classify";
+
+const RecipeSection::Entry text_embedding_section{{"model.embedding", 130, "Embeddings of tokens.",
+                                                   [] {
+                                                     return all_keys({embedding_keys().list(), vector_keys.list()});
+                                                   },
+                                                   kClassify}};
+const RecipeSection::Entry text_query_section{
+    {"model.query", 131, "The query model, for structures that take a query.",
+     [] { return kind_keys<PoolQuery>(kTextQuery, "the query model, which has keys of its own"); }, kClassify}};
+const RecipeSection::Entry text_features_section{
+    {"model.features", 132, "The feature model.",
+     [] {
+       return all_keys({kind_keys<FeatureModel>(kTextFeatures, "the feature model, which has keys of its own"),
+                        feature_keys.list()});
+     },
+     kClassify}};
+const RecipeSection::Entry pooling_section{{"model.attention", 133, "The attention model.", pooling_keys, kClassify}};
+const RecipeSection::Entry label_output_section{
+    {"model.output", 134, "The output model.",
+     [] {
+       return all_keys({kind_keys<LabelOutput>(kLabelOutput, "the output model, which has keys of its own"),
+                        output_dropout_keys().list()});
+     },
+     kClassify}};
+
+}  // namespace
+
+LabelForm label_form(const Settings& model) {
+  return component<LabelOutput>(model.at("output", kKindKey), kLabelOutput)->form();
+}
+
+ClassificationComponents read_classification(const Settings& model, const TextInputs& inputs) {
+  const Settings embedding = model.at("embedding"), features = model.at("features", kKindKey),
+                 query = model.at("query", kKindKey), attention = model.at("attention", "mechanism"),
+                 output = model.at("output", kKindKey);
+  ClassificationComponents parts;
+  const EmbeddingValues e = embedding_keys().read(embedding);
+  parts.embedding_dim = e.dim;
+  parts.embedding_dropout = e.dropout;
+  const VectorValues v = vector_keys.read(embedding);
+  parts.vectors = v.vectors;
+  parts.frozen = v.frozen;
+  parts.output = component<LabelOutput>(output, kLabelOutput);
+  parts.output_dropout = output_dropout_keys().read(output, {.dropout = e.dropout}).dropout;
+  const PoolingInputs given{
+      .columns = inputs.columns, .documents = inputs.documents, .tokens = parts.output->form() == LabelForm::tokens};
+  parts.attention = std::make_shared<Pooling>(attention, query, given);
+  parts.share_features = feature_keys.read(features).shared;
+  for (int64_t i = 0; i < parts.attention->inputs(); ++i)
+    parts.features.push_back(parts.share_features && i > 0 ? parts.features.front()
+                                                           : component<FeatureModel>(features, kTextFeatures, e.dim));
+  return parts;
+}
+
+ClassificationModel::ClassificationModel(const Settings& model, const TextInputs& inputs, int64_t vocabulary,
+                                         const LabelSet& labels) {
+  const ClassificationComponents parts = read_classification(model, inputs);
+  dropout_ = parts.embedding_dropout;
+  output_dropout_ = parts.output_dropout;
+  attention_ = parts.attention;
+  const bool tables = inputs.columns.size() == 1 && attention_->inputs() > 1;  // representations of one text
+  const int64_t count = tables ? attention_->inputs() : 1;
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string name = count == 1 ? "embedding" : "embedding_" + std::to_string(i + 1);
+    embeddings_.push_back(register_module(name, embedding_table(vocabulary, parts.embedding_dim)));
+    embeddings_.back()->weight.requires_grad_(!parts.frozen);
+  }
+  std::vector<int64_t> widths;
+  for (size_t i = 0; i < parts.features.size(); ++i) {
+    features_.push_back(parts.features[i]);
+    widths.push_back(features_.back()->width());
+    if (i > 0 && parts.share_features) continue;
+    register_module(
+        parts.features.size() == 1 || parts.share_features ? "features" : "features_" + std::to_string(i + 1),
+        features_.back());
+    features_.back()->build();
+  }
+  register_module("attention", attention_);
+  attention_->build(widths);
+  output_ = register_module("output", parts.output);
+  output_->build(attention_->example(), labels);
+}
+
+/// The features of one input of the attention model.
+Encoded ClassificationModel::encode(size_t input, const TextBatch& batch, const Call& call, Steps& steps) {
+  const bool tables = embeddings_.size() > 1;
+  const auto& column = batch.columns[tables ? 0 : attention_->order()[input]];
+  auto& table = embeddings_[tables ? input : 0];
+  const Features embedded{heed::dropout(table(column.ids), dropout_, is_training()), column.keep, /*real_first=*/true};
+  if (embedded.rows.dim() == 3) {
+    FeatureOutput found = features_[input]->encode(embedded, call);
+    for (auto& step : found.steps) steps.push_back(std::move(step));
+    return std::move(found.encoded);
+  }
+  const int64_t B = embedded.rows.size(0), S = embedded.rows.size(1);  // a document: its sentences are encoded apart
+  const Features sentences{embedded.rows.flatten(0, 1), embedded.keep.flatten(0, 1), /*real_first=*/true};
+  FeatureOutput found = features_[input]->encode(sentences, with_rows_split(call, S));
+  for (auto& step : found.steps) steps.push_back(std::move(step));
+  const Tensor& rows = found.encoded.features.rows;
+  return {{rows.view({B, S, rows.size(1), rows.size(2)}), column.keep}, found.encoded.last};
+}
+
+Pooled ClassificationModel::pool(const TextBatch& batch, const Call& call) {
+  std::vector<Encoded> encoded;
+  Steps steps;
+  for (size_t input = 0; input < features_.size(); ++input) encoded.push_back(encode(input, batch, call, steps));
+  Pooled pooled = attention_->forward(encoded, call);
+  if (!steps.empty()) {
+    for (auto& [name, attended] : steps) name = "features." + name;
+    pooled.output.steps.insert(pooled.output.steps.begin(), steps.begin(), steps.end());
+  }
+  return pooled;
+}
+
+Tensor ClassificationModel::loss(const Pooled& pooled, const Tensor& wanted, const LabelLossOptions& options) {
+  Pooled dropped = pooled;
+  dropped.rows = heed::dropout(pooled.rows, output_dropout_, is_training());
+  return output_->loss(dropped, wanted, options);
+}
+
+void ClassificationModel::set_vectors(const Tensor& ids, const Tensor& values) {
+  const torch::NoGradGuard no_grad;
+  for (auto& table : embeddings_)
+    table->weight.index_copy_(0, ids.to(table->weight.device()), values.to(table->weight));
+}
+
+int64_t ClassificationModel::parameter_count() const {
+  int64_t count = 0;
+  for (const auto& parameter : parameters()) count += parameter.numel();
+  return count;
+}
+
+}  // namespace heed
