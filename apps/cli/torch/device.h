@@ -30,4 +30,10 @@ inline at::Device device_of(const std::string& word) {
   return device;
 }
 
+/// Lines of a batch: --lines, or by default what the device does at once.
+inline int64_t lines_at_once(int64_t given, at::Device device) {
+  constexpr int64_t kLines = 64, kLinesOnGpu = 1024;
+  return given > 0 ? given : device.is_cuda() ? kLinesOnGpu : kLines;
+}
+
 }  // namespace heed::cli

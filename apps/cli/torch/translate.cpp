@@ -17,8 +17,6 @@
 namespace heed::cli {
 namespace {
 
-constexpr int64_t kLines = 64, kLinesOnGpu = 1024;  // lines of a batch
-
 class LinksFile {
  public:
   explicit LinksFile(const std::string& path) : path_(path), file_(path) {
@@ -50,7 +48,7 @@ void run_translate(const TranslateArguments& a) {
   VocabularyReport vocabulary("translate", a.run,
                               links ? VocabularyReport::Unspaced::kept : VocabularyReport::Unspaced::segmented);
   LineReader reader(STDIN_FILENO);
-  const int64_t at_once = a.lines > 0 ? a.lines : device.is_cuda() ? kLinesOnGpu : kLines;
+  const int64_t at_once = lines_at_once(a.lines, device);
   for (auto lines = reader.some(at_once); !lines.empty(); lines = reader.some(at_once)) {
     const int64_t first = reader.lines() - static_cast<int64_t>(lines.size()) + 1;
     const auto read = vocabulary.read_source(translator, lines);

@@ -1,0 +1,454 @@
+// Classification: trains a classifier of texts on labelled examples. A label is one class, several, a number, or a
+// class for each word (model.output).
+//
+//   data    the examples (data/labelled/labelled_corpus.h); tokenizer, max_length
+//   model   embedding, features, query, attention, output (models/classify/model.h)
+//   train   batch_tokens, label_smoothing, class_weights, penalty, reward
+//   eval    monitor, threshold
+
+#include <algorithm>
+
+#include <ATen/ATen.h>
+
+#include "heed/base/md5.h"
+#include "heed/base/recipe_keys.h"
+#include "heed/base/scalar.h"
+#include "heed/data/batches.h"
+#include "heed/data/labelled/labelled_corpus.h"
+#include "heed/data/labelled/text_columns.h"
+#include "heed/data/labelled/vectors.h"
+#include "heed/data/saved_model.h"
+#include "heed/data/setting_json.h"
+#include "heed/models/classify/classifier.h"
+#include "heed/models/classify/prediction_text.h"
+#include "heed/models/classify/reward.h"
+#include "heed/models/soft_attention.h"
+#include "heed/torch_support/noise_scope.h"
+#include "heed/train/same_model.h"
+#include "heed/train/task.h"
+#include "heed/train/task/classify_report.h"
+
+namespace heed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char *kClassify = "classify", *kTokenizerFile = "/tokenizer.json", *kBalanced = "balanced";
+
+struct ClassifySettings {
+  LabelledOptions data;
+  std::string tokenizer = "words";
+  int64_t max_length = 512;
+  int64_t batch_tokens = 2000, eval_batch_tokens = 8000;
+  double label_smoothing = 0, penalty = 0, reward = 0.1, soft_share = 0.5, threshold = 0.5;
+  std::vector<std::string> class_weights;
+  bool deterministic = true;
+  std::string monitor;
+};
+
+const RecipeTable<ClassifySettings> text_keys{{"tokenizer", &ClassifySettings::tokenizer,
+                                               "`words(vocabulary, min_count)`, `characters(...)`, `bpe(merges=8000)`"},
+                                              {"max_length",
+                                               &ClassifySettings::max_length,
+                                               "tokens of a text that are read, the rest is cut; 0: all",
+                                               {.min = 0, .max = 1 << 20}}};
+
+const RecipeTable<ClassifySettings> classify_loss_keys{
+    {"batch_tokens",
+     &ClassifySettings::batch_tokens,
+     "tokens in a batch, padding included",
+     {.min = 1, .max = 1 << 24}},
+    {"label_smoothing", &ClassifySettings::label_smoothing, "label smoothing", {.min = 0, .max = below(1)}},
+    {"class_weights",
+     &ClassifySettings::class_weights,
+     "weights of classes in the loss: `[rare=5]`; `balanced`: inverse to their number of examples",
+     {.default_text = "1 each"}},
+    {"penalty",
+     &ClassifySettings::penalty,
+     "weight of the penalty of `self_attentive(structured)` (Lin et al., 2017)",
+     {.min = 0}},
+    {"reward", &ClassifySettings::reward, "weight of learning by reward, for `hard` and `reinforced`", {.min = 0}},
+    {"soft_share",
+     &ClassifySettings::soft_share,
+     "share of the batches on which `hard` trains with softmax weights (Xu et al., 2015)",
+     {.min = 0, .max = 1}},
+    {"deterministic", &ClassifySettings::deterministic,
+     "on a GPU, whether gradients of attention are the same bits in every run; `false` may be faster"}};
+
+const RecipeTable<ClassifySettings> classify_eval_keys{
+    {"monitor",
+     &ClassifySettings::monitor,
+     "figure of the development set that decides which weights are kept: `accuracy`, `f1`, `spearman`, `loss`",
+     {.default_text = "accuracy; f1 of several labels and of words; loss of numbers"}},
+    {"threshold",
+     &ClassifySettings::threshold,
+     "smallest probability of a class that is predicted, with `sigmoid`",
+     {.min = 0, .max = 1}},
+    {"batch_tokens", &ClassifySettings::eval_batch_tokens, "tokens at once", {.min = 1, .max = 1 << 24}}};
+
+const RecipeSection::Entry classify_data_section{{"data", 111, "", [] { return text_keys.list(); }, kClassify}};
+const RecipeSection::Entry classify_train_section{
+    {"train", 141, "Training.", [] { return classify_loss_keys.list(); }, kClassify}};
+const RecipeSection::Entry classify_eval_section{
+    {"eval", 150, "Validation and evaluation.", [] { return classify_eval_keys.list(); }, kClassify}};
+
+std::vector<std::string> column_names(const LabelledOptions& data) {
+  std::vector<std::string> names;
+  for (const auto& column : read_text_columns(data.examples.text)) names.push_back(column.name);
+  return names;
+}
+
+std::string default_monitor(LabelForm form) {
+  if (form == LabelForm::number) return "loss";
+  return form == LabelForm::one ? "accuracy" : "f1";
+}
+
+/// The figures of label_figures() that may decide.
+std::vector<std::string> monitors(LabelForm form) {
+  if (form == LabelForm::number) return {"loss", "mse", "spearman"};
+  return {"loss", "accuracy", "f1"};
+}
+
+ClassifySettings read_classify_settings(const Settings& recipe, LabelForm form) {
+  const Settings data = recipe.at("data"), eval = recipe.at("eval");
+  ClassifySettings s;
+  s.data = read_labelled_options(data, form == LabelForm::one);
+  s = text_keys.read(data, std::move(s));
+  try {
+    Catalogue<TokenizerTrainer>::make(s.tokenizer);
+  } catch (const Error& error) {
+    data.refuse("tokenizer", "is '", s.tokenizer, "': ", error.what());
+  }
+  s = classify_eval_keys.read(eval, classify_loss_keys.read(recipe.at("train"), std::move(s)));
+  if (s.monitor.empty()) s.monitor = default_monitor(form);
+  const auto known = monitors(form);
+  if (std::find(known.begin(), known.end(), s.monitor) == known.end())
+    eval.refuse("monitor", "is '", s.monitor, "'", suggestion(s.monitor, known), "; expected one of ", joined(known));
+  if (form == LabelForm::tokens && s.data.examples.sentences != "none")
+    data.refuse("sentences", "is ", s.data.examples.sentences, ", but each word is to be labelled; expected none");
+  return s;
+}
+
+/// Labelled examples as ids.
+struct EncodedSet {
+  ExampleIds ids;
+  std::vector<Label> labels;                 // tokens: a class for each word
+  std::vector<std::vector<int64_t>> pieces;  // tokens: a class for each piece, or LabelOutput::kNoLabel
+  int64_t cut = 0;                           // texts that were too long
+};
+
+/// The class of each piece from that of each word: at the first piece of the word.
+std::vector<int64_t> piece_labels(const Segmentation& sentence, const Label& label, const std::string& origin) {
+  check(label.classes.size() == sentence.words.size(), origin, ": got ", label.classes.size(), " labels for ",
+        sentence.words.size(), " words, expected one for each; words and labels are separated by blanks");
+  std::vector<int64_t> all(sentence.ids.size(), LabelOutput::kNoLabel);
+  const auto first = first_pieces(sentence);
+  for (size_t word = 0; word < first.size(); ++word)
+    if (first[word] >= 0) all[static_cast<size_t>(first[word])] = label.classes[word];
+  return all;
+}
+
+EncodedSet encoded(const TextReader& reader, const Examples& examples, const LabelSet& labels) {
+  EncodedSet set;
+  set.ids = reader.read_all(examples.texts, &set.cut);
+  for (size_t i = 0; i < examples.size(); ++i) {
+    set.labels.push_back(parse_label(labels, examples.labels[i], examples.origins[i]));
+    if (labels.form != LabelForm::tokens) continue;
+    const auto sentences = reader.read(examples.texts[i].front()).sentences;
+    set.pieces.push_back(sentences.empty() ? std::vector<int64_t>()
+                                           : piece_labels(sentences.front(), set.labels.back(), examples.origins[i]));
+  }
+  return set;
+}
+
+/// "left out 1624 with an ignored label, 3 without text" of the training examples; "" if none is.
+std::string described(const LeftOut& left_out) {
+  std::vector<std::string> reasons;
+  const auto add = [&](int64_t count, const char* reason) {
+    if (count > 0) reasons.push_back(std::to_string(count) + " " + reason);
+  };
+  add(left_out.excluded_id, "with an excluded id");
+  add(left_out.ignored_label, "with an ignored label");
+  add(left_out.empty_text, "without text");
+  add(left_out.duplicate_phrase, "phrases that occur again with the same label");
+  return reasons.empty() ? "" : "left out of training: " + joined(reasons);
+}
+
+/// What is hashed of a set: texts and labels, line by line.
+std::vector<std::string> lines_of(const Examples& examples) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < examples.size(); ++i) {
+    for (const auto& text : examples.texts[i]) lines.push_back(text);
+    lines.push_back(examples.labels[i]);
+  }
+  return lines;
+}
+
+class Classify final : public Task {
+ public:
+  Classify(const Settings& recipe, const TaskEnvironment& environment)
+      : model_settings_(recipe.at("model")),
+        form_(label_form(model_settings_)),
+        settings_(read_classify_settings(recipe, form_)),
+        seed_(static_cast<uint64_t>(environment.seed)),
+        device_(environment.device) {
+    const TextInputs inputs{.columns = column_names(settings_.data),
+                            .documents = settings_.data.examples.sentences != "none"};
+    const auto parts = read_classification(model_settings_, inputs);  // errors in the recipe come before any file
+    recipe.refuse_unread();
+    corpus_ = read_labelled_corpus(settings_.data);
+    labels_ = labels_for(recipe);
+    TextReader reader{.columns = inputs.columns,
+                      .sentences = settings_.data.examples.sentences,
+                      .lowercase = false,  // the corpus is already converted
+                      .documents = parts.attention->takes_documents(),
+                      .max_length = settings_.max_length};
+    reader.tokenizer = environment.resumed ? load_tokenizer(checked_tokenizers(environment.folder).front())
+                                           : train_tokenizer(settings_.tokenizer, all_texts());
+    train_ = encoded(reader, corpus_.train, labels_);
+    dev_ = encoded(reader, corpus_.dev, labels_);
+    test_ = encoded(reader, corpus_.test, labels_);
+    lengths_ = train_.ids.lengths();
+    for (auto& ids : lengths_.source)
+      if (ids.empty()) ids.push_back(Tokenizer::kPad);  // an empty text is one padded token
+    batches_ = std::make_unique<Batches>(lengths_, BatchOptions{.tokens = settings_.batch_tokens, .seed = seed_});
+    model_ = std::make_shared<ClassificationModel>(model_settings_, inputs, reader.tokenizer->size(), labels_);
+    if (!parts.vectors.empty() && !environment.resumed) set_vectors(parts.vectors, *reader.tokenizer);
+    model_->to(device_);
+    classifier_ = std::make_unique<Classifier>(model_, std::move(reader), labels_);
+    if (environment.resumed) check_same_model(environment.folder, model_settings_);
+    if (model_->attention().attends())
+      reward_ = LabelReward::for_mechanism(model_->attention().mechanism(),
+                                           {.weight = settings_.reward, .soft_share = settings_.soft_share});
+    class_weights_ = weights_of(recipe.at("train"));
+  }
+
+  torch::nn::Module& model() override { return *model_; }
+  int64_t batches(int64_t epoch) override { return batches_->count(epoch); }
+
+  Loss loss(const Share& share) override {
+    const TextBatch batch =
+        collate(train_.ids, batches_->rows(share.epoch, share.batch), share.rank, share.world).to(device_);
+    if (batch.rows.empty()) return {};
+    check(!reward_ || share.world == 1, "recipe: model.attention draws and learns by reward, whose baseline one ",
+          "process keeps; train with one process");
+    const uint64_t step = static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch);
+    const NoiseScope noise(seed_, step, batch.first_row);
+    const bool soft = reward_ && reward_->is_soft(share.batch);
+    const SoftAttention softened(*model_, soft);
+    Call call;
+    call.deterministic = settings_.deterministic;
+    const Pooled pooled = model_->pool(batch, call);
+    const Tensor wanted = wanted_of(batch).to(device_);
+    Loss loss;
+    loss.count = count_of(batch);
+    loss.sum = model_->loss(pooled, wanted, {.smoothing = settings_.label_smoothing, .weights = class_weights_});
+    loss.shown = loss.sum.detach();
+    if (const auto found = pooled.output.also.find("penalty");
+        settings_.penalty > 0 && found != pooled.output.also.end())
+      loss.sum = loss.sum + settings_.penalty * found->second.sum().to(loss.sum.scalar_type());
+    if (reward_ && !soft) {
+      const Tensor predicted = model_->predict(pooled).detach();
+      if (const Tensor more = (*reward_)(pooled, predicted, wanted, form_); more.defined()) loss.sum = loss.sum + more;
+    }
+    return loss;
+  }
+
+  std::string describe(const Share& share) override {
+    std::string text =
+        "epoch " + std::to_string(share.epoch + 1) + ", batch " + std::to_string(share.batch + 1) + ", examples";
+    const auto rows = batches_->rows(share.epoch, share.batch);
+    for (size_t i = 0; i < std::min<size_t>(rows.size(), 8); ++i)
+      text += " " + corpus_.train.origins[static_cast<size_t>(rows[i])];
+    return text + (rows.size() > 8 ? " ..." : "");
+  }
+
+  Figures validate() override {
+    const auto predictions = classifier_->predict(corpus_.dev.texts, settings_.eval_batch_tokens);
+    return label_figures({labels_, predictions, dev_.labels});
+  }
+  double score(const Figures& figures) const override {
+    for (const auto& [name, value] : figures)
+      if (name == settings_.monitor) return name == "loss" || name == "mse" ? -value : value;
+    return 0;
+  }
+  std::string attention_path() override { return described_attention(*classifier_, corpus_.train.texts.front()); }
+  std::string remarks() const override {
+    std::string text = described(corpus_.train.left_out);
+    const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+    if (vectors_found_ >= 0)
+      add("read the vectors of " + std::to_string(vectors_found_) + " of " +
+          std::to_string(classifier_->reader().tokenizer->size()) + " pieces");
+    if (const int64_t cut = train_.cut + dev_.cut + test_.cut; cut > 0)
+      add("cut " + std::to_string(cut) + " texts after data.max_length = " + std::to_string(settings_.max_length) +
+          " tokens");
+    return text;
+  }
+
+  void write_files(const std::string& folder) override {
+    classifier_->reader().tokenizer->save(folder + kTokenizerFile);
+    Json text = classifier_->reader().json();
+    text["lowercase"] = settings_.data.examples.lowercase;
+    write_config(folder, {{"task", kClassify},
+                          {"text", text},
+                          {"labels", labels_.json()},
+                          {"mechanism", mechanism()},
+                          {"model", setting_json(model_settings_.resolved().written())}});
+  }
+
+  Json evaluate(const std::string& folder) override {
+    Json report;
+    report["dev"] = evaluated(corpus_.dev, dev_, folder.empty() ? "" : folder + "/dev.predictions.tsv");
+    if (corpus_.test.size() > 0)
+      report["test"] = evaluated(corpus_.test, test_, folder.empty() ? "" : folder + "/test.predictions.tsv");
+    return report;
+  }
+
+  Json state() const override { return reward_ ? Json{{"baseline", reward_->baseline()}} : Json(nullptr); }
+  void set_state(const Json& state) override {
+    if (!reward_) return;
+    const bool fine = state.is_object() && state.contains("baseline") && state["baseline"].is_number();
+    check(fine, "got ", state.dump().substr(0, 60), R"( for state.task, expected {"baseline": 0.5})");
+    reward_->set_baseline(state["baseline"]);
+  }
+  Json data_hashes() const override {
+    return {{"data.train", md5_of_lines(lines_of(corpus_.train))},
+            {"data.dev", md5_of_lines(lines_of(corpus_.dev))},
+            {"data.test", md5_of_lines(lines_of(corpus_.test))}};
+  }
+  std::string unit() const override { return form_ == LabelForm::tokens ? "words" : "examples"; }
+  bool is_fixed(const std::string& key) const override {
+    return (key.rfind("data.", 0) == 0 && key != "data.root") || key == "train.batch_tokens";
+  }
+  std::string mechanism() const override { return model_->attention().to_string(); }
+
+ private:
+  LabelSet labels_for(const Settings& recipe) const {
+    std::vector<std::string> order;
+    if (form_ == LabelForm::one) {
+      order = corpus_.classes;
+    }
+    LabelSet labels = learned_labels(form_, corpus_.train.labels, corpus_.train.origins, order);
+    labels.threshold = settings_.threshold;
+    if (recipe.has("train.class_weights") && form_ == LabelForm::number)
+      recipe.refuse("train.class_weights", "is given, but the labels are numbers");
+    return labels;
+  }
+
+  std::vector<std::string> all_texts() const {
+    std::vector<std::string> all;
+    for (const auto& texts : corpus_.train.texts) all.insert(all.end(), texts.begin(), texts.end());
+    return all;
+  }
+
+  void set_vectors(const std::string& file, const Tokenizer& tokenizer) {
+    std::unordered_map<std::string, int64_t> rows;
+    for (int64_t id = Tokenizer::kEnd + 1; id < tokenizer.size(); ++id) rows[tokenizer.piece(id)] = id;
+    const WordVectors vectors = read_word_vectors(file, rows);
+    check(vectors.dim == model_->embedding_dim(), file, ": got vectors of ", vectors.dim, " numbers, expected ",
+          model_->embedding_dim(), ", which is model.embedding.dim; set it to ", vectors.dim);
+    std::vector<int64_t> found;
+    for (size_t id = 0; id < vectors.found.size(); ++id)
+      if (vectors.found[id]) found.push_back(static_cast<int64_t>(id));
+    const Tensor ids = at::tensor(found, at::kLong);
+    model_->set_vectors(ids, at::tensor(vectors.values, at::kFloat).view({-1, vectors.dim}).index_select(0, ids));
+    vectors_found_ = vectors.count_found;
+  }
+
+  /// float [C] on the device; undefined: 1 each.
+  Tensor weights_of(const Settings& train) const {
+    if (settings_.class_weights.empty()) return {};
+    std::vector<double> counts(static_cast<size_t>(labels_.size()), 0), weights(counts.size(), 1);
+    double all = 0;
+    for (const auto& label : train_.labels)
+      for (const int64_t c : label.classes) {
+        ++counts[static_cast<size_t>(c)];
+        ++all;
+      }
+    for (const auto& written : settings_.class_weights) {
+      if (written == kBalanced) {
+        for (size_t c = 0; c < counts.size(); ++c)
+          weights[c] = all / (static_cast<double>(counts.size()) * std::max(1.0, counts[c]));
+        continue;
+      }
+      const size_t equals = written.rfind('=');
+      double weight = 0;
+      if (equals == std::string::npos || !read_number(written.substr(equals + 1), weight) || !(weight > 0))
+        train.refuse("class_weights", "has '", written,
+                     "', expected balanced, or a class and its weight: ", labels_.names.front(), "=2");
+      const std::string name = written.substr(0, equals);
+      const auto found = std::find(labels_.names.begin(), labels_.names.end(), name);
+      if (found == labels_.names.end())
+        train.refuse("class_weights", "has the class '", name, "'", suggestion(name, labels_.names),
+                     "; expected one of ", joined(labels_.names));
+      weights[static_cast<size_t>(found - labels_.names.begin())] = weight;
+    }
+    return at::tensor(weights, at::kDouble).to(at::kFloat).to(device_);
+  }
+
+  /// What LabelOutput::loss() wants for the rows of a batch.
+  Tensor wanted_of(const TextBatch& batch) const {
+    const auto B = static_cast<int64_t>(batch.rows.size());
+    if (form_ == LabelForm::tokens) {
+      const Tensor wanted = at::full({B, batch.columns.front().ids.size(1)}, LabelOutput::kNoLabel, at::kLong);
+      for (int64_t i = 0; i < B; ++i) {
+        const auto& pieces = train_.pieces[static_cast<size_t>(batch.rows[static_cast<size_t>(i)])];
+        std::copy(pieces.begin(), pieces.end(), wanted.data_ptr<int64_t>() + i * wanted.size(1));
+      }
+      return wanted;
+    }
+    Tensor wanted = form_ == LabelForm::one      ? at::zeros({B}, at::kLong)
+                    : form_ == LabelForm::number ? at::zeros({B}, at::kFloat)
+                                                 : at::zeros({B, labels_.size()}, at::kFloat);
+    for (int64_t i = 0; i < B; ++i) {
+      const Label& label = train_.labels[static_cast<size_t>(batch.rows[static_cast<size_t>(i)])];
+      if (form_ == LabelForm::one) wanted.data_ptr<int64_t>()[i] = label.classes.front();
+      if (form_ == LabelForm::number)
+        wanted.data_ptr<float>()[i] = static_cast<float>((label.number - labels_.mean) / labels_.deviation);
+      if (form_ == LabelForm::several)
+        for (const int64_t c : label.classes) wanted.data_ptr<float>()[i * labels_.size() + c] = 1;
+    }
+    return wanted;
+  }
+
+  /// Terms of the loss: texts, or words that have a label and were read.
+  int64_t count_of(const TextBatch& batch) const {
+    if (form_ != LabelForm::tokens) return static_cast<int64_t>(batch.rows.size());
+    int64_t count = 0;
+    for (const int64_t row : batch.rows)
+      for (const int64_t label : train_.pieces[static_cast<size_t>(row)]) count += label >= 0 ? 1 : 0;
+    return count;
+  }
+
+  Json evaluated(const Examples& examples, const EncodedSet& set, const std::string& path) {
+    const auto predictions = classifier_->predict(examples.texts, settings_.eval_batch_tokens);
+    if (!path.empty()) write_predictions(path, *classifier_, predictions, examples.labels);
+    return label_report({labels_, predictions, set.labels});
+  }
+
+  Settings model_settings_;
+  LabelForm form_;
+  ClassifySettings settings_;
+  uint64_t seed_;
+  at::Device device_;
+  LabelledCorpus corpus_;
+  LabelSet labels_;
+  EncodedSet train_, dev_, test_;
+  IdPairs lengths_;
+  std::unique_ptr<Batches> batches_;
+  std::shared_ptr<ClassificationModel> model_;
+  std::unique_ptr<Classifier> classifier_;
+  std::unique_ptr<LabelReward> reward_;
+  Tensor class_weights_;
+  int64_t vectors_found_ = -1;  // words with a pretrained vector; -1: none were read
+};
+
+std::shared_ptr<Task> make_classify(const Options&, const Settings& recipe, const TaskEnvironment& environment) {
+  return std::make_shared<Classify>(recipe, environment);
+}
+
+const Task::Parts::Entry classify_entry{
+    kClassify, make_classify, {.formula = "p(y | x)", .paper = "-", .choose = "labels of texts"}};
+
+}  // namespace
+}  // namespace heed
