@@ -32,6 +32,10 @@ std::string two_digits(double value) {
   return fixed(value, 2);
 }
 
+std::string four_digits(double value) {
+  return fixed(value, 4);
+}
+
 std::string per_cent(double share) {
   return fixed(100 * share, 1) + " %";
 }
@@ -68,6 +72,13 @@ std::vector<Column> number_columns(const std::vector<RunSummary>& runs) {
   all.push_back({"ter", "TER", false, two_digits, of(set + " ter")});
   all.push_back({"perplexity", "perplexity", false, two_digits, of(set + " perplexity")});
   all.push_back({"aer", "AER", false, per_cent, of(set + " aer")});
+  if (set == "test") all.push_back({"dev_accuracy", "dev accuracy", true, per_cent, of("dev accuracy")});
+  all.push_back({"accuracy", set + " accuracy", true, per_cent, of(set + " accuracy")});
+  all.push_back({"f1", "F1", true, two_digits, of(set + " f1")});
+  all.push_back({"matthews", "Matthews", true, two_digits, of(set + " matthews")});
+  all.push_back({"calibration_error", "calibration error", false, per_cent, of(set + " calibration_error")});
+  all.push_back({"mse", "MSE", false, four_digits, of(set + " mse")});
+  all.push_back({"spearman", "Spearman", true, two_digits, of(set + " spearman")});
   all.push_back({"speed", "tokens/s", true, with_commas, [](const auto& run) { return run.tokens_per_second; }});
   all.push_back({"time", "training", false, duration, [](const auto& run) { return run.seconds; }});
   return all;
@@ -156,7 +167,7 @@ nlohmann::ordered_json as_json(const RunSummary& run) {
 std::vector<std::string> run_sort_keys() {
   std::vector<std::string> keys{"run", "mechanism"};
   RunSummary tested;
-  tested.figures["test bleu"] = 0;
+  tested.figures["test bleu"] = 0;  // with a test set there are columns for dev too
   for (const auto& column : number_columns({tested})) keys.push_back(column.key);
   return keys;
 }

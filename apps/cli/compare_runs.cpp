@@ -60,10 +60,13 @@ std::string text_in(const Json& object, const std::string& key) {
 }
 
 void add_figures(RunSummary& run, const std::string& set, const Json& report) {
-  for (const char* name : {"bleu", "chrf", "ter", "perplexity", "aer"})
+  for (const char* name : {"bleu", "chrf", "ter", "perplexity", "aer", "accuracy", "f1", "matthews",
+                           "calibration_error", "mse", "spearman"})
     if (const auto value = number_in(report, name)) run.figures[set + " " + name] = *value;
   if (const auto signature = text_in(report, "bleu_signature"); !signature.empty())
     run.comparables[set + " BLEU signature"] = signature;
+  if (const auto examples = number_in(report, "examples"))
+    run.comparables[set + " examples"] = std::to_string(static_cast<int64_t>(*examples));
   if (const auto sentences = number_in(report, "sentences"))
     run.comparables[set + " sentences"] = std::to_string(static_cast<int64_t>(*sentences));
 }
@@ -87,10 +90,15 @@ void add_metrics(RunSummary& run, const std::string& path) {
     if (!metrics.is_object()) continue;
     run.step = number_in(metrics, "step");
     run.seconds = number_in(metrics, "seconds");
-    const auto bleu = number_in(metrics, "dev_bleu");
-    if (!bleu || (run.figures.count("dev bleu") > 0 && *bleu <= run.figures["dev bleu"])) continue;
-    run.figures["dev bleu"] = *bleu;
-    if (const auto perplexity = number_in(metrics, "dev_perplexity")) run.figures["dev perplexity"] = *perplexity;
+    for (const char* name : {"bleu", "accuracy"}) {  // what decides; the others are of the same validation
+      const auto value = number_in(metrics, std::string("dev_") + name);
+      const std::string key = std::string("dev ") + name;
+      if (!value || (run.figures.count(key) > 0 && *value <= run.figures[key])) continue;
+      run.figures[key] = *value;
+      for (const char* also : {"perplexity", "f1"})
+        if (const auto figure = number_in(metrics, std::string("dev_") + also))
+          run.figures[std::string("dev ") + also] = *figure;
+    }
   }
 }
 
