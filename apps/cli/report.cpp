@@ -28,7 +28,7 @@ void print_set(std::ostream& out, const std::string& name, const nlohmann::order
 void print_results(std::ostream& out, const nlohmann::ordered_json& results) {
   for (const char* name : {"dev", "test"})
     if (results.contains(name))
-      (results[name].contains("labels") ? print_labelled_set : print_set)(out, name, results[name]);
+      (results[name].contains("labels") ? print_labeled_set : print_set)(out, name, results[name]);
   if (results.contains("run"))
     out << "run: " << results.value("run", "") << " (" << results.value("step", 0) << " steps, "
         << fixed(results.value("train_seconds", 0.0), 0) << " s of training, best at step "

@@ -62,7 +62,7 @@ void print_confusion(std::ostream& out, const OrderedJson& set) {
 
 }  // namespace
 
-void print_labelled_set(std::ostream& out, const std::string& name, const OrderedJson& set) {
+void print_labeled_set(std::ostream& out, const std::string& name, const OrderedJson& set) {
   out << name << ": " << set.value("examples", 0) << " examples";
   if (set.contains("words")) out << ", " << set.value("words", int64_t{0}) << " words";
   if (set.contains("words_not_read")) out << " (" << set.value("words_not_read", int64_t{0}) << " were cut)";

@@ -10,6 +10,6 @@
 namespace heed::cli {
 
 /// Prints figures, those of each class, and the confusion matrix of up to 20 classes.
-void print_labelled_set(std::ostream& out, const std::string& name, const nlohmann::ordered_json& set);
+void print_labeled_set(std::ostream& out, const std::string& name, const nlohmann::ordered_json& set);
 
 }  // namespace heed::cli

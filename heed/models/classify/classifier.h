@@ -15,7 +15,7 @@ namespace heed {
 struct Prediction {
   std::vector<double> probabilities{};       // by class; empty for numbers and for labels of words
   double number = 0;                         // of regression
-  std::vector<std::vector<double>> words{};  // [word][class], if each word is labelled; a word that was cut has none
+  std::vector<std::vector<double>> words{};  // [word][class], if each word is labeled; a word that was cut has none
 
   /// The most probable class; the first of equal ones.
   int64_t best() const;

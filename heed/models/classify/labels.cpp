@@ -99,7 +99,7 @@ LabelSet LabelSet::parse(const nlohmann::json& content, const std::string& path)
 
 LabelSet learned_labels(LabelForm form, const std::vector<std::string>& written,
                         const std::vector<std::string>& origins, const std::vector<std::string>& order) {
-  check(!written.empty(), "data.train: got no examples, expected labelled ones");
+  check(!written.empty(), "data.train: got no examples, expected labeled ones");
   LabelSet labels{.form = form};
   if (form == LabelForm::number) {
     double sum = 0, squares = 0;

@@ -1,4 +1,4 @@
-// What an example is labelled with:
+// What an example is labeled with:
 //
 //   one      one of several classes            "sports"
 //   several  any number of several classes     "toxic,insult"; empty: none

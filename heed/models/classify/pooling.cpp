@@ -66,7 +66,7 @@ Pooling::Pooling(const Settings& attention, const Settings& query, const Pooling
       attention.refuse("mechanism", "is ", values_.mechanism, ", which takes one text, but data.text has ",
                        joined(inputs.columns), "; expected a structure, such as interactive");
     if (inputs.tokens)
-      attention.refuse("mechanism", "is ", values_.mechanism, ", but each word is to be labelled; expected ",
+      attention.refuse("mechanism", "is ", values_.mechanism, ", but each word is to be labeled; expected ",
                        "structure: self_attentive(features)");
     baseline_ = values_.mechanism;
     return;
@@ -141,7 +141,7 @@ void Pooling::match(const Settings& attention, const PoolingInputs& inputs, cons
   if (documents_ && !inputs.documents)
     attention.refuse(key, "is ", shown, ", which needs documents of sentences; expected data.sentences: rule, or tab");
   if (documents_ && tokens_)
-    attention.refuse(key, "is ", shown, ", which reads documents, but each word is to be labelled; expected ",
+    attention.refuse(key, "is ", shown, ", which reads documents, but each word is to be labeled; expected ",
                      "structure: self_attentive(features)");
   if (inputs_ == 1 || (takes.same_length && inputs.columns.size() == 1)) {
     if (inputs.columns.size() != 1)
@@ -191,10 +191,9 @@ void Pooling::build(const std::vector<int64_t>& widths) {
   };
   by_position_ = contexts(3) != contexts(5);
   train(training);
-  check(
-      !tokens_ || by_position_, "recipe: model.attention.structure is ", spec_,
-      ", which has one context for all words, but each word is to be labelled; expected one with a context for each, ",
-      "such as self_attentive(features)");
+  check(!tokens_ || by_position_, "recipe: model.attention.structure is ", spec_,
+        ", which has one context for all words, but each word is to be labeled; expected one with a context for each, ",
+        "such as self_attentive(features)");
 }
 
 Pooled Pooling::forward(const std::vector<Encoded>& encoded, const Call& call) {

@@ -6,7 +6,7 @@
 //   model.attention: mean | fixed                                       without attention: the mean, or the summary
 //
 // A structure that gives a fixed number of contexts (hops, queries, capsules) has them side by side; one that gives a
-// context for each token has their mean, unless each token is to be labelled.
+// context for each token has their mean, unless each token is to be labeled.
 
 #pragma once
 

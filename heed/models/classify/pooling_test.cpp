@@ -81,7 +81,7 @@ TEST(Pooling, LabelsWordsByStructuresWithAContextForEach) {
   pooling.build({kWidth});
   EXPECT_EQ(pooling.forward(random_texts(pooling, 2, 5), {}).rows.sizes(), (std::vector<int64_t>{2, 5, kWidth}));
   EXPECT_TRUE(says(refusal("attention: {structure: multi_hop}", words), {"one context for all words"}));
-  EXPECT_TRUE(says(refusal("attention: mean", words), {"each word is to be labelled"}));
+  EXPECT_TRUE(says(refusal("attention: mean", words), {"each word is to be labeled"}));
 }
 
 TEST(Pooling, IsTheMeanOrTheSummaryWithoutAttention) {

@@ -16,9 +16,9 @@ Tensor label_log_probability(const Tensor& predicted, const Tensor& wanted, Labe
     case LabelForm::number:
       return -(predicted.squeeze(1) - wanted).square();
     case LabelForm::tokens: {
-      const Tensor labelled = wanted >= 0;
+      const Tensor labeled = wanted >= 0;
       const Tensor log_p = predicted.gather(2, wanted.clamp_min(0).unsqueeze(2)).squeeze(2).clamp_min(kLeast).log();
-      return log_p.masked_fill(labelled.logical_not(), 0.0).sum(1);
+      return log_p.masked_fill(labeled.logical_not(), 0.0).sum(1);
     }
   }
   return {};

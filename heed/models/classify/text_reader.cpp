@@ -6,7 +6,7 @@
 
 #include "heed/base/check.h"
 #include "heed/base/utf8.h"
-#include "heed/data/labelled/sentences.h"
+#include "heed/data/labeled/sentences.h"
 #include "heed/data/saved_model.h"
 
 namespace heed {

@@ -1,7 +1,7 @@
-// Classification: trains a classifier of texts on labelled examples. A label is one class, several, a number, or a
+// Classification: trains a classifier of texts on labeled examples. A label is one class, several, a number, or a
 // class for each word (model.output).
 //
-//   data    the examples (data/labelled/labelled_corpus.h); tokenizer, max_length
+//   data    the examples (data/labeled/labeled_corpus.h); tokenizer, max_length
 //   model   embedding, features, query, attention, output (models/classify/model.h)
 //   train   batch_tokens, label_smoothing, class_weights, penalty, reward
 //   eval    monitor, threshold
@@ -14,9 +14,9 @@
 #include "heed/base/recipe_keys.h"
 #include "heed/base/scalar.h"
 #include "heed/data/batches.h"
-#include "heed/data/labelled/labelled_corpus.h"
-#include "heed/data/labelled/text_columns.h"
-#include "heed/data/labelled/vectors.h"
+#include "heed/data/labeled/labeled_corpus.h"
+#include "heed/data/labeled/text_columns.h"
+#include "heed/data/labeled/vectors.h"
 #include "heed/data/saved_model.h"
 #include "heed/data/setting_json.h"
 #include "heed/models/classify/classifier.h"
@@ -36,7 +36,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char *kClassify = "classify", *kTokenizerFile = "/tokenizer.json", *kBalanced = "balanced";
 
 struct ClassifySettings {
-  LabelledOptions data;
+  LabeledOptions data;
   std::string tokenizer = "words";
   int64_t max_length = 512;
   int64_t batch_tokens = 2000, eval_batch_tokens = 8000;
@@ -92,7 +92,7 @@ const RecipeSection::Entry classify_train_section{
 const RecipeSection::Entry classify_eval_section{
     {"eval", 150, "Validation and evaluation.", [] { return classify_eval_keys.list(); }, kClassify}};
 
-std::vector<std::string> column_names(const LabelledOptions& data) {
+std::vector<std::string> column_names(const LabeledOptions& data) {
   std::vector<std::string> names;
   for (const auto& column : read_text_columns(data.examples.text)) names.push_back(column.name);
   return names;
@@ -112,7 +112,7 @@ std::vector<std::string> monitors(LabelForm form) {
 ClassifySettings read_classify_settings(const Settings& recipe, LabelForm form) {
   const Settings data = recipe.at("data"), eval = recipe.at("eval");
   ClassifySettings s;
-  s.data = read_labelled_options(data, form == LabelForm::one);
+  s.data = read_labeled_options(data, form == LabelForm::one);
   s = text_keys.read(data, std::move(s));
   try {
     Catalogue<TokenizerTrainer>::make(s.tokenizer);
@@ -125,11 +125,11 @@ ClassifySettings read_classify_settings(const Settings& recipe, LabelForm form) 
   if (std::find(known.begin(), known.end(), s.monitor) == known.end())
     eval.refuse("monitor", "is '", s.monitor, "'", suggestion(s.monitor, known), "; expected one of ", joined(known));
   if (form == LabelForm::tokens && s.data.examples.sentences != "none")
-    data.refuse("sentences", "is ", s.data.examples.sentences, ", but each word is to be labelled; expected none");
+    data.refuse("sentences", "is ", s.data.examples.sentences, ", but each word is to be labeled; expected none");
   return s;
 }
 
-/// Labelled examples as ids.
+/// Labeled examples as ids.
 struct EncodedSet {
   ExampleIds ids;
   std::vector<Label> labels;                 // tokens: a class for each word
@@ -196,7 +196,7 @@ class Classify final : public Task {
                             .documents = settings_.data.examples.sentences != "none"};
     const auto parts = read_classification(model_settings_, inputs);  // errors in the recipe come before any file
     recipe.refuse_unread();
-    corpus_ = read_labelled_corpus(settings_.data);
+    corpus_ = read_labeled_corpus(settings_.data);
     labels_ = labels_for(recipe);
     TextReader reader{.columns = inputs.columns,
                       .sentences = settings_.data.examples.sentences,
@@ -431,7 +431,7 @@ class Classify final : public Task {
   ClassifySettings settings_;
   uint64_t seed_;
   at::Device device_;
-  LabelledCorpus corpus_;
+  LabeledCorpus corpus_;
   LabelSet labels_;
   EncodedSet train_, dev_, test_;
   IdPairs lengths_;

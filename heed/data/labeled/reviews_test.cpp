@@ -1,4 +1,4 @@
-#include "heed/data/labelled/reviews.h"
+#include "heed/data/labeled/reviews.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The classes of labelled examples.
+// The classes of labeled examples.
 
 #include <algorithm>
 #include <map>
@@ -7,8 +7,8 @@
 #include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
 #include "heed/base/scalar.h"
-#include "heed/data/labelled/examples.h"
-#include "heed/data/labelled/label_map.h"
+#include "heed/data/labeled/examples.h"
+#include "heed/data/labeled/label_map.h"
 
 namespace heed {
 namespace {

@@ -1,4 +1,4 @@
-#include "heed/data/labelled/trees.h"
+#include "heed/data/labeled/trees.h"
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ class TreeParser {
  public:
   TreeParser(std::string_view line, const std::string& where) : line_(line), where_(where) {}
 
-  LabelledTree parse() {
+  LabeledTree parse() {
     skip_blanks();
     if (at_ == line_.size()) refuse("got an empty line, expected a tree such as (3 (2 good) (2 food))");
     while (at_ < line_.size()) {
@@ -110,22 +110,22 @@ class TreeParser {
   const std::string& where_;
   size_t at_ = 0;
   std::vector<Node> open_;
-  LabelledTree tree_;
+  LabeledTree tree_;
 };
 
 }  // namespace
 
-std::string LabelledTree::text(const Phrase& phrase) const {
+std::string LabeledTree::text(const Phrase& phrase) const {
   return joined({words.begin() + phrase.first, words.begin() + phrase.end}, " ");
 }
 
-LabelledTree parse_tree(std::string_view line, const std::string& where) {
+LabeledTree parse_tree(std::string_view line, const std::string& where) {
   return TreeParser(line, where).parse();
 }
 
-std::vector<LabelledTree> read_trees(const std::string& file) {
+std::vector<LabeledTree> read_trees(const std::string& file) {
   const auto lines = read_lines(file);
-  std::vector<LabelledTree> trees;
+  std::vector<LabeledTree> trees;
   for (size_t i = 0; i < lines.size(); ++i) trees.push_back(parse_tree(lines[i], file + ":" + std::to_string(i + 1)));
   return trees;
 }

@@ -1,4 +1,4 @@
-#include "heed/data/labelled/labelled_corpus.h"
+#include "heed/data/labeled/labeled_corpus.h"
 
 #include <algorithm>
 #include <set>
@@ -13,20 +13,20 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-LabelledCorpus corpus_of(const std::string& data) {
+LabeledCorpus corpus_of(const std::string& data) {
   const Settings recipe = parse_recipe("data: " + data, "test");
-  const LabelledOptions options = read_labelled_options(recipe.at("data"));
+  const LabeledOptions options = read_labeled_options(recipe.at("data"));
   recipe.refuse_unread();
-  return read_labelled_corpus(options);
+  return read_labeled_corpus(options);
 }
 
 std::string refusal(const std::string& data) {
   return error_of([&] { corpus_of(data); });
 }
 
-class LabelledFiles : public FolderTest {
+class LabeledFiles : public FolderTest {
  protected:
-  LabelledFiles() {
+  LabeledFiles() {
     write("a.tsv", "1\tGood food\tpos\n2\tBad film\tneg\n3\tA very long text\tpos\n4\tPoor\tneg\n");
     write("b.tsv", "1\tFine\tpos\n5\tThe room is so bad\tneg\n");
   }
@@ -41,7 +41,7 @@ Lines texts_of(const Examples& examples) {
   return texts;
 }
 
-TEST_F(LabelledFiles, AreReadBelowTheRoot) {
+TEST_F(LabeledFiles, AreReadBelowTheRoot) {
   const auto corpus = corpus_of(data("lowercase: true"));
   EXPECT_EQ(texts_of(corpus.train), (Lines{"good food", "bad film", "a very long text", "poor"}));
   EXPECT_EQ(corpus.dev.origins[1], path("b.tsv") + ":2");
@@ -49,7 +49,7 @@ TEST_F(LabelledFiles, AreReadBelowTheRoot) {
   EXPECT_EQ(corpus.test.size(), 0U);
 }
 
-TEST_F(LabelledFiles, LeaveExcludedExamplesOutOfTrainingAlone) {
+TEST_F(LabeledFiles, LeaveExcludedExamplesOutOfTrainingAlone) {
   write("ids", "4\n7\n");
   const auto corpus = corpus_of(data("test: a.tsv, id: 1, exclude_ids: ids"));
   EXPECT_EQ(texts_of(corpus.train), (Lines{"Good food", "Bad film", "A very long text"}));
@@ -58,10 +58,10 @@ TEST_F(LabelledFiles, LeaveExcludedExamplesOutOfTrainingAlone) {
   EXPECT_EQ(corpus.test.size(), 4U);
 }
 
-TEST_F(LabelledFiles, MayHaveLabelsThatAreNotClasses) {
+TEST_F(LabeledFiles, MayHaveLabelsThatAreNotClasses) {
   write("numbers.tsv", "a\t0.5\nb\t\n");
   write("other.tsv", "c\t0.75\n");
-  const auto read = read_labelled_corpus(read_labelled_options(
+  const auto read = read_labeled_corpus(read_labeled_options(
       parse_recipe("data: {root: " + folder_ + ", train: numbers.tsv, dev: other.tsv, text: 1, label: 2}", "toy")
           .at("data"),
       /*one_class=*/false));
@@ -71,7 +71,7 @@ TEST_F(LabelledFiles, MayHaveLabelsThatAreNotClasses) {
 }
 
 // md5 of the text modulo 3, by Python's hashlib: d and k 0, a and b 1, f and g 2.
-TEST_F(LabelledFiles, FallIntoThreePartsThatHaveNoExampleInCommon) {
+TEST_F(LabeledFiles, FallIntoThreePartsThatHaveNoExampleInCommon) {
   write("all", "a\t0\nd\t1\nf\t0\nk\t0\ng\t1\nb\t1\n");
   const auto corpus = corpus_of("{root: " + folder_ +
                                 ", train: all, text: 1, label: 2, split: {modulo: 3, dev: 1, test: 2}, "
@@ -81,7 +81,7 @@ TEST_F(LabelledFiles, FallIntoThreePartsThatHaveNoExampleInCommon) {
   EXPECT_EQ(corpus.classes, (Lines{"no", "yes"}));
 }
 
-TEST_F(LabelledFiles, OfTreesHavePhrasesInTrainingAlone) {
+TEST_F(LabeledFiles, OfTreesHavePhrasesInTrainingAlone) {
   write("trees", "(1 (0 big) (1 dog))\n(0 (1 a) (0 cat))\n");
   const auto corpus = corpus_of("{root: " + folder_ + ", train: trees, dev: trees, format: trees, phrases: true}");
   EXPECT_EQ(corpus.train.size(), 6U);
@@ -90,7 +90,7 @@ TEST_F(LabelledFiles, OfTreesHavePhrasesInTrainingAlone) {
                    {"unknown key data.label"}));
 }
 
-TEST_F(LabelledFiles, AreRefusedByTheKeyThatIsWrong) {
+TEST_F(LabeledFiles, AreRefusedByTheKeyThatIsWrong) {
   EXPECT_EQ(refusal("{}"), "recipe: data.train is missing, expected one or more files, or the word reviews");
   EXPECT_TRUE(says(refusal("{train: revews}"), {"data.train has 'revews' (did you mean 'reviews'?), but there is no"}));
   EXPECT_TRUE(says(refusal("{root: " + folder_ + ", train: a.tsv}"), {"data.dev is missing"}));
@@ -103,14 +103,14 @@ TEST_F(LabelledFiles, AreRefusedByTheKeyThatIsWrong) {
   EXPECT_TRUE(says(refusal(data("header: maybe")), {"data.header", "maybe"}));
 }
 
-TEST_F(LabelledFiles, AreRefusedWithAClassThatTrainingHasNot) {
+TEST_F(LabeledFiles, AreRefusedWithAClassThatTrainingHasNot) {
   write("b.tsv", "1\tFine\tpos\n5\tBad\tnegg\n");
   EXPECT_TRUE(says(refusal(data("")), {path("b.tsv") + ":2: got label 'negg', which no training example has"}));
   write("a.tsv", "1\tGood\tpos\n");
   EXPECT_TRUE(says(refusal(data("")), {path("a.tsv") + ": all 1 examples have the label 'pos'"}));
 }
 
-TEST(LabelledCorpus, OfReviewsHasRelevantWords) {
+TEST(LabeledCorpus, OfReviewsHasRelevantWords) {
   const auto corpus =
       corpus_of("{train: reviews, lowercase: true, sentences: rule, reviews: {train: 30, dev: 4, test: 6}}");
   EXPECT_EQ(corpus.train.size(), 30U);
@@ -124,7 +124,7 @@ TEST(LabelledCorpus, OfReviewsHasRelevantWords) {
   }
 }
 
-TEST(LabelledCorpus, ListsEachOfItsKeysOnce) {
+TEST(LabeledCorpus, ListsEachOfItsKeysOnce) {
   for (const auto& section : RecipeSection::all()) {
     std::set<std::string> names;
     for (const auto& key : section.keys) EXPECT_TRUE(names.insert(key.name).second) << section.path << '.' << key.name;
@@ -134,7 +134,7 @@ TEST(LabelledCorpus, ListsEachOfItsKeysOnce) {
 }
 
 // Socher et al. (2013): 6,920 and 872.
-TEST(LabelledCorpus, OfTheTreebankHasTwoClasses) {
+TEST(LabeledCorpus, OfTheTreebankHasTwoClasses) {
   const std::string folder = data_folder() + "sst";
   if (!exists(folder)) GTEST_SKIP() << folder << " is not there; HEED_DATA names the folder of data";
   const auto corpus = corpus_of("{root: " + folder +

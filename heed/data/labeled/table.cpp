@@ -1,4 +1,4 @@
-#include "heed/data/labelled/table.h"
+#include "heed/data/labeled/table.h"
 
 #include <algorithm>
 #include <string_view>

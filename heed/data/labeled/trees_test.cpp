@@ -1,4 +1,4 @@
-#include "heed/data/labelled/trees.h"
+#include "heed/data/labeled/trees.h"
 
 #include <map>
 
@@ -12,29 +12,29 @@ std::string refusal(const std::string& line) {
 }
 
 /// "3 The big dog; 2 The; ..."
-std::string phrases_of(const LabelledTree& tree) {
+std::string phrases_of(const LabeledTree& tree) {
   std::string all;
   for (const auto& phrase : tree.phrases) all += phrase.label + " " + tree.text(phrase) + "; ";
   return all;
 }
 
-TEST(LabelledTree, HasASentenceAndItsPhrasesWithTheirLabels) {
+TEST(LabeledTree, HasASentenceAndItsPhrasesWithTheirLabels) {
   const auto tree = parse_tree("(3 (2 The) (4 (2 big) (1 dog)))", "");
   EXPECT_EQ(tree.label(), "3");
   EXPECT_EQ(phrases_of(tree), "3 The big dog; 2 The; 4 big dog; 2 big; 1 dog; ");
 }
 
-TEST(LabelledTree, MayHaveWordsAsLabelsAndOneWordAlone) {
+TEST(LabeledTree, MayHaveWordsAsLabelsAndOneWordAlone) {
   EXPECT_EQ(phrases_of(parse_tree("(very_good nice)", "")), "very_good nice; ");
   EXPECT_EQ(phrases_of(parse_tree("  ( S( NP  Tom )\t(VP runs))  ", "")), "S Tom runs; NP Tom; VP runs; ");
 }
 
-TEST(LabelledTree, LosesTheEscapesOfItsWords) {
+TEST(LabeledTree, LosesTheEscapesOfItsWords) {
   EXPECT_EQ(phrases_of(parse_tree(R"((2 (2 -LRB-) (2 and\/or) (2 \*\*) (2 -RRB-) (2 a\b)))", "")),
             R"(2 ( and/or ** ) a\b; 2 (; 2 and/or; 2 **; 2 ); 2 a\b; )");
 }
 
-TEST(LabelledTree, IsRefusedWhereItIsBroken) {
+TEST(LabeledTree, IsRefusedWhereItIsBroken) {
   EXPECT_EQ(refusal("(3 (2 The) (4 big)"),
             "data/trees: trees:7: character 1: got a bracket that is never closed, expected ) at the end of its node");
   EXPECT_TRUE(says(refusal("(3 (2 ö) (4 (2 a) (2 b)"), {"character 10: got a bracket that is never closed"}));
@@ -51,7 +51,7 @@ TEST(LabelledTree, IsRefusedWhereItIsBroken) {
   EXPECT_TRUE(says(refusal("(3 a (2 b))"), {"character 6: got a node after the word"}));
 }
 
-TEST(LabelledTree, MayBeAsDeepAsALineIsLong) {
+TEST(LabeledTree, MayBeAsDeepAsALineIsLong) {
   constexpr int kDepth = 250'000;
   std::string line;
   for (int i = 0; i < kDepth; ++i) line += "(1 ";

@@ -1,4 +1,4 @@
-#include "heed/data/labelled/reviews.h"
+#include "heed/data/labeled/reviews.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include "heed/base/check.h"
 #include "heed/base/md5.h"
 #include "heed/base/shuffle.h"
-#include "heed/data/labelled/review_words.h"
+#include "heed/data/labeled/review_words.h"
 
 namespace heed {
 namespace {

@@ -1,4 +1,4 @@
-// The labelled examples for training and evaluating a classifier, as specified in a recipe.
+// The labeled examples for training and evaluating a classifier, as specified in a recipe.
 //
 //   data:
 //     root: ../data/sst                   folder of the files below
@@ -17,13 +17,13 @@
 #include <vector>
 
 #include "heed/base/settings.h"
-#include "heed/data/labelled/examples.h"
+#include "heed/data/labeled/examples.h"
 #include "heed/data/split.h"
 
 namespace heed {
 
 /// The keys below `data`, by the same names. `examples` has those of every set; its files and residues are not used.
-struct LabelledOptions {
+struct LabeledOptions {
   std::string root{};
   std::vector<std::string> train{}, dev{}, test{};
   Split split{};
@@ -35,14 +35,14 @@ struct LabelledOptions {
 
 /// Reads the recipe below `data`, but no files; an invalid key or value is an Error. one_class:
 /// ExampleOptions::one_class.
-LabelledOptions read_labelled_options(const Settings& data, bool one_class = true);
+LabeledOptions read_labeled_options(const Settings& data, bool one_class = true);
 
-struct LabelledCorpus {
+struct LabeledCorpus {
   Examples train, dev, test;         // test may be empty
   std::vector<std::string> classes;  // in order; every label is one of them. Empty unless labels are classes
 };
 
 /// Reads and checks all files. An Error if training has one class alone, or dev or test one that training has not.
-LabelledCorpus read_labelled_corpus(const LabelledOptions& options);
+LabeledCorpus read_labeled_corpus(const LabeledOptions& options);
 
 }  // namespace heed

@@ -1,11 +1,11 @@
-#include "heed/data/labelled/sentences.h"
+#include "heed/data/labeled/sentences.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "heed/base/check.h"
-#include "heed/data/labelled/reviews.h"
-#include "heed/data/labelled/table.h"
+#include "heed/data/labeled/reviews.h"
+#include "heed/data/labeled/table.h"
 #include "heed/data/testing.h"
 
 namespace heed::testing {

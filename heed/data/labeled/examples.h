@@ -1,4 +1,4 @@
-// Reads labelled examples: texts, and the class that each belongs to. Formats:
+// Reads labeled examples: texts, and the class that each belongs to. Formats:
 //
 //   csv, tsv, auto   a table (table.h) with columns for the texts, the label and, if wanted, an id
 //   trees            one tree a line (trees.h): the sentence and the label of its root; or every phrase with its own

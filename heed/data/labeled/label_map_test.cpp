@@ -1,4 +1,4 @@
-#include "heed/data/labelled/label_map.h"
+#include "heed/data/labeled/label_map.h"
 
 #include "heed/data/testing.h"
 

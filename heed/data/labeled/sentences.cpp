@@ -1,4 +1,4 @@
-#include "heed/data/labelled/sentences.h"
+#include "heed/data/labeled/sentences.h"
 
 #include <algorithm>
 #include <array>

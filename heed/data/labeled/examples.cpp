@@ -1,4 +1,4 @@
-#include "heed/data/labelled/examples.h"
+#include "heed/data/labeled/examples.h"
 
 #include <algorithm>
 #include <map>
@@ -11,11 +11,11 @@
 #include "heed/base/md5.h"
 #include "heed/base/nearest.h"
 #include "heed/base/utf8.h"
-#include "heed/data/labelled/label_map.h"
-#include "heed/data/labelled/sentences.h"
-#include "heed/data/labelled/table.h"
-#include "heed/data/labelled/text_columns.h"
-#include "heed/data/labelled/trees.h"
+#include "heed/data/labeled/label_map.h"
+#include "heed/data/labeled/sentences.h"
+#include "heed/data/labeled/table.h"
+#include "heed/data/labeled/text_columns.h"
+#include "heed/data/labeled/trees.h"
 #include "heed/data/tokenizer/spec.h"
 
 namespace heed {
@@ -123,7 +123,7 @@ class ExampleReader {
     const auto trees = read_trees(file);
     examples_.columns = {"text"};
     for (size_t i = 0; i < trees.size(); ++i) {
-      const LabelledTree& tree = trees[i];
+      const LabeledTree& tree = trees[i];
       const std::string origin = file + ":" + std::to_string(i + 1), sentence = tree.text(tree.phrases.front());
       for (const auto& phrase : tree.phrases) {
         add({{tree.text(phrase)}, sentence, phrase.label, origin});

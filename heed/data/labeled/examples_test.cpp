@@ -1,4 +1,4 @@
-#include "heed/data/labelled/examples.h"
+#include "heed/data/labeled/examples.h"
 
 #include <algorithm>
 

@@ -1,31 +1,28 @@
-#include "heed/data/labelled/labelled_corpus.h"
+#include "heed/data/labeled/labeled_corpus.h"
 
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
 #include "heed/base/recipe_keys.h"
 #include "heed/data/file.h"
-#include "heed/data/labelled/label_map.h"
-#include "heed/data/labelled/reviews.h"
-#include "heed/data/labelled/text_columns.h"
+#include "heed/data/labeled/label_map.h"
+#include "heed/data/labeled/reviews.h"
+#include "heed/data/labeled/text_columns.h"
 
 namespace heed {
 namespace {
 
 // Which keys are read depends on data.train, data.split.modulo and data.format: the others are refused as unknown.
-const RecipeTable<LabelledOptions> train_keys{
-    {"root",
-     &LabelledOptions::root,
-     "folder that the files below are relative to",
-     {.default_text = "the current one"}},
+const RecipeTable<LabeledOptions> train_keys{
+    {"root", &LabeledOptions::root, "folder that the files below are relative to", {.default_text = "the current one"}},
     {"train",
-     &LabelledOptions::train,
+     &LabeledOptions::train,
      "one or more files, gzip or plain: CSV, TSV or trees; or `reviews`: built-in reviews",
      {.default_text = "required"}}};
 
-const RecipeTable<LabelledOptions> judged_keys{
-    {"dev", &LabelledOptions::dev, "files of the development set, as `train`", {.default_text = "required"}},
-    {"test", &LabelledOptions::test, "files of the test set, as `train`", {.default_text = "none"}}};
+const RecipeTable<LabeledOptions> judged_keys{
+    {"dev", &LabeledOptions::dev, "files of the development set, as `train`", {.default_text = "required"}},
+    {"test", &LabeledOptions::test, "files of the test set, as `train`", {.default_text = "none"}}};
 
 const RecipeTable<ExampleOptions> text_keys{
     {"sentences",
@@ -65,22 +62,22 @@ const RecipeTable<ExampleOptions> table_keys{
 const RecipeTable<ExampleOptions> tree_keys{
     {"phrases", &ExampleOptions::phrases, "whether every phrase of a tree is a training example, with its own label"}};
 
-const RecipeTable<LabelledOptions> reviews_keys{
-    {"seed", &LabelledOptions::reviews_seed, "seed of the reviews", {.min = 0}},
-    {"train", &LabelledOptions::reviews_train, "training reviews", {.min = 2, .max = 1 << 20}},
-    {"dev", &LabelledOptions::reviews_dev, "reviews of the development set", {.min = 1, .max = 1 << 16}},
-    {"test", &LabelledOptions::reviews_test, "reviews of the test set", {.min = 1, .max = 1 << 16}}};
+const RecipeTable<LabeledOptions> reviews_keys{
+    {"seed", &LabeledOptions::reviews_seed, "seed of the reviews", {.min = 0}},
+    {"train", &LabeledOptions::reviews_train, "training reviews", {.min = 2, .max = 1 << 20}},
+    {"dev", &LabeledOptions::reviews_dev, "reviews of the development set", {.min = 1, .max = 1 << 16}},
+    {"test", &LabeledOptions::reviews_test, "reviews of the test set", {.min = 1, .max = 1 << 16}}};
 
-RecipeKeyList labelled_keys() {
+RecipeKeyList labeled_keys() {
   return all_keys({train_keys.list(), judged_keys.list(), label_keys.list(), table_keys.list(), tree_keys.list(),
                    text_keys.list()});
 }
 
-const RecipeSection::Entry labelled_section{{"data", 15, "The text of `task: classify`.", labelled_keys, "classify"}};
+const RecipeSection::Entry labeled_section{{"data", 15, "The text of `task: classify`.", labeled_keys, "classify"}};
 const RecipeSection::Entry reviews_section{
     {"data.reviews", 16, "The built-in reviews, with `data.train: reviews`.", [] { return reviews_keys.list(); }}};
 
-void check_train(const Settings& data, const LabelledOptions& o) {
+void check_train(const Settings& data, const LabeledOptions& o) {
   const std::string expected = "expected one or more files, or the word reviews";
   if (o.train.empty()) data.refuse("train", "is missing, ", expected);
   if (o.is_reviews()) return;
@@ -101,7 +98,7 @@ void check_key(const Settings& data, const std::string& key, const Action& actio
 }
 
 /// The files of one set; `keep` are its residues.
-Examples read_set(const LabelledOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep,
+Examples read_set(const LabeledOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep,
                   bool training) {
   if (files.empty()) return {};
   ExampleOptions options = o.examples;
@@ -129,8 +126,8 @@ Examples of_reviews(const std::vector<Review>& reviews, const ExampleOptions& op
 
 }  // namespace
 
-LabelledOptions read_labelled_options(const Settings& data, bool one_class) {
-  LabelledOptions o = train_keys.read(data);
+LabeledOptions read_labeled_options(const Settings& data, bool one_class) {
+  LabeledOptions o = train_keys.read(data);
   check_train(data, o);
   o.examples = text_keys.read(data);
   if (o.is_reviews() && !one_class)
@@ -155,7 +152,7 @@ LabelledOptions read_labelled_options(const Settings& data, bool one_class) {
   return o;
 }
 
-LabelledCorpus read_labelled_corpus(const LabelledOptions& o) {
+LabeledCorpus read_labeled_corpus(const LabeledOptions& o) {
   if (o.is_reviews()) {
     const auto split =
         review_split(static_cast<uint64_t>(o.reviews_seed), o.reviews_train, o.reviews_dev, o.reviews_test);
@@ -164,10 +161,10 @@ LabelledCorpus read_labelled_corpus(const LabelledOptions& o) {
             of_reviews(split.test, o.examples, "test"),
             {"negative", "positive"}};
   }
-  LabelledCorpus corpus{read_set(o, o.train, o.split.train(), /*training=*/true),
-                        read_set(o, o.dev, o.split.dev, /*training=*/false),
-                        read_set(o, o.test, o.split.test, /*training=*/false),
-                        {}};
+  LabeledCorpus corpus{read_set(o, o.train, o.split.train(), /*training=*/true),
+                       read_set(o, o.dev, o.split.dev, /*training=*/false),
+                       read_set(o, o.test, o.split.test, /*training=*/false),
+                       {}};
   if (!o.examples.one_class) return corpus;
   ExampleOptions options = o.examples;
   for (const auto& file : o.train) options.files.push_back(below_folder(o.root, file));

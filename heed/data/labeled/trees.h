@@ -14,7 +14,7 @@
 
 namespace heed {
 
-struct LabelledTree {
+struct LabeledTree {
   /// The words of one node: `first` to `end` - 1.
   struct Phrase {
     std::string label;
@@ -29,9 +29,9 @@ struct LabelledTree {
 };
 
 /// where: file and line for messages. Trees may be of any depth.
-LabelledTree parse_tree(std::string_view line, const std::string& where);
+LabeledTree parse_tree(std::string_view line, const std::string& where);
 
 /// The tree of every line; the file may be gzip.
-std::vector<LabelledTree> read_trees(const std::string& file);
+std::vector<LabeledTree> read_trees(const std::string& file);
 
 }  // namespace heed

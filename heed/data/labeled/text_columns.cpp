@@ -1,4 +1,4 @@
-#include "heed/data/labelled/text_columns.h"
+#include "heed/data/labeled/text_columns.h"
 
 #include <algorithm>
 

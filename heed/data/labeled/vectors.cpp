@@ -1,4 +1,4 @@
-#include "heed/data/labelled/vectors.h"
+#include "heed/data/labeled/vectors.h"
 
 #include <algorithm>
 #include <cmath>
