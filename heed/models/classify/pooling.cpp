@@ -99,11 +99,8 @@ void Pooling::resolve(const Settings& attention) {
   }
   const auto structures = Structure::Parts::names();
   if (!spec_.empty() && std::find(structures.begin(), structures.end(), name_of(spec_)) == structures.end())
-    attention.refuse(values_.preset.empty() ? "structure" : "preset", "is '",
-                     excerpt(values_.preset.empty() ? spec_ : values_.preset), "'",
-                     values_.preset.empty() ? suggestion(name_of(spec_), structures) : "",
-                     values_.preset.empty() ? "; expected a structure of the catalogue"
-                                            : ", a decoder; expected a structure that reads texts");
+    attention.refuse("structure", "is '", excerpt(spec_), "'", suggestion(name_of(spec_), structures),
+                     "; expected a structure of the catalogue");
   if (!values_.mechanism.empty()) mechanism_ = values_.mechanism;
   const bool own_scores = !spec_.empty() && structure(spec_, options({kTrialWidth}))->own_scores();
   const std::string inside = !mechanism_.empty() ? mechanism_

@@ -66,7 +66,7 @@ TEST(Pooling, RefusesByTheNameOfTheMissingInput) {
       says(refusal("attention: {structure: hierarchical}"), {"needs documents of sentences", "data.sentences: rule"}));
   EXPECT_TRUE(says(refusal("attention: additive + softmax", {.columns = {"a", "b"}}), {"takes one text", "a, b"}));
   EXPECT_TRUE(says(refusal("attention: {structure: graph_attention}"), {"edges of a graph"}));
-  EXPECT_TRUE(says(refusal("attention: {preset: bahdanau_2015}"), {"a decoder"}));
+  EXPECT_TRUE(says(refusal("attention: {preset: bahdanau_2015}"), {"missing: source, target"}));
   EXPECT_TRUE(says(refusal("attention: {preset: yang_2017}"), {"did you mean 'yang_2016'?"}));
   EXPECT_TRUE(says(refusal("attention: {structure: hierachical}"), {"did you mean 'hierarchical'?"}));
   EXPECT_TRUE(says(refusal("attention: {structure: capsule(classes=2), score: dot}"), {"computes its own scores"}));

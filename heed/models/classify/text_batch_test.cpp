@@ -32,9 +32,9 @@ TEST(TextBatch, HasAnAxisOfSentencesForDocuments) {
 
 TEST(TextBatch, IsSharedByProcessesAtTheSizesOfTheWhole) {
   const TextBatch whole = collate(texts(), {0, 1, 2}), second = collate(texts(), {0, 1, 2}, 1, 2);
-  EXPECT_EQ(second.first_row, 2);
-  EXPECT_TRUE(at::equal(second.columns[0].ids, whole.columns[0].ids.narrow(0, 2, 1)));
-  EXPECT_EQ(collate(texts(), {0}, 1, 2).rows.size(), 0U);
+  EXPECT_EQ(second.first_row, 1);
+  EXPECT_TRUE(at::equal(second.columns[0].ids, whole.columns[0].ids.narrow(0, 1, 2)));
+  EXPECT_EQ(collate(texts(), {0}, 0, 2).rows.size(), 0U);
 }
 
 TEST(TextBatch, IsPaddedToMinimumSizes) {
