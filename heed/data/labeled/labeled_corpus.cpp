@@ -73,7 +73,7 @@ RecipeKeyList labeled_keys() {
                    text_keys.list()});
 }
 
-const RecipeSection::Entry labeled_section{{"data", 15, "The text of `task: classify`.", labeled_keys, "classify"}};
+const RecipeSection::Entry labeled_section{{"data", 15, "The examples.", labeled_keys, "classify"}};
 const RecipeSection::Entry reviews_section{
     {"data.reviews", 16, "The built-in reviews, with `data.train: reviews`.", [] { return reviews_keys.list(); }}};
 

@@ -12,12 +12,18 @@ namespace {
 struct VectorValues {
   std::string vectors;
   bool frozen = false;
+  double token_dropout = 0;
 };
 
 const RecipeTable<VectorValues> vector_keys{
     {"vectors", &VectorValues::vectors,
-     "file of pretrained vectors in the text format of word2vec or GloVe; those of unknown words are drawn"},
-    {"frozen", &VectorValues::frozen, "whether the embeddings are not trained"}};
+     "file of pretrained vectors in the text format of word2vec or GloVe; those of other words are drawn",
+     {.default_text = "none"}},
+    {"frozen", &VectorValues::frozen, "whether the embeddings are not trained"},
+    {"token_dropout",
+     &VectorValues::token_dropout,
+     "share of the tokens whose embedding is 0 in training (Iyyer et al., 2015)",
+     {.min = 0, .max = 0.99}}};
 
 struct FeatureValues {
   bool shared = false;
@@ -70,6 +76,7 @@ ClassificationComponents read_classification(const Settings& model, const TextIn
   const VectorValues v = vector_keys.read(embedding);
   parts.vectors = v.vectors;
   parts.frozen = v.frozen;
+  parts.token_dropout = v.token_dropout;
   parts.output = component<LabelOutput>(output, kLabelOutput);
   parts.output_dropout = output_dropout_keys().read(output, {.dropout = e.dropout}).dropout;
   const PoolingInputs given{
@@ -86,6 +93,7 @@ ClassificationModel::ClassificationModel(const Settings& model, const TextInputs
                                          const LabelSet& labels) {
   const ClassificationComponents parts = read_classification(model, inputs);
   dropout_ = parts.embedding_dropout;
+  token_dropout_ = parts.token_dropout;
   output_dropout_ = parts.output_dropout;
   attention_ = parts.attention;
   const bool tables = inputs.columns.size() == 1 && attention_->inputs() > 1;  // representations of one text
@@ -93,6 +101,11 @@ ClassificationModel::ClassificationModel(const Settings& model, const TextInputs
   for (int64_t i = 0; i < count; ++i) {
     const std::string name = count == 1 ? "embedding" : "embedding_" + std::to_string(i + 1);
     embeddings_.push_back(register_module(name, embedding_table(vocabulary, parts.embedding_dim)));
+    {
+      // Where every training word is in the vocabulary, <unk> is never trained: an unknown word then says nothing.
+      const torch::NoGradGuard no_grad;
+      embeddings_.back()->weight[Tokenizer::kUnknown].zero_();
+    }
     embeddings_.back()->weight.requires_grad_(!parts.frozen);
   }
   std::vector<int64_t> widths;
@@ -111,12 +124,22 @@ ClassificationModel::ClassificationModel(const Settings& model, const TextInputs
   output_->build(attention_->example(), labels);
 }
 
+/// The embeddings with those of some tokens 0, in training.
+Tensor ClassificationModel::without_some(const Tensor& rows) const {
+  if (!is_training() || token_dropout_ == 0) return rows;
+  auto shape = rows.sizes().vec();
+  shape.back() = 1;
+  return rows * (heed::dropout(at::ones(shape, rows.options().requires_grad(false)), token_dropout_, true) *
+                 (1 - token_dropout_));
+}
+
 /// The features of one input of the attention model.
 Encoded ClassificationModel::encode(size_t input, const TextBatch& batch, const Call& call, Steps& steps) {
   const bool tables = embeddings_.size() > 1;
   const auto& column = batch.columns[tables ? 0 : attention_->order()[input]];
   auto& table = embeddings_[tables ? input : 0];
-  const Features embedded{heed::dropout(table(column.ids), dropout_, is_training()), column.keep, /*real_first=*/true};
+  const Features embedded{heed::dropout(without_some(table(column.ids)), dropout_, is_training()), column.keep,
+                          /*real_first=*/true};
   if (embedded.rows.dim() == 3) {
     FeatureOutput found = features_[input]->encode(embedded, call);
     for (auto& step : found.steps) steps.push_back(std::move(step));

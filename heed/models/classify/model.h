@@ -5,7 +5,7 @@
 //                                          +-> output model -> labels
 //
 // An example has one text or several; each has a feature model of its own, or all share one. The recipe below `model`:
-// embedding (dim, dropout, vectors, frozen), features, query, attention, output.
+// embedding (dim, dropout, token_dropout, vectors, frozen), features, query, attention, output.
 
 #pragma once
 
@@ -30,7 +30,7 @@ struct TextInputs {
 /// The components that the recipe below `model` names: read and checked, without parameters.
 struct ClassificationComponents {
   int64_t embedding_dim = 0;
-  double embedding_dropout = 0, output_dropout = 0;
+  double embedding_dropout = 0, token_dropout = 0, output_dropout = 0;
   bool share_features = false, frozen = false;
   std::string vectors;                                  // file of pretrained vectors, or ""
   std::vector<std::shared_ptr<FeatureModel>> features;  // one for each input of the attention model
@@ -66,9 +66,10 @@ class ClassificationModel : public torch::nn::Module {
   int64_t parameter_count() const;
 
  private:
+  Tensor without_some(const Tensor& rows) const;
   Encoded encode(size_t input, const TextBatch& batch, const Call& call, Steps& steps);
 
-  double dropout_ = 0, output_dropout_ = 0;
+  double dropout_ = 0, token_dropout_ = 0, output_dropout_ = 0;
   std::vector<torch::nn::Embedding> embeddings_;  // one, or one for each representation of a text
   std::vector<std::shared_ptr<FeatureModel>> features_;
   std::shared_ptr<Pooling> attention_;
