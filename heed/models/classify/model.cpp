@@ -16,7 +16,8 @@ struct VectorValues {
 };
 
 const RecipeTable<VectorValues> vector_keys{
-    {"vectors", &VectorValues::vectors,
+    {"vectors",
+     &VectorValues::vectors,
      "file of pretrained vectors in the text format of word2vec or GloVe; those of other words are drawn",
      {.default_text = "none"}},
     {"frozen", &VectorValues::frozen, "whether the embeddings are not trained"},

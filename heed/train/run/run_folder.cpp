@@ -75,7 +75,7 @@ bool is_finished_file(const std::string& name) {
                                                  Log::kName,
                                                  Events::kName};
   return std::find(names.begin(), names.end(), name) != names.end() || starts_with(name, "events.out.tfevents.") ||
-         ends_with(name, ".hypotheses.txt") || LastWeights::is_file(name);
+         ends_with(name, ".hypotheses.txt") || ends_with(name, ".predictions.tsv") || LastWeights::is_file(name);
 }
 
 bool is_complete(const std::string& folder) {

@@ -1,7 +1,7 @@
 // The folder of a run: its file names, its lock, and the replacement of an old run by a new one.
 //
 //   recipe.yaml config.json tokenizer*.json model.safetensors checkpoint.safetensors
-//   last.*.safetensors metrics.jsonl events.out.tfevents.* log.txt results.json *.hypotheses.txt
+//   last.*.safetensors metrics.jsonl events.out.tfevents.* log.txt results.json *.hypotheses.txt *.predictions.tsv
 //   .lock    flock of the process that writes to the folder; contains host and process id. The kernel releases it when
 //            the process ends, so it never has to be removed by hand.
 //

@@ -64,8 +64,9 @@ TEST(RunFolder, LeavesNothingOfARunThatWasNotPublished) {
 }
 
 TEST(RunFolder, IsRefusedWhereAnyFileOfARunIs) {
-  for (const char* name : {"model.safetensors", "results.json", "metrics.jsonl", "tokenizer.json", "config.json",
-                           "events.out.tfevents.0.heed", "test.hypotheses.txt", "recipe.yaml"}) {
+  for (const char* name :
+       {"model.safetensors", "results.json", "metrics.jsonl", "tokenizer.json", "config.json",
+        "events.out.tfevents.0.heed", "test.hypotheses.txt", "test.predictions.tsv", "recipe.yaml"}) {
     const Folder folder;
     const std::string x = folder.path("x");
     make_folders(x);
