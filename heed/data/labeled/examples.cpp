@@ -157,8 +157,9 @@ class ExampleReader {
     if (!among_residues(one.hashed)) return &out.other_residue;
     if (excluded) return &out.excluded_id;
     if (ignored) return &out.ignored_label;
-    for (const auto& text : one.texts)
-      if (whitespace_words(text).empty()) return &out.empty_text;
+    const bool empty = std::all_of(one.texts.begin(), one.texts.end(),
+                                   [](const std::string& text) { return whitespace_words(text).empty(); });
+    if (empty) return &out.empty_text;  // one text of several may be: what is left of the first word
     if (o_.phrases && !phrases_.insert(one.texts[0] + '\n' + name).second) return &out.duplicate_phrase;
     return nullptr;
   }

@@ -33,7 +33,8 @@ struct ExampleOptions {
   std::vector<int64_t> keep_residues{};
 };
 
-/// Numbers of examples left out. One with several reasons counts for the first of these.
+/// Numbers of examples left out; empty_text: all their texts are empty. One with several reasons counts for the first
+/// of these.
 struct LeftOut {
   int64_t other_residue = 0, excluded_id = 0, ignored_label = 0, empty_text = 0, duplicate_phrase = 0;
   bool operator==(const LeftOut&) const = default;

@@ -91,6 +91,15 @@ TEST_F(ExampleFile, OfTreesHasSentencesOrEveryDistinctPhrase) {
   EXPECT_EQ(summary(trees("(1 (0 dog))\n(0 (1 dog))\n", {.phrases = true})), "dog: 1; dog: 0; ");
 }
 
+TEST_F(ExampleFile, IsReadThoughOneOfSeveralTextsIsEmpty) {
+  const auto examples = table("0\t\tsoup\tis cold\n1\t \t\t\n1\tthe\tsoup\t\n",
+                              {.text = {"left=2", "target=3", "right=4"}, .label = "1"});
+  ASSERT_EQ(examples.size(), 2U);
+  EXPECT_EQ(examples.texts[0], (std::vector<std::string>{"", "soup", "is cold"}));
+  EXPECT_EQ(examples.texts[1], (std::vector<std::string>{"the", "soup", ""}));
+  EXPECT_EQ(examples.left_out, (LeftOut{.empty_text = 1}));
+}
+
 TEST_F(ExampleFile, HasItsSentencesBeforeItIsLowercased) {
   const std::string bytes = "0,\"It is. So\tbad.<br />No\"\n1,<br />\n";
   ExampleOptions options{
