@@ -17,6 +17,10 @@ constexpr const char *kPoolMechanism = "self_attentive + softmax", *kMean = "mea
 constexpr int64_t kTrialWidth = 8;  // of the features of a structure that is made to be asked
 
 const RecipeTable<PoolingValues> pooling_table{
+    {"mechanism",
+     &PoolingValues::mechanism,
+     "spec of the mechanism, `mean` or `fixed`; `model.attention: additive + softmax` is short for it",
+     {.default_text = "that of the structure's paper, or self_attentive + softmax"}},
     {"score", &PoolingValues::score, "score of the mechanism", {.default_text = "that of `mechanism`"}},
     {"align", &PoolingValues::align, "alignment of the mechanism", {.default_text = "that of `mechanism`"}},
     {"dimensionality",
@@ -35,10 +39,6 @@ const RecipeTable<PoolingValues> pooling_table{
      {.min = 0, .max = kMaxWidth}},
     {"dropout", &PoolingValues::dropout, "dropout on the weights in training", {.min = 0, .max = 0.99}}};
 
-const RecipeKey kInsideKey{"mechanism", "text", "that of the structure's paper, or self_attentive + softmax", "",
-                           "spec of the mechanism, `mean` or `fixed`; `model.attention: additive + softmax` is "
-                           "short for it"};
-
 bool has_own_query(const std::string& mechanism) {
   return Mechanism::parse(mechanism).score().own_queries() > 0;
 }
@@ -50,13 +50,12 @@ std::string name_of(const std::string& spec) {
 }  // namespace
 
 RecipeKeyList pooling_keys() {
-  return all_keys({{kInsideKey}, pooling_table.list()});
+  return pooling_table.list();
 }
 
 Pooling::Pooling(const Settings& attention, const Settings& query, const PoolingInputs& inputs)
     : tokens_(inputs.tokens) {
   values_ = pooling_table.read(attention);
-  values_.mechanism = attention.shorthand(kInsideKey.name);
   query_ = component<PoolQuery>(query, kPoolQuery);
   if (values_.mechanism == kMean || values_.mechanism == kFixed) {
     for (const auto& [key, value] : {std::pair{"structure", values_.structure}, {"preset", values_.preset}})
@@ -113,11 +112,12 @@ void Pooling::resolve(const Settings& attention) {
                        " computes its own scores; expected `align` alone");
     if (!values_.align.empty()) mechanism_ = values_.align;
   } else {
-    auto parts = Mechanism::parse(inside).parts();
-    const std::string score = values_.score.empty() ? parts.score.to_string() : values_.score,
-                      align = values_.align.empty() ? parts.align.to_string() : values_.align,
-                      many = values_.dimensionality.empty() ? parts.dimensionality.to_string() : values_.dimensionality;
     try {
+      const auto parts = Mechanism::parse(inside).parts();
+      const std::string score = values_.score.empty() ? parts.score.to_string() : values_.score,
+                        align = values_.align.empty() ? parts.align.to_string() : values_.align,
+                        many =
+                            values_.dimensionality.empty() ? parts.dimensionality.to_string() : values_.dimensionality;
       mechanism_ = Mechanism::parse(score + " + " + align + (many == "single" ? "" : ", " + many)).to_string();
     } catch (const Error& error) {
       attention.refuse("mechanism", "is '", excerpt(inside), "': ", error.what());
