@@ -5,6 +5,7 @@
 #include "heed/backend/dropout.h"
 #include "heed/base/check.h"
 #include "heed/models/embedding.h"
+#include "heed/torch_support/noise_scope.h"
 
 namespace heed {
 namespace {
@@ -59,6 +60,14 @@ const RecipeSection::Entry label_output_section{
                         output_dropout_keys().list()});
      },
      kClassify}};
+
+/// Every sentence is a batch element of its own, of which each document has S: what a document draws does not depend on
+/// the documents before it. Null outside a scope.
+std::unique_ptr<NoiseScope> scope_of_sentences(int64_t S) {
+  NoiseScope* const outer = NoiseScope::current();
+  if (outer == nullptr) return nullptr;
+  return std::make_unique<NoiseScope>(outer->seed(), outer->next_use(), outer->first_row() * S);
+}
 
 }  // namespace
 
@@ -148,7 +157,10 @@ Encoded ClassificationModel::encode(size_t input, const TextBatch& batch, const 
   }
   const int64_t B = embedded.rows.size(0), S = embedded.rows.size(1);  // a document: its sentences are encoded apart
   const Features sentences{embedded.rows.flatten(0, 1), embedded.keep.flatten(0, 1), /*real_first=*/true};
-  FeatureOutput found = features_[input]->encode(sentences, with_rows_split(call, S));
+  const auto noise = scope_of_sentences(S);
+  Call own = call;
+  own.noise.first_row *= S;
+  FeatureOutput found = features_[input]->encode(sentences, own);
   for (auto& step : found.steps) steps.push_back(std::move(step));
   const Tensor& rows = found.encoded.features.rows;
   return {{rows.view({B, S, rows.size(1), rows.size(2)}), column.keep}, found.encoded.last};
