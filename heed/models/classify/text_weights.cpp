@@ -100,15 +100,26 @@ class Collector {
       TextWeights one = started(name, column, heads);
       one.sentence = sized_.sentences[column] > 0 ? static_cast<int64_t>(s) : -1;
       one.words = sentence.words;
-      one.self = weights.size(1) >= sized_.lengths[column] - 1;  // a directional mask leaves out one query
-      const auto tokens = static_cast<int64_t>(sentence.ids.size());
-      const bool every = weights.size(1) == sized_.lengths[column];
-      const WeightRows pieces = rows_of(weights[static_cast<int64_t>(s)], one.self ? tokens : weights.size(1), tokens);
-      one.weights = merged_to_words(pieces, sentence.word, one.self && every ? sentence.word : identity(pieces.size()));
-      if (one.self && every) one.weights.resize(one.words.size());
+      const int64_t queries = weights.size(1), tokens = static_cast<int64_t>(sentence.ids.size());
+      const bool all_but_one = queries == sized_.lengths[column] - 1;  // the first word has none before it
+      const Segmentation* const asking = queries == sized_.lengths[column] ? &sentence : text_of_length(queries);
+      one.self = all_but_one || asking == &sentence;
+      const int64_t real = all_but_one ? std::max<int64_t>(0, tokens - 1)
+                           : asking    ? static_cast<int64_t>(asking->ids.size())
+                                       : queries;
+      const WeightRows pieces = rows_of(weights[static_cast<int64_t>(s)], real, tokens);
+      one.weights = merged_to_words(pieces, sentence.word, asking ? asking->word : identity(pieces.size()));
+      if (asking) one.weights.resize(asking->words.size());
       for (auto& row : one.weights) row.resize(one.words.size());
       found_.push_back(std::move(one));
     }
+  }
+
+  /// The text whose axis of words is so long, or null.
+  const Segmentation* text_of_length(int64_t length) const {
+    for (size_t c = 0; c < sized_.texts.size(); ++c)
+      if (sized_.lengths[c] == length && sized_.sentences[c] == 0) return &sized_.texts[c].sentences.front();
+    return nullptr;
   }
 
   void add_sentences(const std::string& name, size_t column, const Tensor& weights, int64_t heads) {

@@ -19,7 +19,8 @@ struct TextWeights {
   std::string column{};              // the text that is attended to
   int64_t sentence = -1;             // of a document: whose words; -1: the words of a text, or its sentences
   bool sentences = false;            // whether the keys are the sentences of a document
-  bool self = false;                 // whether the queries are the words of the same text
+  bool self = false;                 // whether the queries are the words of the same text; if not, those of another,
+                                     // or none
   std::vector<std::string> words{};  // keys: words, or sentences
   WeightRows weights{};              // [query][key]: the sum over the pieces of a key, the mean over those of a query
   int64_t head = 0, heads = 1;       // head from 1; 0: the mean over heads
