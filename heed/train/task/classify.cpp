@@ -199,8 +199,8 @@ class Classify final : public Task {
     corpus_ = read_labeled_corpus(settings_.data);
     labels_ = labels_for(recipe);
     TextReader reader{.columns = inputs.columns,
-                      .sentences = settings_.data.examples.sentences,
-                      .lowercase = false,  // the corpus is already converted
+                      .sentences = inputs.documents ? "tab" : "none",  // the corpus is split, then lowercased: again by
+                      .lowercase = false,                              // rule, it would be split elsewhere
                       .documents = parts.attention->takes_documents(),
                       .max_length = settings_.max_length};
     reader.tokenizer = environment.resumed ? load_tokenizer(checked_tokenizers(environment.folder).front())
@@ -308,6 +308,7 @@ class Classify final : public Task {
   void set_state(const Json& state) override {
     if (!reward_) return;
     const bool fine = state.is_object() && state.contains("baseline") && state["baseline"].is_number();
+    text["sentences"] = settings_.data.examples.sentences;
     check(fine, "got ", state.dump().substr(0, 60), R"( for state.task, expected {"baseline": 0.5})");
     reward_->set_baseline(state["baseline"]);
   }
