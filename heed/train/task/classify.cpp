@@ -207,13 +207,20 @@ class Classify final : public Task {
                                            : train_tokenizer(settings_.tokenizer, all_texts());
     train_ = encoded(reader, corpus_.train, labels_);
     dev_ = encoded(reader, corpus_.dev, labels_);
+    const bool reads_vectors = !parts.vectors.empty() && (parts.frozen || !environment.resumed);
+    if (reads_vectors && !exists(parts.vectors))
+      model_settings_.at("embedding").refuse("vectors", "is '", parts.vectors, "', but there is no such file");
     test_ = encoded(reader, corpus_.test, labels_);
     lengths_ = train_.ids.lengths();
     for (auto& ids : lengths_.source)
       if (ids.empty()) ids.push_back(Tokenizer::kPad);  // an empty text is one padded token
     batches_ = std::make_unique<Batches>(lengths_, BatchOptions{.tokens = settings_.batch_tokens, .seed = seed_});
     model_ = std::make_shared<ClassificationModel>(model_settings_, inputs, reader.tokenizer->size(), labels_);
-    if (!parts.vectors.empty() && !environment.resumed) set_vectors(parts.vectors, *reader.tokenizer);
+    if (reads_vectors) set_vectors(parts.vectors, *reader.tokenizer);
+    if (parts.frozen) frozen_vectors_ = parts.vectors;
+    if (settings_.penalty > 0 && !model_->computes(kPenalty))
+      recipe.at("train").refuse("penalty", "is given, but ", model_->attention().to_string(),
+                                " has none; expected model.attention.structure: self_attentive(structured)");
     model_->to(device_);
     classifier_ = std::make_unique<Classifier>(model_, std::move(reader), labels_);
     if (environment.resumed) check_same_model(environment.folder, model_settings_);
@@ -313,9 +320,11 @@ class Classify final : public Task {
     reward_->set_baseline(state["baseline"]);
   }
   Json data_hashes() const override {
-    return {{"data.train", md5_of_lines(lines_of(corpus_.train))},
-            {"data.dev", md5_of_lines(lines_of(corpus_.dev))},
-            {"data.test", md5_of_lines(lines_of(corpus_.test))}};
+    Json hashes{{"data.train", md5_of_lines(lines_of(corpus_.train))},
+                {"data.dev", md5_of_lines(lines_of(corpus_.dev))},
+                {"data.test", md5_of_lines(lines_of(corpus_.test))}};
+    if (!frozen_vectors_.empty()) hashes["model.embedding.vectors"] = file_md5(frozen_vectors_);
+    return hashes;
   }
   std::string unit() const override { return form_ == LabelForm::tokens ? "words" : "examples"; }
   bool is_fixed(const std::string& key) const override {
@@ -453,3 +462,4 @@ const Task::Parts::Entry classify_entry{
 
 }  // namespace
 }  // namespace heed
+  std::string frozen_vectors_;  // file of vectors that are not trained: a checkpoint has what is trained; or ""
