@@ -39,6 +39,8 @@ class LabelOutput : public torch::nn::Module {
   static constexpr int64_t kNoLabel = -100;
 
   virtual LabelForm form() const = 0;
+  /// Whether loss() follows its options.
+  virtual bool takes_options() const { return true; }
   /// Makes the modules. like: the context of some texts. Throws Error if it does not fit.
   virtual void build(const Pooled& like, const LabelSet& labels) = 0;
   /// The loss, summed over texts or tokens. wanted: one int64 [B], several float [B, C], number float [B] in deviations

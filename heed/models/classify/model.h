@@ -59,6 +59,8 @@ class ClassificationModel : public torch::nn::Module {
   void set_vectors(const Tensor& ids, const Tensor& values);
 
   const Pooling& attention() const { return *attention_; }
+  /// Whether the structure has this additional output, such as "penalty".
+  bool computes(const std::string& output) { return attention_->example().output.also.count(output) > 0; }
   /// Whether texts are read as documents of sentences.
   bool reads_documents() const { return attention_->takes_documents(); }
   int64_t embedding_dim() const { return embeddings_.front()->weight.size(1); }

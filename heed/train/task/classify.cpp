@@ -14,6 +14,7 @@
 #include "heed/base/recipe_keys.h"
 #include "heed/base/scalar.h"
 #include "heed/data/batches.h"
+#include "heed/data/file.h"
 #include "heed/data/labeled/labeled_corpus.h"
 #include "heed/data/labeled/text_columns.h"
 #include "heed/data/labeled/vectors.h"
@@ -33,7 +34,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char *kClassify = "classify", *kTokenizerFile = "/tokenizer.json", *kBalanced = "balanced";
+constexpr const char *kClassify = "classify", *kTokenizerFile = "/tokenizer.json", *kBalanced = "balanced",
+                     *kPenalty = "penalty";
 
 struct ClassifySettings {
   LabeledOptions data;
@@ -124,6 +126,14 @@ ClassifySettings read_classify_settings(const Settings& recipe, LabelForm form) 
   const auto known = monitors(form);
   if (std::find(known.begin(), known.end(), s.monitor) == known.end())
     eval.refuse("monitor", "is '", s.monitor, "'", suggestion(s.monitor, known), "; expected one of ", joined(known));
+  for (const auto& written : s.class_weights) {
+    const size_t equals = written.rfind('=');
+    double weight = 0;
+    if (written != kBalanced &&
+        (equals == std::string::npos || !read_number(written.substr(equals + 1), weight) || !(weight > 0)))
+      recipe.at("train").refuse("class_weights", "has '", written,
+                                "', expected balanced, or a class and its weight, such as rare=2");
+  }
   if (form == LabelForm::tokens && s.data.examples.sentences != "none")
     data.refuse("sentences", "is ", s.data.examples.sentences, ", but each word is to be labeled; expected none");
   return s;
@@ -161,8 +171,8 @@ EncodedSet encoded(const TextReader& reader, const Examples& examples, const Lab
   return set;
 }
 
-/// "left out 1624 with an ignored label, 3 without text" of the training examples; "" if none is.
-std::string described(const LeftOut& left_out) {
+/// "left out of training: 1624 with an ignored label, 3 without text"; "" if none is.
+std::string described(const LeftOut& left_out, const std::string& set) {
   std::vector<std::string> reasons;
   const auto add = [&](int64_t count, const char* reason) {
     if (count > 0) reasons.push_back(std::to_string(count) + " " + reason);
@@ -171,7 +181,7 @@ std::string described(const LeftOut& left_out) {
   add(left_out.ignored_label, "with an ignored label");
   add(left_out.empty_text, "without text");
   add(left_out.duplicate_phrase, "phrases that occur again with the same label");
-  return reasons.empty() ? "" : "left out of training: " + joined(reasons);
+  return reasons.empty() ? "" : "left out of " + set + ": " + joined(reasons);
 }
 
 /// What is hashed of a set: texts and labels, line by line.
@@ -195,9 +205,13 @@ class Classify final : public Task {
     const TextInputs inputs{.columns = column_names(settings_.data),
                             .documents = settings_.data.examples.sentences != "none"};
     const auto parts = read_classification(model_settings_, inputs);  // errors in the recipe come before any file
+    check_loss_options(recipe.at("train"), *parts.output);
     recipe.refuse_unread();
+    const bool reads_vectors = !parts.vectors.empty() && (parts.frozen || !environment.resumed);
+    if (reads_vectors && !exists(parts.vectors))
+      model_settings_.at("embedding").refuse("vectors", "is '", parts.vectors, "', but there is no such file");
     corpus_ = read_labeled_corpus(settings_.data);
-    labels_ = labels_for(recipe);
+    labels_ = learned();
     TextReader reader{.columns = inputs.columns,
                       .sentences = inputs.documents ? "tab" : "none",  // the corpus is split, then lowercased: again by
                       .lowercase = false,                              // rule, it would be split elsewhere
@@ -207,9 +221,6 @@ class Classify final : public Task {
                                            : train_tokenizer(settings_.tokenizer, all_texts());
     train_ = encoded(reader, corpus_.train, labels_);
     dev_ = encoded(reader, corpus_.dev, labels_);
-    const bool reads_vectors = !parts.vectors.empty() && (parts.frozen || !environment.resumed);
-    if (reads_vectors && !exists(parts.vectors))
-      model_settings_.at("embedding").refuse("vectors", "is '", parts.vectors, "', but there is no such file");
     test_ = encoded(reader, corpus_.test, labels_);
     lengths_ = train_.ids.lengths();
     for (auto& ids : lengths_.source)
@@ -251,9 +262,8 @@ class Classify final : public Task {
     loss.count = count_of(batch);
     loss.sum = model_->loss(pooled, wanted, {.smoothing = settings_.label_smoothing, .weights = class_weights_});
     loss.shown = loss.sum.detach();
-    if (const auto found = pooled.output.also.find("penalty");
-        settings_.penalty > 0 && found != pooled.output.also.end())
-      loss.sum = loss.sum + settings_.penalty * found->second.sum().to(loss.sum.scalar_type());
+    if (settings_.penalty > 0)
+      loss.sum = loss.sum + settings_.penalty * pooled.output.also.at(kPenalty).sum().to(loss.sum.scalar_type());
     if (reward_ && !soft) {
       const Tensor predicted = model_->predict(pooled).detach();
       if (const Tensor more = (*reward_)(pooled, predicted, wanted, form_); more.defined()) loss.sum = loss.sum + more;
@@ -281,8 +291,11 @@ class Classify final : public Task {
   }
   std::string attention_path() override { return described_attention(*classifier_, corpus_.train.texts.front()); }
   std::string remarks() const override {
-    std::string text = described(corpus_.train.left_out);
-    const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+    std::string text;
+    const auto add = [&](const std::string& more) { text += (text.empty() || more.empty() ? "" : "; ") + more; };
+    add(described(corpus_.train.left_out, "training"));
+    add(described(corpus_.dev.left_out, "dev"));
+    add(described(corpus_.test.left_out, "test"));
     if (vectors_found_ >= 0)
       add("read the vectors of " + std::to_string(vectors_found_) + " of " +
           std::to_string(classifier_->reader().tokenizer->size()) + " pieces");
@@ -295,6 +308,7 @@ class Classify final : public Task {
   void write_files(const std::string& folder) override {
     classifier_->reader().tokenizer->save(folder + kTokenizerFile);
     Json text = classifier_->reader().json();
+    text["sentences"] = settings_.data.examples.sentences;
     text["lowercase"] = settings_.data.examples.lowercase;
     write_config(folder, {{"task", kClassify},
                           {"text", text},
@@ -315,7 +329,6 @@ class Classify final : public Task {
   void set_state(const Json& state) override {
     if (!reward_) return;
     const bool fine = state.is_object() && state.contains("baseline") && state["baseline"].is_number();
-    text["sentences"] = settings_.data.examples.sentences;
     check(fine, "got ", state.dump().substr(0, 60), R"( for state.task, expected {"baseline": 0.5})");
     reward_->set_baseline(state["baseline"]);
   }
@@ -333,15 +346,16 @@ class Classify final : public Task {
   std::string mechanism() const override { return model_->attention().to_string(); }
 
  private:
-  LabelSet labels_for(const Settings& recipe) const {
-    std::vector<std::string> order;
-    if (form_ == LabelForm::one) {
-      order = corpus_.classes;
-    }
-    LabelSet labels = learned_labels(form_, corpus_.train.labels, corpus_.train.origins, order);
+  void check_loss_options(const Settings& train, const LabelOutput& output) const {
+    if (output.takes_options()) return;
+    const std::string why = ", but the loss of model.output has neither classes to weigh nor labels to smooth";
+    if (!settings_.class_weights.empty()) train.refuse("class_weights", "is given", why);
+    if (settings_.label_smoothing > 0) train.refuse("label_smoothing", "is given", why);
+  }
+
+  LabelSet learned() const {
+    LabelSet labels = learned_labels(form_, corpus_.train.labels, corpus_.train.origins, corpus_.classes);
     labels.threshold = settings_.threshold;
-    if (recipe.has("train.class_weights") && form_ == LabelForm::number)
-      recipe.refuse("train.class_weights", "is given, but the labels are numbers");
     return labels;
   }
 
@@ -383,9 +397,7 @@ class Classify final : public Task {
       }
       const size_t equals = written.rfind('=');
       double weight = 0;
-      if (equals == std::string::npos || !read_number(written.substr(equals + 1), weight) || !(weight > 0))
-        train.refuse("class_weights", "has '", written,
-                     "', expected balanced, or a class and its weight: ", labels_.names.front(), "=2");
+      read_number(written.substr(equals + 1), weight);
       const std::string name = written.substr(0, equals);
       const auto found = std::find(labels_.names.begin(), labels_.names.end(), name);
       if (found == labels_.names.end())
@@ -450,6 +462,7 @@ class Classify final : public Task {
   std::unique_ptr<Classifier> classifier_;
   std::unique_ptr<LabelReward> reward_;
   Tensor class_weights_;
+  std::string frozen_vectors_;  // file of vectors that are not trained: a checkpoint has what is trained; or ""
   int64_t vectors_found_ = -1;  // words with a pretrained vector; -1: none were read
 };
 
@@ -462,4 +475,3 @@ const Task::Parts::Entry classify_entry{
 
 }  // namespace
 }  // namespace heed
-  std::string frozen_vectors_;  // file of vectors that are not trained: a checkpoint has what is trained; or ""

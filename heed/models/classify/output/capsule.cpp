@@ -28,6 +28,7 @@ class CapsuleLabels final : public LabelOutput {
   explicit CapsuleLabels(const Settings& settings)
       : loss_(capsule_keys.read(settings).loss == "code" ? CapsuleLoss::code : CapsuleLoss::paper) {}
   LabelForm form() const override { return LabelForm::one; }
+  bool takes_options() const override { return false; }
   void build(const Pooled& like, const LabelSet& labels) override {
     const auto found = like.output.also.find(kProbabilities);
     check(found != like.output.also.end(), "model.output is capsule, but the structure has no capsules; expected ",

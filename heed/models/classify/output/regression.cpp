@@ -13,6 +13,7 @@ class RegressionLabel final : public LabelOutput {
   static RecipeKeyList keys() { return {}; }
   explicit RegressionLabel(const Settings&) {}
   LabelForm form() const override { return LabelForm::number; }
+  bool takes_options() const override { return false; }
   void build(const Pooled& like, const LabelSet&) override {
     to_number_ = register_module("to_number", torch::nn::Linear(like.rows.size(-1), 1));
   }
