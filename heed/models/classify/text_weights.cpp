@@ -100,25 +100,35 @@ class Collector {
       TextWeights one = started(name, column, heads);
       one.sentence = sized_.sentences[column] > 0 ? static_cast<int64_t>(s) : -1;
       one.words = sentence.words;
-      const int64_t queries = weights.size(1), tokens = static_cast<int64_t>(sentence.ids.size());
-      const bool all_but_one = queries == sized_.lengths[column] - 1;  // the first word has none before it
-      const Segmentation* const asking = queries == sized_.lengths[column] ? &sentence : text_of_length(queries);
-      one.self = all_but_one || asking == &sentence;
-      const int64_t real = all_but_one ? std::max<int64_t>(0, tokens - 1)
-                           : asking    ? static_cast<int64_t>(asking->ids.size())
-                                       : queries;
-      const WeightRows pieces = rows_of(weights[static_cast<int64_t>(s)], real, tokens);
-      one.weights = merged_to_words(pieces, sentence.word, asking ? asking->word : identity(pieces.size()));
-      if (asking) one.weights.resize(asking->words.size());
+      const Segmentation* const queries = queried(weights.size(1), column, s);
+      one.self = queries == &sentence;
+      const auto tokens = static_cast<int64_t>(sentence.ids.size());
+      std::vector<int64_t> query_words;
+      if (queries != nullptr) query_words = queries->word;
+      if (weights.size(1) == sized_.lengths[column] - 1 && tokens > 0) {
+        // In one direction the first or the last token has nothing to attend to; the other ones are the queries.
+        const bool first = weights[static_cast<int64_t>(s)][0][0].item<double>() == 0;
+        query_words.erase(first ? query_words.end() - 1 : query_words.begin());
+      }
+      const int64_t rows = queries != nullptr ? std::ssize(query_words) : weights.size(1);
+      const WeightRows pieces = rows_of(weights[static_cast<int64_t>(s)], rows, tokens);
+      one.weights = merged_to_words(pieces, sentence.word, queries != nullptr ? query_words : identity(pieces.size()));
+      if (queries != nullptr) {
+        one.queries = queries->words;
+        one.weights.resize(one.queries.size());
+      }
       for (auto& row : one.weights) row.resize(one.words.size());
       found_.push_back(std::move(one));
     }
   }
 
-  /// The text whose axis of words is so long, or null.
-  const Segmentation* text_of_length(int64_t length) const {
+  /// The sentence whose tokens are the queries: of the same text, or of another one that is no document.
+  const Segmentation* queried(int64_t queries, size_t column, size_t sentence) const {
+    const int64_t own = sized_.lengths[column];
+    if (queries == own || queries == own - 1) return &sized_.texts[column].sentences[sentence];
     for (size_t c = 0; c < sized_.texts.size(); ++c)
-      if (sized_.lengths[c] == length && sized_.sentences[c] == 0) return &sized_.texts[c].sentences.front();
+      if (queries == sized_.lengths[c] && sized_.sentences[c] == 0 && !sized_.texts[c].sentences.empty())
+        return &sized_.texts[c].sentences.front();
     return nullptr;
   }
 
@@ -161,6 +171,7 @@ std::vector<double> word_weights(const std::vector<TextWeights>& all, const std:
     if (one.column == column && one.sentences) of_sentences = mean_row(one.weights);
   for (const auto& one : all) {
     if (one.column != column || one.step != last || one.sentences) continue;
+    if (one.sentence <= 0) weights.clear();  // the next hop begins
     const double factor = one.sentence >= 0 && static_cast<size_t>(one.sentence) < of_sentences.size()
                               ? of_sentences[static_cast<size_t>(one.sentence)]
                               : 1;
