@@ -81,16 +81,54 @@ Json colors_of_scale() {
   return all;
 }
 
+std::string css(const Rgb& color) {
+  return "rgb(" + std::to_string(color.red) + ' ' + std::to_string(color.green) + ' ' + std::to_string(color.blue) +
+         ')';
+}
+
+/// A text on the color of its weight.
+std::string weighted(const char* element, const std::string& text, double weight, double top) {
+  const Rgb color = heat_color(weight / top);
+  const std::string shown = std::isfinite(weight) ? fixed(weight, 4) : "not a number";
+  return "<" + std::string(element) + " style=\"background:" + css(color) +
+         ";color:" + (is_bright(color) ? "#202124" : "#ffffff") + "\" title=\"" + shown + "\">" + escaped(text) + "</" +
+         element + ">";
+}
+
+/// A section with a paragraph for each part.
+std::string section(const TextMap& map) {
+  check_text_map(map);
+  const TopWeights top = top_weights(map);
+  std::string out = "<section><h2>" + escaped(titled(map)) + "</h2>\n";
+  for (const auto& part : map.parts) {
+    const std::string label = label_of(part);
+    out += "<p>";
+    if (part.weight)
+      out += weighted("b", label, *part.weight, top.parts) + "\n";
+    else if (!label.empty())
+      out += "<b>" + escaped(label) + "</b>\n";
+    for (size_t i = 0; i < part.words.size(); ++i)
+      out += (part.weights.empty() ? "<span>" + escaped(part.words[i]) + "</span>"
+                                   : weighted("span", part.words[i], part.weights[i], top.words)) +
+             "\n";
+    out += "</p>\n";
+  }
+  return out + "</section>\n";
+}
+
 }  // namespace
 
-std::string html_page(const std::string& title, const std::vector<HeatMap>& maps) {
+std::string html_page(const std::string& title, const std::vector<HeatMap>& maps, const std::vector<TextMap>& texts) {
   Json data = {{"maps", Json::array()}, {"colors", colors_of_scale()}};
   for (const auto& map : maps) data["maps"].push_back(json_of(map));
   const std::string name = escaped(title);
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   page += "<title>" + name + "</title>\n<style>" + std::string(kPageStyle) + "</style>\n</head>\n<body>\n";
-  page += "<h1>" + name + "</h1>\n" + std::string(kPageBody);
+  page += "<h1>" + name + "</h1>\n";
+  for (const auto& text : texts) page += section(text);
+  if (maps.empty() && !texts.empty()) return page + "</body>\n</html>\n";
+  page += std::string(kPageBody);
   page += "<script type=\"application/json\" id=\"data\">" + inside_script(data) + "</script>\n";
   page += "<script>" + std::string(kPageScript) + "</script>\n</body>\n</html>\n";
   return page;

@@ -1,4 +1,4 @@
-// The fixed parts of a page of heat maps: style, elements and script.
+// The fixed parts of a page of heat maps and texts: style, elements and script.
 //
 // Cells are drawn on a canvas, which stays fast with hundreds of words per side. The words are on two canvases of their
 // own, which stay visible while the cells are scrolled.
@@ -34,6 +34,10 @@ select, button { font: inherit; color: var(--ink); background: var(--panel); bor
 #note { position: fixed; z-index: 9; pointer-events: none; padding: 4px 9px; border-radius: 6px; background: var(--ink); color: var(--paper); box-shadow: 0 2px 8px #0005; max-width: 60vw; overflow-wrap: anywhere; }
 #scale { display: flex; gap: 8px; align-items: center; margin-top: 10px; color: var(--faint); }
 #scale i { dim: 200px; height: 12px; border-radius: 3px; }
+section { margin: 0 0 22px; max-width: 110ch; }
+section p { margin: 4px 0; line-height: 1.9; overflow-wrap: anywhere; }
+section span, section b { padding: 2px 4px; border-radius: 4px; }
+section b { font-weight: normal; margin-right: 6px; }
 [hidden] { display: none !important; }
 )";
 

@@ -6,10 +6,22 @@
 
 namespace heed::cli {
 
-void write_png(const std::string& path, const HeatMap&) {
+namespace {
+
+[[noreturn]] void refuse(const std::string& path) {
   fail("heat map: ", path,
        " was not written: this build has no PNG support; install libpng and FreeType (Debian: libpng-dev "
        "libfreetype-dev fonts-wqy-microhei) and build with HEED_PNG=ON, or use --html");
+}
+
+}  // namespace
+
+void write_png(const std::string& path, const HeatMap&) {
+  refuse(path);
+}
+
+void write_png(const std::string& path, const TextMap&) {
+  refuse(path);
 }
 
 }  // namespace heed::cli

@@ -1,53 +1,13 @@
 #include "apps/cli/heat/png/png.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <memory>
-#include <png.h>
-#include <unistd.h>
-
+#include "apps/cli/heat/png/canvas.h"
 #include "apps/cli/heat/png/layout.h"
-
-#include "heed/base/check.h"
 
 namespace heed::cli {
 namespace {
 
-constexpr Rgb kPaper{255, 255, 255}, kInk{32, 32, 32};
 constexpr int kNumberCell = 30;  // from this size on, cells show numbers
 constexpr int kLinedCell = 8;    // from this size on, lines separate cells
-
-class Canvas {
- public:
-  Canvas(int width, int height)
-      : width_(width), height_(height), pixels_(static_cast<size_t>(width) * static_cast<size_t>(height) * 3, 255) {}
-
-  void fill(int x, int y, int width, int height, const Rgb& color) {
-    for (int i = y; i < y + height; ++i)
-      for (int j = x; j < x + width; ++j) blend(j, i, color, 255);
-  }
-
-  /// cover: opacity; 0 leaves the pixel, 255 replaces it.
-  void blend(int x, int y, const Rgb& color, int cover) {
-    if (x < 0 || y < 0 || x >= width_ || y >= height_) return;
-    uint8_t* pixel =
-        pixels_.data() + 3 * (static_cast<size_t>(y) * static_cast<size_t>(width_) + static_cast<size_t>(x));
-    const int parts[] = {color.red, color.green, color.blue};
-    for (int k = 0; k < 3; ++k) pixel[k] = static_cast<uint8_t>((pixel[k] * (255 - cover) + parts[k] * cover) / 255);
-  }
-
-  int width() const { return width_; }
-  int height() const { return height_; }
-  const std::vector<uint8_t>& pixels() const { return pixels_; }
-
- private:
-  int width_, height_;
-  std::vector<uint8_t> pixels_;  // rows of red, green, blue
-};
 
 /// One picture of one map.
 class Picture {
@@ -124,20 +84,7 @@ class Picture {
 void write_png(const std::string& path, const HeatMap& map) {
   check_heat_map(map);
   const Picture picture(map);
-  const Canvas& canvas = picture.canvas();
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), std::fclose);
-  check(file != nullptr, "heat map: ", path, " cannot be written: ", std::strerror(errno));
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(canvas.width());
-  image.height = static_cast<png_uint_32>(canvas.height());
-  image.format = PNG_FORMAT_RGB;
-  const bool written = png_image_write_to_stdio(&image, file.get(), 0, canvas.pixels().data(), 0, nullptr) != 0;
-  const bool closed = std::fclose(file.release()) == 0;
-  if (written && closed) return;
-  const std::string why = written ? std::strerror(errno) : image.message;
-  ::unlink(path.c_str());
-  fail("heat map: ", path, " was not written: ", why);
+  picture.canvas().write(path);
 }
 
 }  // namespace heed::cli
