@@ -12,7 +12,9 @@ namespace heed::cli {
 
 struct AttendArguments {
   std::string run, png, html, colors = "auto", device = "auto", attention = "cross", step;
-  std::vector<std::string> source, target;
+  std::vector<std::string> source, target, text;
+  std::string call;
+  std::vector<std::string> of_translators{};  // given options that only translators have
   bool json = false;
   int64_t beam = 5, max_length = kMaxTokens, layer = 0, head = 0;
 };

@@ -1,4 +1,4 @@
-// heed attend: attention weights of a translator as heat maps: terminal, PNG, HTML or JSON.
+// heed attend: attention weights of a run: terminal, PNG, HTML or JSON. Those of a translator are heat maps.
 
 #include <iostream>
 #include <memory>
@@ -8,6 +8,7 @@
 #include "apps/cli/heat/heat_map.h"
 #include "apps/cli/heat/html.h"
 #include "apps/cli/heat/png/png.h"
+#include "apps/cli/torch/attend_texts.h"
 #include "apps/cli/torch/body.h"
 #include "apps/cli/torch/device.h"
 #include "apps/cli/torch/lengths.h"
@@ -15,7 +16,10 @@
 #include "apps/cli/torch/vocabulary_report.h"
 #include <nlohmann/json.hpp>
 
+#include "heed/base/excerpt.h"
 #include "heed/data/file.h"
+#include "heed/data/runs.h"
+#include "heed/data/saved_model.h"
 
 namespace heed::cli {
 namespace {
@@ -48,7 +52,9 @@ void print_json(const std::vector<AttentionMap>& maps, const AttendArguments& a,
   std::cout << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
-void run_attend(const AttendArguments& a) {
+void attend_to_sources(const AttendArguments& a) {
+  check(a.text.empty(), "attend: got --text, expected --source: ", excerpt(a.run), " is a translator");
+  check(a.call.empty(), "attend: got --call, expected --layer: ", excerpt(a.run), " is a translator");
   check(a.target.empty() || a.target.size() == a.source.size(), "attend: got ", a.source.size(), " sources and ",
         a.target.size(), " targets, expected a target for each source, or none");
   check(a.png.empty() || a.source.size() == 1, "attend: got --png with ", a.source.size(),
@@ -74,6 +80,12 @@ void run_attend(const AttendArguments& a) {
   if (a.json) return print_json(maps, a, steps, translator.model(), vocabulary);
   const auto color = colors(a.colors, isatty(STDOUT_FILENO) == 1);
   for (const auto& map : heat_maps) print_heat_map(std::cout, map, color, terminal_columns());
+}
+
+void run_attend(const AttendArguments& a) {
+  check_run(a.run);
+  const auto config = read_config(a.run);
+  config.value("task", "translate") == "classify" ? attend_to_texts(a) : attend_to_sources(a);
 }
 
 const Body attend_body{"attend", run_attend};

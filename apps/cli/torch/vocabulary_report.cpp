@@ -72,12 +72,21 @@ std::string VocabularyReport::read(const Languages& languages, const Tokenizer& 
     if (seen_.insert(word).second) segmented_.emplace_back(word, joined(parts, " "));
   }
   const std::string& read = changed ? text : line;
-  note_unknown(tokenizer, languages.prepared(read));
+  note_unknown(tokenizer, tokenizer.segment(languages.prepared(read)));
   return read;
 }
 
-void VocabularyReport::note_unknown(const Tokenizer& tokenizer, const std::string& text) {
-  const Segmentation segmentation = tokenizer.segment(text);
+int64_t VocabularyReport::read_texts(const TextReader& reader, const std::vector<std::string>& texts) {
+  int64_t cut = 0;
+  for (const auto& text : texts) {
+    const ReadText read = reader.read(text);
+    cut += read.cut > 0 ? 1 : 0;
+    for (const auto& sentence : read.sentences) note_unknown(*reader.tokenizer, sentence);
+  }
+  return cut;
+}
+
+void VocabularyReport::note_unknown(const Tokenizer& tokenizer, const Segmentation& segmentation) {
   words_ += std::ssize(segmentation.words);
   std::vector<int64_t> tokens(segmentation.words.size()), unknown(segmentation.words.size());
   for (size_t i = 0; i < segmentation.ids.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "heed/models/classify/text_reader.h"
 #include "heed/models/translate/translator.h"
 
 namespace heed::cli {
@@ -28,6 +29,8 @@ class VocabularyReport {
   /// Reads lines and returns those to translate: unchanged, or with unknown words of scripts without spaces segmented.
   std::vector<std::string> read_source(const Translator& translator, const std::vector<std::string>& lines);
   std::vector<std::string> read_target(const Translator& translator, const std::vector<std::string>& lines);
+  /// Reads the texts of an example of a classifier; returns how many of them are cut.
+  int64_t read_texts(const TextReader& reader, const std::vector<std::string>& texts);
 
   /// The distinct unknown words, in the order of the text.
   const std::vector<std::string>& unknown() const { return unknown_; }
@@ -37,7 +40,7 @@ class VocabularyReport {
 
  private:
   std::string read(const Languages& languages, const Tokenizer& tokenizer, const std::string& line);
-  void note_unknown(const Tokenizer& tokenizer, const std::string& text);
+  void note_unknown(const Tokenizer& tokenizer, const Segmentation& segmentation);
 
   std::string command_, run_;
   Unspaced unspaced_;
