@@ -1,23 +1,19 @@
 #include "apps/cli/demo.h"
 
-#include <algorithm>
 #include <iostream>
-#include <optional>
 #include <unistd.h>
 
 #include "apps/cli/heat/heat_map.h"
 #include "apps/cli/heat/html.h"
 #include "apps/cli/program_name.h"
 #include "apps/cli/torch/body.h"
-#include "apps/cli/torch/child_program.h"
+#include "apps/cli/torch/demo_classify.h"
+#include "apps/cli/torch/demo_learner.h"
 #include "apps/cli/torch/translation_maps.h"
 
-#include "heed/attention/mechanism.h"
 #include "heed/base/shell.h"
 #include "heed/data/file.h"
-#include "heed/data/recipe.h"
 #include "heed/torch_support/threads.h"
-#include "heed/train/trainer.h"
 
 namespace heed::cli {
 
@@ -45,53 +41,6 @@ name: demo-recipe
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct Learner {
-  std::string name, attention;  // name in the output; model.attention of the recipe
-  TrainResult result{};
-};
-
-Settings recipe_for(const Learner& learner, const DemoOptions& options) {
-  Settings recipe = parse_recipe(kDemoRecipe, "demo", options.overrides);
-  recipe.set("model.attention", learner.attention);
-  recipe.set("train.seed", std::to_string(options.seed));
-  recipe.set("run.dir", options.folder + "/" + learner.name);
-  return recipe;
-}
-
-TrainResult learn(const Learner& learner, const DemoOptions& options) {
-  return train(recipe_for(learner, options), {.force = true, .quiet = options.quiet, .program = program_name()});
-}
-
-/// A translator that a process of its own trains, at the same time as this one trains another.
-class LearnerElsewhere {
- public:
-  LearnerElsewhere(const Learner& learner, const DemoOptions& options)
-      : folder_(options.folder + "/" + learner.name), recipe_{options.folder + "/." + learner.name + ".yaml"} {
-    make_folders(options.folder);
-    write_atomically(recipe_.path, recipe_yaml(recipe_for(learner, options)));
-    const std::string path = (recipe_.path[0] == '-' ? "./" : "") + recipe_.path;
-    process_.emplace(options.program, std::vector<std::string>{"--threads", "1", "train", path, "--force", "--quiet"});
-  }
-  LearnerElsewhere(const LearnerElsewhere&) = delete;
-  LearnerElsewhere& operator=(const LearnerElsewhere&) = delete;
-
-  TrainResult wait() {
-    const int status = process_->wait();
-    if (status > 128) return {.folder = folder_, .interrupted = true, .signal = status - 128};
-    check(status == 0, "demo: training of ", folder_, " ended with status ", status, "; see ", folder_, "/log.txt");
-    return {.folder = folder_, .results = Json::parse(read_file(folder_ + "/results.json"))};
-  }
-
- private:
-  struct TemporaryFile {
-    std::string path;
-    ~TemporaryFile() { ::unlink(path.c_str()); }
-  };
-  std::string folder_;
-  TemporaryFile recipe_;
-  std::optional<ChildProgram> process_;
-};
 
 void print_line(std::ostream& out, const Learner& learner) {
   const Json& test = learner.result.results["test"];
@@ -125,13 +74,6 @@ void show_maps(std::ostream& out, const Learner& learner, const DemoOptions& opt
   write_atomically(options.folder + "/index.html", html_page("What " + learner.name + " attention attends to", maps));
 }
 
-/// Name of the run: the score, and the alignment unless it is softmax.
-std::string short_name(const std::string& words) {
-  const auto parts = Mechanism::parse(words).parts();
-  std::string name = parts.score.name + (parts.align.name == "softmax" ? "" : "_" + parts.align.name);
-  return name;
-}
-
 void print_next_steps(std::ostream& out, const std::vector<Learner>& learners, const DemoOptions& options) {
   const std::string run = quoted_for_shell(learners.front().result.folder),
                     baseline = quoted_for_shell(learners.back().result.folder);
@@ -148,28 +90,33 @@ void print_next_steps(std::ostream& out, const std::vector<Learner>& learners, c
 
 }  // namespace
 
-int run_demo(std::ostream& out, const DemoOptions& options) {
-  // Tensors this small gain nothing from more threads, and one thread gives the same figures on every machine.
-  use_threads(1);
+namespace {
+
+int run_translate_demo(std::ostream& out, const DemoOptions& options) {
   std::vector<Learner> learners{{short_name(options.mechanism), options.mechanism}, {"fixed", "fixed"}};
-  Learner &attentive = learners.front(), &baseline = learners.back();
+  const Learner& attentive = learners.front();
   out << "Training two English-Chinese translators on sentences of a small grammar"
       << (options.program.empty() ? "" : ", at the same time") << ":\n  " << padded(attentive.name, 10)
-      << "with attention (" << options.mechanism << ")\n  " << padded(baseline.name, 10)
+      << "with attention (" << options.mechanism << ")\n  " << padded(learners.back().name, 10)
       << "without: one context for all words\n"
       << std::flush;
-  std::optional<LearnerElsewhere> elsewhere;
-  if (!options.program.empty()) elsewhere.emplace(baseline, options);
-  attentive.result = learn(attentive, options);
-  if (attentive.result.interrupted) return attentive.result.signal;
-  print_line(out, attentive);
-  baseline.result = elsewhere ? elsewhere->wait() : learn(baseline, options);
-  if (baseline.result.interrupted) return baseline.result.signal;
-  print_line(out, baseline);
+  if (const int signal = learn_both(kDemoRecipe, learners, options, [&](const Learner& one) { print_line(out, one); }))
+    return signal;
   print_by_length(out, learners);
   show_maps(out, attentive, options);
   print_next_steps(out, learners, options);
   return 0;
+}
+
+}  // namespace
+
+int run_demo(std::ostream& out, const DemoOptions& given) {
+  DemoOptions options = given;
+  if (options.mechanism.empty()) options.mechanism = demo_mechanism(options.task);
+  if (options.folder.empty()) options.folder = demo_folder(options.task);
+  // Tensors this small gain nothing from more threads, and one thread gives the same figures on every machine.
+  use_threads(1);
+  return options.task == "classify" ? run_classify_demo(out, options) : run_translate_demo(out, options);
 }
 
 namespace {

@@ -47,9 +47,27 @@ TEST(Demo, RefusesAMisspeltMechanism) {
   EXPECT_THROW(run_demo(out, {.mechanism = "aditive + softmax"}), Error);
 }
 
-TEST(Demo, HasItsRecipeAmongTheRecipes) {
+const std::vector<std::string> kTinyReviews{"train.max_steps=4", "train.schedule=constant", "data.reviews.train=100",
+                                            "data.reviews.test=20", "data.reviews.dev=10"};
+
+TEST(Demo, ComparesAttentionWithTheMeanAndSaysHowMuchWeightIsOnRelevantWords) {
+  const testing::Folder folder;
+  const DemoOptions options{
+      .task = "classify", .folder = folder.path("demo"), .overrides = kTinyReviews, .quiet = true};
+  std::ostringstream once, twice;
+  EXPECT_EQ(run_demo(once, options), 0);
+  EXPECT_EQ(run_demo(twice, options), 0);
+  EXPECT_EQ(once.str(), twice.str());
+  for (const char* expected : {"self_attentive: accuracy ", "mean: accuracy ", " of them. They have ", "(labeled "})
+    EXPECT_TRUE(has(once.str(), expected)) << expected << " is missing in\n" << once.str();
+  for (const char* file : {"/index.html", "/self_attentive/model.safetensors", "/mean/model.safetensors"})
+    EXPECT_TRUE(exists(folder.path("demo") + file)) << file;
+}
+
+TEST(Demo, HasItsRecipesAmongTheRecipes) {
   const auto same = [](const Settings& settings) { return recipe_yaml(settings); };
   EXPECT_EQ(same(parse_recipe(kDemoRecipe, "demo")), same(read_recipe("recipes/demo.yaml")));
+  EXPECT_EQ(same(parse_recipe(kClassifyDemoRecipe, "demo")), same(read_recipe("recipes/demo-classify.yaml")));
 }
 
 }  // namespace
