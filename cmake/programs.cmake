@@ -61,7 +61,7 @@ function(heed_cli)
     heed_test_program(cli LIBRARY heed_objects FILES ${tests} LINK heed_commands heed_catalogue_cards heed_parser)
     set_target_properties(cli_test PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_parser)
     add_dependencies(cli_test heed_cli)  # program_test.cpp runs it
-    set_property(SOURCE ${folder}/program_test.cpp
+    set_property(SOURCE ${folder}/program_test.cpp ${folder}/program_classify_test.cpp
                  APPEND PROPERTY COMPILE_DEFINITIONS HEED_PROGRAM="$<TARGET_FILE:heed_cli>" HEED_PNG=$<BOOL:${HEED_PNG}>)
   endif()
 endfunction()
