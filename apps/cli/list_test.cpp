@@ -277,8 +277,8 @@ TEST(List, SaysSomethingOnEveryRecipeKeyAndNamesEachOnce) {
     }
   }
   for (const std::string path :
-       {" .task", " run.dir", "translate data.train", "translate data.joint", "translate data.split.modulo",
-        " train.lr", "translate train.batch_tokens", "translate eval.beam", "translate model.embedding.dim",
+       {" .task", " run.dir", "translate data.train", "translate data.joint", " data.split.modulo", " train.lr",
+        "translate train.batch_tokens", "translate eval.beam", "translate model.embedding.dim",
         "classify model.embedding.dim", "softmax: translate model.output.tied"})
     EXPECT_EQ(paths.count(path), 1U) << path;
 }

@@ -27,6 +27,7 @@ std::string weights_text(const std::vector<TextWeights>& all, const TextReader& 
   std::string out;
   for (size_t c = 0; c < texts.size(); ++c) {
     const auto weights = word_weights(all, reader.columns[c]);
+    if (weights.empty()) continue;  // no call attends to its words
     size_t i = 0;
     for (const auto& sentence : reader.read(texts[c]).sentences)
       for (const auto& word : sentence.words) {

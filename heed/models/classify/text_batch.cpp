@@ -54,8 +54,11 @@ IdPairs ExampleIds::lengths() const {
   IdPairs all;
   all.source.resize(static_cast<size_t>(size()));
   for (const auto& texts : columns)
-    for (size_t i = 0; i < texts.size(); ++i)
-      for (const Ids& sentence : texts[i]) all.source[i].insert(all.source[i].end(), sentence.begin(), sentence.end());
+    for (size_t i = 0; i < texts.size(); ++i) {
+      size_t longest = 0;
+      for (const Ids& sentence : texts[i]) longest = std::max(longest, sentence.size());
+      all.source[i].resize(all.source[i].size() + texts[i].size() * longest);
+    }
   return all;
 }
 

@@ -24,7 +24,8 @@ struct ExampleIds {
   bool documents = false;                       // whether texts are documents
 
   int64_t size() const { return columns.empty() ? 0 : static_cast<int64_t>(columns.front().size()); }
-  /// All tokens of each example in a row, by which examples are grouped into batches.
+  /// As many ids for each example as its texts have tokens, a document as many as it has with its sentences padded to
+  /// the longest: for grouping examples into batches. The ids themselves say nothing.
   IdPairs lengths() const;
 };
 

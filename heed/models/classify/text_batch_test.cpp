@@ -41,8 +41,15 @@ TEST(TextBatch, IsPaddedToMinimumSizes) {
   EXPECT_EQ(collate(texts(), {0}, 0, 1, {{1, 7}, {1, 8}}).columns[1].ids.size(1), 8);
 }
 
-TEST(TextBatch, CountsAllTokensOfAnExample) {
-  EXPECT_EQ(texts().lengths().source, (std::vector<Ids>{{4, 5, 4}, {6, 5, 6}, {7, 8, 9}}));
+TEST(TextBatch, CountsTheTokensOfAnExampleWithThePaddingOfItsSentences) {
+  const auto counts = [](const ExampleIds& examples) {
+    std::vector<size_t> all;
+    for (const Ids& ids : examples.lengths().source) all.push_back(ids.size());
+    return all;
+  };
+  EXPECT_EQ(counts(texts()), (std::vector<size_t>{3, 3, 3}));
+  const ExampleIds documents{.columns = {{{{4, 5, 6}, {7}}, {{8}}, {}}}, .documents = true};
+  EXPECT_EQ(counts(documents), (std::vector<size_t>{6, 1, 0}));  // 2 sentences of 3
 }
 
 TEST(TextBatch, RefusesRowsThatAreNotThere) {
