@@ -172,7 +172,7 @@ TEST(List, FindsAPartWithOptionsAfterItsName) {
 }
 
 TEST(List, FindsAllPartsOfOneName) {
-  EXPECT_EQ(names_of(found("softmax")), "alignment/softmax, output model/softmax");
+  EXPECT_EQ(names_of(found("softmax")), "alignment/softmax, output model/softmax, label output model/softmax");
 }
 
 TEST(List, FindsAKind) {
