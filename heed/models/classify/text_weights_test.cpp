@@ -179,17 +179,18 @@ TEST(TextWeights, OfSelfAttentionHaveARowForEachWord) {
 }
 
 // A word attends to those before it, or to those after it: the first has none, or the last.
-TEST(TextWeights, OfADirectionHaveARowForAllWordsButOne) {
+TEST(TextWeights, OfADirectionHaveARowForEachWord) {
   Classifier classifier =
       small_classifier({.model = "features: {kind: convolution, dim: 8, widths: 1}, attention: {preset: shen_2018}"});
   int64_t directions = 0;
   for (const auto& one : text_weights(classifier, {"the film was good"})) {
-    expect_rows_of_one(one);
     if (!one.self) continue;
-    ASSERT_EQ(one.weights.size(), 3U) << one.step;
+    ASSERT_EQ(one.weights.size(), 4U) << one.step;
     const bool before = one.weights[0][3] == 0;
-    for (size_t q = 0; q < 3; ++q)  // query q is word q + 1, or word q
-      for (size_t w = 0; w < 4; ++w) EXPECT_EQ(one.weights[q][w] > 0, before ? w < q + 1 : w > q) << one.step;
+    for (size_t q = 0; q < 4; ++q) {
+      EXPECT_NEAR(sum_of(one.weights[q]), q == (before ? 0U : 3U) ? 0 : 1, kSum) << one.step;
+      for (size_t w = 0; w < 4; ++w) EXPECT_EQ(one.weights[q][w] > 0, before ? w < q : w > q) << one.step;
+    }
     ++directions;
   }
   EXPECT_EQ(directions, 2);
