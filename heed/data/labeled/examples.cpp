@@ -11,6 +11,7 @@
 #include "heed/base/md5.h"
 #include "heed/base/nearest.h"
 #include "heed/base/utf8.h"
+#include "heed/data/labeled/label_column.h"
 #include "heed/data/labeled/label_map.h"
 #include "heed/data/labeled/sentences.h"
 #include "heed/data/labeled/table.h"
@@ -80,11 +81,12 @@ class ExampleReader {
  private:
   void read_table_file(const std::string& file) {
     const auto texts = read_text_columns(o_.text);
-    TableOptions options{.format = o_.format, .header = o_.header, .columns = {o_.label}};
+    const LabelColumn labels = read_label_column(o_.label);
+    TableOptions options{.format = o_.format, .header = o_.header, .columns = {labels.from}};
     for (const auto& text : texts) options.columns.insert(options.columns.end(), text.from.begin(), text.from.end());
     if (!o_.id.empty()) options.columns.push_back(o_.id);
     const Table table = read_table(file, options);
-    const size_t label = table.column(o_.label), id = o_.id.empty() ? 0 : table.column(o_.id);
+    const size_t label = table.column(labels.from), id = o_.id.empty() ? 0 : table.column(o_.id);
     if (o_.header == "auto" && o_.classes.empty() && o_.one_class) check_no_header(table, label);
     std::vector<std::vector<size_t>> columns;
     examples_.columns.clear();
@@ -94,7 +96,7 @@ class ExampleReader {
       for (const auto& from : text.from) columns.back().push_back(table.column(from));
     }
     for (size_t i = 0; i < table.size(); ++i) {
-      Candidate one{.label = joined(whitespace_words(table.field(i, label)), " "), .origin = table.where(i)};
+      Candidate one{.label = label_of(labels, table.field(i, label), table.where(i)), .origin = table.where(i)};
       if (!o_.id.empty()) one.id = table.field(i, id);
       for (const auto& text : columns) {
         std::vector<std::string> parts;

@@ -19,7 +19,7 @@ struct ExampleOptions {
   std::vector<std::string> files{};
   std::string format = "auto", header = "auto";  // header: of tables (table.h)
   std::vector<std::string> text{"text"};         // columns of a table, "left=title+description" (text_columns.h)
-  std::string label = "label", id{};             // columns of a table; id may be empty
+  std::string label = "label", id{};             // columns of a table, the first as in label_column.h; id may be empty
   std::vector<std::string> classes{};            // "negative: 0 1" (label_map.h); empty: labels are classes
   std::vector<std::string> ignore_labels{};      // examples with these labels are left out
   std::string exclude_ids{};  // a file whose first column (TSV) has the ids of examples that are left out; or empty

@@ -47,6 +47,14 @@ TEST_F(ExampleFile, MayHaveSeveralTextsOfSeveralColumns) {
   EXPECT_EQ(examples.ids, (Lines{"7", "8"}));
 }
 
+TEST_F(ExampleFile, MayBeLabeledWithTheMeanOfNumbers) {
+  const std::string mask = "7\tone two three four\t0 1 0 0\n8\tfive six\t1 0\n";
+  EXPECT_EQ(summary(table(mask, {.text = {"2"}, .label = "mean(3)", .one_class = false})),
+            "one two three four: 0.25; five six: 0.5; ");
+  EXPECT_EQ(summary(table("id\ttext\tmask\n" + mask, {.label = "mean(mask)", .one_class = false})),
+            "one two three four: 0.25; five six: 0.5; ");
+}
+
 TEST_F(ExampleFile, HasClassesOfSeveralLabels) {
   const ExampleOptions options{
       .text = {"2"}, .label = "1", .classes = {"bad: 0 1", "good: 3 4"}, .ignore_labels = {"2"}, .lowercase = true};

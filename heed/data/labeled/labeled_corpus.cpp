@@ -5,6 +5,7 @@
 #include "heed/base/nearest.h"
 #include "heed/base/recipe_keys.h"
 #include "heed/data/file.h"
+#include "heed/data/labeled/label_column.h"
 #include "heed/data/labeled/label_map.h"
 #include "heed/data/labeled/reviews.h"
 #include "heed/data/labeled/text_columns.h"
@@ -52,7 +53,8 @@ const RecipeTable<ExampleOptions> table_keys{
      {.choices = {"auto", "true", "false"}}},
     {"text", &ExampleOptions::text,
      "columns of the texts, by name or number from 1: `text`, `title+description`, `[left=2, right=3]`"},
-    {"label", &ExampleOptions::label, "column of the label, by name or number from 1"},
+    {"label", &ExampleOptions::label,
+     "column of the label, by name or number from 1; `mean(3)`: the mean of the numbers in it"},
     {"id", &ExampleOptions::id, "column of an id, by name or number from 1", {.default_text = "none"}},
     {"exclude_ids",
      &ExampleOptions::exclude_ids,
@@ -147,6 +149,7 @@ LabeledOptions read_labeled_options(const Settings& data, bool one_class) {
   examples = (examples.format == "trees" ? tree_keys : table_keys).read(data, std::move(examples));
   check_key(data, "classes", [&] { LabelMap(examples.classes, examples.ignore_labels); });
   check_key(data, "text", [&] { read_text_columns(examples.text); });
+  check_key(data, "label", [&] { read_label_column(examples.label); });
   if (!examples.exclude_ids.empty() && examples.id.empty())
     data.refuse("exclude_ids", "is '", excerpt(examples.exclude_ids), "' without data.id, expected the column of ids");
   return o;

@@ -15,6 +15,7 @@
 #include "heed/base/scalar.h"
 #include "heed/data/batches.h"
 #include "heed/data/file.h"
+#include "heed/data/labeled/label_column.h"
 #include "heed/data/labeled/labeled_corpus.h"
 #include "heed/data/labeled/text_columns.h"
 #include "heed/data/labeled/vectors.h"
@@ -134,6 +135,10 @@ ClassifySettings read_classify_settings(const Settings& recipe, LabelForm form) 
       recipe.at("train").refuse("class_weights", "has '", written,
                                 "', expected balanced, or a class and its weight, such as rare=2");
   }
+  if (form != LabelForm::number && read_label_column(s.data.examples.label).mean)
+    data.refuse("label", "is ", s.data.examples.label,
+                ", which is a number, but model.output expects classes; expected ",
+                "a column, or model.output: regression");
   if (form == LabelForm::tokens && s.data.examples.sentences != "none")
     data.refuse("sentences", "is ", s.data.examples.sentences, ", but each word is to be labeled; expected none");
   return s;

@@ -364,6 +364,7 @@ TEST_F(ExampleFolder, ChecksTheRecipeBeforeItReadsAFile) {
            {"train.class_weights=[a=-1]", "train.class_weights"},
            {"train.label_smoothing=1", "train.label_smoothing"},
            {"eval.monitor=bleu", "eval.monitor"},
+           {"data.label=mean(1)", "data.label"},
            {"model.embedding.vectors=none.txt", "model.embedding.vectors"},
            {"model.querry=mean", "model.querry"},
            {"data.classes=[a]", "data.classes"}})
@@ -404,6 +405,8 @@ TEST_F(ExampleFolder, NamesFileAndLineOfWhatIsBroken) {
                {train + ":2", "expected a number"});
   expect_parts(broken("0\tone\n1\ttwo\n", "inf\tone\n", {"model.output=regression"}),
                {dev + ":1", "expected a number"});
+  expect_parts(broken("0 1\tone\n0 x\ttwo\n", good, {"model.output=regression", "data.label=mean(1)"}),
+               {train + ":2", "got 'x' in the label"});
   expect_parts(broken(good, good, {"train.class_weights=[c=2]"}), {"train.class_weights", "'c'", "a, b"});
   write("train.csv", "label,text\na,one\nb,two,three\n");
   write("dev.csv", "label,text\na,one\n");
