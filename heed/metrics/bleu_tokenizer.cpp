@@ -5,9 +5,9 @@
 
 #include "heed/base/check.h"
 #include "heed/base/nearest.h"
+#include "heed/base/unicode_kinds.h"
 #include "heed/base/utf8.h"
 #include "heed/metrics/text.h"
-#include "heed/metrics/unicode_kinds.h"
 #include "heed/metrics/western.h"
 
 namespace heed {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "heed/base/unicode_kinds.h"
 #include "heed/base/utf8.h"
 #include "heed/metrics/corpus.h"
 #include "heed/metrics/text.h"
-#include "heed/metrics/unicode_kinds.h"
 #include "heed/metrics/western.h"
 
 namespace heed {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/metrics/unicode_kinds.h"
+#include "heed/base/unicode_kinds.h"
 
 namespace heed {
 namespace {

@@ -1,4 +1,4 @@
-#include "heed/metrics/unicode_kinds.h"
+#include "heed/base/unicode_kinds.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 namespace heed {
 namespace {
 
-#include "heed/metrics/unicode_kinds.inl"
+#include "heed/base/unicode_kinds.inl"
 
 template <typename Ranges>
 bool holds(const Ranges& ranges, char32_t c) {
