@@ -82,7 +82,7 @@ void Tokenizer::add_words(Segmentation& segmentation, const std::vector<std::str
     const auto characters = decoded(word);
     return std::any_of(characters.begin(), characters.end(), is_unspaced);
   };
-  if (!spec_.split && segmentation.words.size() == 1 && unspaced(segmentation.words[0])) {
+  if (spec_.split == TokenizerSpec::Split::none && segmentation.words.size() == 1 && unspaced(segmentation.words[0])) {
     segmentation.words.clear();
     for (size_t i = 0; i < pieces.size(); ++i) {
       if (segmentation.word[i] < 0) continue;

@@ -1,8 +1,8 @@
 // Tokenizers: text to token ids and back.
 //
-//   words        a piece is a whitespace-separated word
-//   characters   a piece is a character, a space is U+2581
-//   bpe          a piece is a subword, learned by byte-pair encoding
+//   words        a piece is a whitespace-separated word; with `punctuation`, a punctuation character is a piece of its
+//   own characters   a piece is a character, a space is U+2581 bpe          a piece is a subword, learned by byte-pair
+//   encoding
 //
 // Pieces are learned from lines of text and stored as Hugging Face's tokenizer.json, which the Python package
 // `tokenizers` reads with the same result. The first four pieces are <pad> <unk> <s> </s>; encode() does not add them,

@@ -109,6 +109,15 @@ TEST_F(Tokenizers, AgreeOnTrickyLines) {
   agree("words", *train_tokenizer("words(min_count=2)", learnt_lines()), tricky_lines());
 }
 
+TEST_F(Tokenizers, AgreeOnPunctuationThatIsSplitOff) {
+  Lines lines = tricky_lines();
+  for (const char* line : {"The cat's mat -- \"the 'dog'\"!?...", "a+b=c $5 <b>x</b> ~^`| e-mail_me@x.org",
+                           "«der» „Hund“ — 汤姆追逐杰瑞。", "don't!the,cat...<s>.</s>the.", "؟ ¿the? … ‽ • 3.14 1,000",
+                           "--", "a\u0301. e\u0301!"})
+    lines.push_back(line);
+  agree("words_punctuation", *train_tokenizer("words(punctuation)", learnt_lines()), lines);
+}
+
 TEST_F(Tokenizers, AgreeOnTrickyLinesInCharacters) {
   agree("characters", *train_tokenizer("characters", learnt_lines()), tricky_lines());
 }
@@ -127,7 +136,7 @@ TEST_F(Tokenizers, AgreeOnOtherCombinations) {
 
 TEST_F(Tokenizers, AgreeOnWholeLinesAsWords) {
   auto whole = Catalogue<TokenizerTrainer>::make("words")->learn(learnt_lines());
-  whole.split = false;
+  whole.split = TokenizerSpec::Split::none;
   whole.pieces.push_back("the lowest cat");
   whole.normalize = {"the", "the lowest"};
   agree("whole_lines", Tokenizer(whole), {"the lowest cat", "the cat", "the", "a<s>x", "a <s> x"});

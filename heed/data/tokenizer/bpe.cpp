@@ -171,12 +171,12 @@ class Bpe final : public TokenizerTrainer {
 
   TokenizerSpec learn(const std::vector<std::string>& lines) const override {
     TokenizerSpec spec;
-    spec.split = true;
+    spec.split = TokenizerSpec::Split::whitespace;
     spec.end_of_word = kEndOfWord;
     spec.decoder = TokenizerSpec::Decoder::bpe;
     spec.decode = {kEndOfWord, " "};
     spec.pieces = special_pieces();
-    MergeLearner learner(count_chunks(lines, {}, /*split=*/true));
+    MergeLearner learner(count_chunks(lines, {}, spec.split));
     for (auto& character : learner.alphabet()) spec.pieces.push_back(std::move(character));
     const auto count = [](const auto& items) { return static_cast<int64_t>(items.size()); };
     check(vocabulary_ == 0 || count(spec.pieces) <= vocabulary_, "tokenizer/bpe: vocabulary is ", vocabulary_,

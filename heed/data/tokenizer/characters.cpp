@@ -20,7 +20,7 @@ class Characters final : public TokenizerTrainer {
     spec.decoder = TokenizerSpec::Decoder::replace;
     spec.decode = {kSpace, " "};
     TokenCounts counts;
-    for (const auto& [text, count] : count_chunks(lines, spec.normalize, /*split=*/false)) {
+    for (const auto& [text, count] : count_chunks(lines, spec.normalize, spec.split)) {
       for (const char32_t c : decoded(text)) counts[encoded(c)] += count;
     }
     spec.pieces = choice_.pieces(counts);

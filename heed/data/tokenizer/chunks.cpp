@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "heed/base/unicode_kinds.h"
 #include "heed/base/utf8.h"
 #include "heed/data/tokenizer/spec.h"
 
@@ -10,6 +11,13 @@ namespace {
 /// Unicode's property White_Space. Python's whitespace has four more, the separators U+001C to U+001F.
 bool is_white(char32_t c) {
   return is_whitespace(c) && !(c >= 0x1C && c <= 0x1F);
+}
+
+/// Unicode's category P, and every ASCII character that is neither a letter, a digit, whitespace nor a control
+/// character.
+bool is_split_off(char32_t c) {
+  const bool ascii = (c > ' ' && c < '0') || (c > '9' && c < 'A') || (c > 'Z' && c < 'a') || (c > 'z' && c < 0x7F);
+  return ascii || is_punctuation(c);
 }
 
 /// Id of the special piece at the start of the text, or -1.
@@ -22,7 +30,7 @@ int64_t special_at(std::string_view text) {
 
 class Segmenter {
  public:
-  Segmenter(const Replacement& normalize, bool split) : normalize_(normalize), split_(split) {}
+  Segmenter(const Replacement& normalize, TokenizerSpec::Split split) : normalize_(normalize), split_(split) {}
 
   std::vector<Chunk> segment(std::string_view text) {
     size_t from = 0;
@@ -50,11 +58,14 @@ class Segmenter {
   void add_text(std::string_view text) {
     if (text.empty()) return;
     read(text);
-    if (!split_) return add_chunk(0, characters_.size());
+    if (split_ == TokenizerSpec::Split::none) return add_chunk(0, characters_.size());
     size_t first = 0;
     for (size_t i = 0; i <= characters_.size(); ++i) {
-      if (i < characters_.size() && !is_white(characters_[i])) continue;
+      const bool apart =
+          i < characters_.size() && split_ == TokenizerSpec::Split::punctuation && is_split_off(characters_[i]);
+      if (i < characters_.size() && !is_white(characters_[i]) && !apart) continue;
       if (i > first) add_chunk(first, i);
+      if (apart) add_chunk(i, i + 1);
       first = i + 1;
     }
   }
@@ -96,7 +107,7 @@ class Segmenter {
   }
 
   const Replacement& normalize_;
-  bool split_;
+  TokenizerSpec::Split split_;
   WordCounter counter_;
   std::u32string characters_;
   std::vector<int64_t> words_;
@@ -144,7 +155,7 @@ int64_t Chunk::word_of(size_t begin, size_t bytes) const {
   return found;
 }
 
-std::vector<Chunk> chunks(std::string_view text, const Replacement& normalize, bool split) {
+std::vector<Chunk> chunks(std::string_view text, const Replacement& normalize, TokenizerSpec::Split split) {
   return Segmenter(normalize, split).segment(text);
 }
 

@@ -30,7 +30,8 @@ std::vector<std::string> Choice::pieces(const TokenCounts& counts) const {
   return all;
 }
 
-TokenCounts count_chunks(const std::vector<std::string>& lines, const Replacement& normalize, bool split) {
+TokenCounts count_chunks(const std::vector<std::string>& lines, const Replacement& normalize,
+                         TokenizerSpec::Split split) {
   std::unordered_map<std::string, int64_t> counts;
   for (const auto& line : lines) {
     for (auto& chunk : chunks(line, normalize, split)) {

@@ -25,7 +25,8 @@ struct Choice {
 };
 
 /// Counts the chunks of the lines, without special pieces.
-TokenCounts count_chunks(const std::vector<std::string>& lines, const Replacement& normalize, bool split);
+TokenCounts count_chunks(const std::vector<std::string>& lines, const Replacement& normalize,
+                         TokenizerSpec::Split split);
 
 std::vector<std::string> special_pieces();
 

@@ -13,6 +13,7 @@ namespace {
 using Json = nlohmann::json;
 using Model = TokenizerSpec::Model;
 using Decoder = TokenizerSpec::Decoder;
+using Split = TokenizerSpec::Split;
 
 // ---- writing ----
 
@@ -38,6 +39,13 @@ std::string added_tokens_json() {
                     R"(,"single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true})");
   }
   return "[\n" + joined(items, ",\n") + "\n  ]";
+}
+
+std::string pre_tokenizer_json(TokenizerSpec::Split split) {
+  if (split == Split::none) return "null";
+  const std::string whitespace = R"({"type":"WhitespaceSplit"})";
+  if (split == Split::whitespace) return whitespace;
+  return R"({"type":"Sequence","pretokenizers":[)" + whitespace + R"(,{"type":"Punctuation","behavior":"Isolated"}]})";
 }
 
 std::string vocabulary_json(const std::vector<std::string>& pieces) {
@@ -82,9 +90,7 @@ class Reader {
     }
     TokenizerSpec spec;
     if (!null_at(root, "normalizer")) spec.normalize = replacement(root["normalizer"], "normalizer");
-    spec.split = !null_at(root, "pre_tokenizer");
-    if (spec.split && type_of(root["pre_tokenizer"], "pre_tokenizer") != "WhitespaceSplit")
-      refuse_feature("pre_tokenizer", root["pre_tokenizer"]);
+    if (!null_at(root, "pre_tokenizer")) spec.split = split(root["pre_tokenizer"]);
     if (null_at(root, "model")) refuse("there is no model, expected WordLevel or BPE");
     read_model(root["model"], spec);
     read_decoder(root, spec);
@@ -108,10 +114,10 @@ class Reader {
 
   [[noreturn]] void refuse_feature(const std::string& part, const Json& value) const {
     const bool typed = value.is_object() && value.contains("type");
-    refuse(
-        part, " ", typed ? shown(value["type"]) : shown(value),
-        " is not supported; known: the normalizer Replace (of a text), the pre_tokenizer WhitespaceSplit, the models "
-        "WordLevel and BPE, the decoders BPEDecoder and Replace (of a text)");
+    refuse(part, " ", typed ? shown(value["type"]) : shown(value),
+           " is not supported; known: the normalizer Replace (of a text), the pre_tokenizer WhitespaceSplit "
+           "(alone, or in a Sequence with Punctuation, isolated), the models WordLevel and BPE, the decoders "
+           "BPEDecoder and Replace (of a text)");
   }
 
   Json parse(const std::string& text) const {
@@ -163,6 +169,13 @@ class Reader {
     Replacement found{text_at(object["pattern"], "String", name + ".pattern"), text_at(object, "content", name)};
     if (found.from.empty()) refuse(name, " replaces an empty text, expected one to look for");
     return found;
+  }
+
+  Split split(const Json& value) const {
+    for (const Split known : {Split::whitespace, Split::punctuation})
+      if (value == Json::parse(pre_tokenizer_json(known))) return known;
+    type_of(value, "pre_tokenizer");
+    refuse_feature("pre_tokenizer", value);
   }
 
   void read_model(const Json& model, TokenizerSpec& spec) const {
@@ -295,7 +308,7 @@ std::string tokenizer_json(const TokenizerSpec& spec) {
   "normalizer":)" +
          (spec.normalize.from.empty() ? "null" : replace_json(spec.normalize)) + R"(,
   "pre_tokenizer":)" +
-         (spec.split ? R"({"type":"WhitespaceSplit"})" : "null") + R"(,
+         pre_tokenizer_json(spec.split) + R"(,
   "post_processor":null,
   "decoder":)" +
          decoder_json(spec) + R"(,

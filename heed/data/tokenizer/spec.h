@@ -1,7 +1,9 @@
 // The parts of a tokenizer, as in tokenizer.json:
 //
 //   normalizer      Replace: one text by another (a space by U+2581), or none
-//   pre_tokenizer   WhitespaceSplit: splits at whitespace; or none: the whole line is one word
+//   pre_tokenizer   WhitespaceSplit: splits at whitespace; with Punctuation after it: each punctuation character is a
+//   chunk of its
+//                   own too; or none: the whole line is one word
 //   model           WordLevel: a word is a piece;  BPE: characters, joined by merges
 //   decoder         BPEDecoder: the end-of-word mark becomes a space;  Replace;  none: joins pieces with spaces
 
@@ -38,10 +40,15 @@ struct Replacement {
 struct TokenizerSpec {
   enum class Model { words, bpe };
   enum class Decoder { none, bpe, replace };
+  enum class Split {
+    none,
+    whitespace,
+    punctuation
+  };  // punctuation: at whitespace, and around each punctuation character
   using Merges = std::vector<std::pair<std::string, std::string>>;
 
   Replacement normalize{};
-  bool split = false;
+  Split split = Split::none;
   Model model = Model::bpe;
   std::vector<std::string> pieces{};  // by id, the special ones first
   Merges merges{};                    // in order of priority
@@ -50,7 +57,8 @@ struct TokenizerSpec {
   Replacement decode{};  // replacement of the decoder
 };
 
-/// Part of a text: a word, a special piece or, without splitting, the text between special pieces.
+/// Part of a text: a word, or a part of one if punctuation is split off, a special piece or, without splitting, the
+/// text between special pieces.
 struct Chunk {
   struct WordStart {
     size_t begin;  // byte offset in the chunk
@@ -66,9 +74,9 @@ struct Chunk {
   int64_t word_of(size_t begin, size_t bytes) const;
 };
 
-/// Splits the text at special pieces and, if `split`, at whitespace. An invalid UTF-8 byte becomes U+FFFD. Words are
-/// determined in the original text, before normalization.
-std::vector<Chunk> chunks(std::string_view text, const Replacement& normalize, bool split);
+/// Splits the text at special pieces and as `split` says. An invalid UTF-8 byte becomes U+FFFD. Words are determined in
+/// the original text, before normalization.
+std::vector<Chunk> chunks(std::string_view text, const Replacement& normalize, TokenizerSpec::Split split);
 
 /// Whether the script of the character is written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer,
 /// Burmese. Korean is written with spaces.

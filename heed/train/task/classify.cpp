@@ -49,12 +49,13 @@ struct ClassifySettings {
   std::string monitor;
 };
 
-const RecipeTable<ClassifySettings> text_keys{{"tokenizer", &ClassifySettings::tokenizer,
-                                               "`words(vocabulary, min_count)`, `characters(...)`, `bpe(merges=8000)`"},
-                                              {"max_length",
-                                               &ClassifySettings::max_length,
-                                               "tokens of a text that are read, the rest is cut; 0: all",
-                                               {.min = 0, .max = 1 << 20}}};
+const RecipeTable<ClassifySettings> text_keys{
+    {"tokenizer", &ClassifySettings::tokenizer,
+     "`words(vocabulary, min_count, punctuation)`, `characters(...)`, `bpe(merges=8000)`"},
+    {"max_length",
+     &ClassifySettings::max_length,
+     "tokens of a text that are read, the rest is cut; 0: all",
+     {.min = 0, .max = 1 << 20}}};
 
 const RecipeTable<ClassifySettings> classify_loss_keys{
     {"batch_tokens",

@@ -72,7 +72,7 @@ const RecipeKey kBothTokenizers{"both", "text", "none", "",
 
 const RecipeTable<TranslateSettings> tokenizer_keys{
     {"source", &TranslateSettings::source_tokenizer,
-     "`words(vocabulary, min_count)`, `characters(...)`, `bpe(merges=8000)`"},
+     "`words(vocabulary, min_count, punctuation)`, `characters(...)`, `bpe(merges=8000)`"},
     {"target", &TranslateSettings::target_tokenizer, "the same for the target"}};
 
 const RecipeTable<TranslateSettings> joint_keys{
