@@ -34,24 +34,37 @@ def names(program, kind):
     return [card["name"] for card in cards if card["kind"] == kind]
 
 
-def run(program, recipe, folder, data, mechanism):
+def train(program, recipe, folder, changes):
+    """Accuracy, loss, seconds, memory and path of a run of the recipe with changed values; or the reason why it is refused."""
     run_folder = os.path.join(folder, "run")
-    command = [program, "--threads", "1", "train", recipe, f"data.root={data}", f"model.attention={mechanism}", f"run.dir={run_folder}",
-               "--force", "--quiet"]
+    command = [program, "--threads", "1", "train", recipe, *changes, f"run.dir={run_folder}", "--force", "--quiet"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     error = child.stderr.read()
     child.stdout.read()
     _, status, usage = os.wait4(child.pid, 0)
-    row = {"mechanism": mechanism}
     if status != 0:
         reason = re.sub(r"^heed: ", "", error.strip().splitlines()[-1]) if error.strip() else f"status {status}"
-        return {**row, "refused": reason}
+        return {"refused": reason}
     with open(os.path.join(run_folder, "results.json"), encoding="utf-8") as file:
         results = json.load(file)
     with open(os.path.join(run_folder, "log.txt"), encoding="utf-8") as file:
-        path = re.search(r"attention: (.*)", file.read())
-    return {**row, "accuracy": results["dev"]["accuracy"], "loss": results["dev"]["loss"], "seconds": results["train_seconds"],
-            "megabytes": usage.ru_maxrss / 1024, "path": path.group(1).split(":")[0] if path else ""}
+        path = re.search(r"fused, kernel \w+|composed|stored|reference", file.read())
+    return {"accuracy": results["dev"]["accuracy"], "loss": results["dev"]["loss"], "seconds": results["train_seconds"],
+            "megabytes": usage.ru_maxrss / 1024, "path": path.group(0) if path else ""}
+
+
+def report(rows, name, json_file):
+    """Writes the rows as JSON, and prints them as a table of Markdown."""
+    if json_file:
+        with open(json_file, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
+    print(f"\n| {name} | accuracy | loss | seconds | MB | path |\n|---|---|---|---|---|---|")
+    for row in rows:
+        if "refused" in row:
+            print(f"| {row[name]} | refused: {row['refused'].replace('|', chr(92) + '|')} | | | | |")
+        else:
+            print(f"| {row[name]} | {100 * row['accuracy']:.1f} | {row['loss']:.3f} | {row['seconds']:.1f} | {row['megabytes']:.0f} "
+                  f"| {row['path']} |")
 
 
 def main():
@@ -70,18 +83,10 @@ def main():
         for mechanism in ["mean", "fixed"] + [f"{score} + {align}" for score in names(given.program, "score")
                                               for align in names(given.program, "alignment")]:
             if given.only in mechanism:
-                rows.append(run(given.program, recipe, folder, os.path.abspath(given.data), mechanism))
+                changes = [f"data.root={os.path.abspath(given.data)}", f"model.attention={mechanism}"]
+                rows.append({"mechanism": mechanism, **train(given.program, recipe, folder, changes)})
                 print(rows[-1], flush=True)
-    if given.json:
-        with open(given.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
-    print("\n| mechanism | accuracy | loss | seconds | MB | path |\n|---|---|---|---|---|---|")
-    for row in rows:
-        if "refused" in row:
-            print(f"| {row['mechanism']} | refused: {row['refused'].replace('|', chr(92) + '|')} | | | | |")
-        else:
-            print(f"| {row['mechanism']} | {100 * row['accuracy']:.1f} | {row['loss']:.3f} | {row['seconds']:.1f} | {row['megabytes']:.0f} "
-                  f"| {row['path']} |")
+    report(rows, "mechanism", given.json)
 
 
 if __name__ == "__main__":
