@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "heed/base/check.h"
 
@@ -41,14 +42,14 @@ void check_range(double data_range) {
 
 /// Weights of a window along one axis; they sum to 1.
 std::vector<double> window_taps(SsimWindow window) {
-  if (window == SsimWindow::uniform) return std::vector<double>(kUniformTaps, 1.0 / kUniformTaps);
-  std::vector<double> taps;
-  double sum = 0;
-  for (int64_t i = 0; i < kGaussianTaps; ++i) {
-    const double distance = static_cast<double>(i - kGaussianTaps / 2) / kGaussianSigma;
-    taps.push_back(std::exp(-distance * distance / 2));
-    sum += taps.back();
-  }
+  std::vector<double> taps(static_cast<size_t>(ssim_window_size(window)), 1);
+  const auto center = static_cast<double>(taps.size() - 1) / 2;
+  if (window == SsimWindow::wang)
+    for (size_t i = 0; i < taps.size(); ++i) {
+      const double distance = (static_cast<double>(i) - center) / kGaussianSigma;
+      taps[i] = std::exp(-distance * distance / 2);
+    }
+  const double sum = std::accumulate(taps.begin(), taps.end(), 0.0);
   for (double& tap : taps) tap /= sum;
   return taps;
 }

@@ -25,11 +25,11 @@ Image filled(int64_t height, int64_t width, double value) {
 /// x_ij = 15 ((3 i + 5 j) mod 17), y_ij = min(255, x_ij + 4 (ij mod 5)), 13 x 13.
 std::pair<Image, Image> golden_images() {
   Image x = filled(13, 13, 0), y = x;
-  for (int i = 0; i < 13; ++i)
-    for (int j = 0; j < 13; ++j) {
-      const auto at = static_cast<size_t>(13 * i + j);
-      x.values[at] = 15 * ((3 * i + 5 * j) % 17);
-      y.values[at] = std::min(255.0, x.values[at] + 4 * (i * j % 5));
+  for (size_t i = 0; i < 13; ++i)
+    for (size_t j = 0; j < 13; ++j) {
+      const size_t at = 13 * i + j;
+      x.values[at] = static_cast<double>(15 * ((3 * i + 5 * j) % 17));
+      y.values[at] = std::min(255.0, x.values[at] + static_cast<double>(4 * (i * j % 5)));
     }
   return {x, y};
 }

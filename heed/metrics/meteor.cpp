@@ -55,10 +55,11 @@ int64_t match(FreeWords& hypothesis, FreeWords& reference, MatchedPositions& mat
   FreeByText free(reference);
   std::vector<bool> taken(reference.empty() ? 0 : reference.back().position + 1);
   FreeWords unmatched;
-  for (auto word = hypothesis.rbegin(); word != hypothesis.rend(); ++word) {
+  for (size_t i = hypothesis.size(); i-- > 0;) {
+    FreeWord& word = hypothesis[i];
     std::optional<size_t> best;
     std::string best_text;
-    for (const auto& text : accepted(word->text)) {
+    for (const auto& text : accepted(word.text)) {
       const auto position = free.last(text);
       if (!position || (best && *position <= *best)) continue;
       best = position;
@@ -67,9 +68,9 @@ int64_t match(FreeWords& hypothesis, FreeWords& reference, MatchedPositions& mat
     if (best) {
       free.remove_last(best_text);
       taken[*best] = true;
-      matches.emplace(word->position, *best);
+      matches.emplace(word.position, *best);
     } else {
-      unmatched.push_back(std::move(*word));
+      unmatched.push_back(std::move(word));
     }
   }
   const auto count = static_cast<int64_t>(hypothesis.size() - unmatched.size());
@@ -102,8 +103,8 @@ class Matcher {
     stem(reference);
     found.matches[1] = match(hypothesis, reference, matches, itself);
     if (options_.wordnet != nullptr)
-      found.matches[2] =
-          match(hypothesis, reference, matches, [this](const std::string& text) { return synonyms(text); });
+      found.matches[2] = match(
+          hypothesis, reference, matches, [this](const std::string& text) -> const auto& { return synonyms(text); });
     if (matches.empty()) return found;
 
     const auto count = static_cast<double>(matches.size());
