@@ -31,7 +31,7 @@ model:
 train: {max_epochs: 1, batch_tokens: 500, lr: 0.002, schedule: cosine(warmup_steps=10)}
 """
 GOOD, BAD = ["good", "fresh", "lovely", "great"], ["bad", "stale", "awful", "poor"]
-THINGS = ["soup", "wine", "room", "waiter", "bed", "pool"]
+THINGS = ["soup", "wine", "garden", "waiter", "bed", "pool"]
 
 
 def example(rng):
