@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -21,6 +22,19 @@ TEST(AvailableMemory, IsThatOfThisMachineUnlessTheEnvironmentSaysOtherwise) {
   const uint64_t given = available_memory();
   ::unsetenv("HEED_MEMORY");
   EXPECT_EQ(given, 1'500'000'000U);
+}
+
+// 64 MiB are touched and freed: the peak is at least that, and stays.
+TEST(PeakMemory, GrowsAndDoesNotFall) {
+  const uint64_t before = peak_memory();
+  ASSERT_GT(before, uint64_t{1} << 18);
+  {
+    std::vector<char> touched(size_t{1} << 26, 'x');
+    ASSERT_EQ(touched[touched.size() / 2], 'x');
+  }
+  const uint64_t after = peak_memory();
+  EXPECT_GE(after, before);
+  EXPECT_GT(after, uint64_t{1} << 26);
 }
 
 TEST(AvailableMemory, IsASizeInBytesMegabytesOrGigabytes) {

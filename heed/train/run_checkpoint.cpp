@@ -55,6 +55,7 @@ void write_run_checkpoint(const std::string& path, const Training& training, con
   if (training.average.defined()) tensors[kAverage] = training.average;
   TrainState now = training.state;
   now.seconds = training.seconds();
+  now.peak_memory = training.peak_memory();
   const nlohmann::json state{{"train_state", as_json(now)},
                              {"metrics", records.metrics},
                              {"events", records.events},
@@ -62,6 +63,8 @@ void write_run_checkpoint(const std::string& path, const Training& training, con
                              {"stopping", training.stopping->state()},
                              {"task", training.task->state()},
                              {"data", training.task->data_hashes()},
+                             {"expected_steps", training.expected_steps()},
+                             {"tokens_per_unit", training.task->tokens_per_unit()},
                              {"recipe", recipe_yaml(training.recipe.resolved())},
                              {"config", config_md5},
                              {"average", training.average.defined()},

@@ -95,6 +95,8 @@ class Task {
   virtual std::string mechanism() const { return ""; }
   /// Unit of Loss::count, for reports: "tokens" of a text, "images".
   virtual std::string unit() const = 0;
+  /// Tokens for each of them, the mean over the training set, so that speeds of all tasks are comparable.
+  virtual double tokens_per_unit() const { return 1; }
   /// Whether another value of this key of the recipe makes another run, which cannot go on from a checkpoint.
   virtual bool is_fixed(const std::string& /*key*/) const { return false; }
 };

@@ -109,21 +109,27 @@ void TrainReport::record_figures(const Training& training, const Figures& figure
 Json run_results(const Training& training, double train_seconds) {
   const TrainState& state = training.state;
   const std::string unit = training.task->unit();
-  return Json{{"run", training.options.folder},
-              {"mechanism", training.task->mechanism()},
-              {"step", state.step},
-              {"best_step", state.best_step},
-              {"epochs", state.epoch},
-              {"train_seconds", train_seconds},
-              {"train_" + unit, static_cast<int64_t>(state.total_count)},
-              {unit + "_per_second", state.step_seconds > 0 ? state.total_count / state.step_seconds : 0},
-              {"parameters", training.flat->count()},
-              {"device", training.device.str()},
-              {"seed", training.options.seed},
-              {"precision", training.options.bfloat16() ? "bfloat16" : "float"},
-              {"threads", at::get_num_threads()},
-              {"processes", training.rank.world},
-              {"heed", std::string(kVersion)}};
+  const double rate = state.step_seconds > 0 ? state.total_count / state.step_seconds : 0;
+  Json results{{"run", training.options.folder},
+               {"mechanism", training.task->mechanism()},
+               {"step", state.step},
+               {"best_step", state.best_step},
+               {"epochs", state.epoch},
+               {"train_seconds", train_seconds},
+               {"train_" + unit, static_cast<int64_t>(state.total_count)},
+               {unit + "_per_second", rate},
+               {"parameters", training.flat->count()},
+               {"device", training.device.str()},
+               {"seed", training.options.seed},
+               {"precision", training.options.bfloat16() ? "bfloat16" : "float"},
+               {"threads", at::get_num_threads()},
+               {"processes", training.rank.world},
+               {"peak_memory", training.peak_memory()},
+               {"heed", std::string(kVersion)},
+               {"commit", std::string(commit())},
+               {"data", training.task->data_hashes()}};
+  results["tokens_per_second"] = rate * training.task->tokens_per_unit();
+  return results;
 }
 
 }  // namespace heed

@@ -18,6 +18,7 @@
 #include "heed/train/run/testing_folder.h"
 #include "heed/train/testing_formula_task.h"
 #include "heed/train/trainer.h"
+#include "heed/version.h"
 
 namespace heed::testing {
 namespace {
@@ -352,6 +353,9 @@ TEST_P(TrainerFormula, ReportsWhatItDid) {
   EXPECT_GE(results.at("train_seconds"), 0);
   EXPECT_EQ(results.at("train_tokens"), 15 + 1 + 4);  // an epoch and the first two batches of the next
   EXPECT_GT(results.at("tokens_per_second"), 0);
+  EXPECT_GT(results.at("peak_memory"), 1 << 20);
+  EXPECT_EQ(results.at("commit"), std::string(commit()));
+  EXPECT_TRUE(results.at("data").is_object());
   EXPECT_EQ(results.at("mechanism"), "");
   EXPECT_EQ(results, nlohmann::ordered_json::parse(read_file(run_ + "/results.json")));
   const std::string log = read_file(run_ + "/log.txt");

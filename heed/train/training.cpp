@@ -13,6 +13,7 @@ nlohmann::json as_json(const TrainState& state) {
           {"step_seconds", state.step_seconds},
           {"best_step", state.best_step},
           {"validated", state.validated},
+          {"peak_memory", state.peak_memory},
           {"done", state.done}};
 }
 
@@ -33,6 +34,8 @@ TrainState read_train_state(const StateFields& fields) {
   state.step_seconds = amount("step_seconds");
   state.best_step = fields.integer("best_step", -1, state.step);
   state.validated = fields.integer("validated", -1, state.step);
+  if (fields.content().contains("peak_memory"))  // earlier versions did not write it
+    state.peak_memory = static_cast<uint64_t>(fields.integer("peak_memory"));
   state.done = fields.flag("done");
   return state;
 }

@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
 #include <nlohmann/json.hpp>
 
+#include "heed/base/memory.h"
 #include "heed/train/early_stopping.h"
 #include "heed/train/flat_parameters.h"
 #include "heed/train/process_rank.h"
@@ -25,6 +27,7 @@ struct TrainState {
   double loss = 0, count = 0;                 // since the last line of metrics
   double total_count = 0, step_seconds = 0;   // of all steps; without validations and checkpoints
   int64_t best_step = -1, validated = -1;     // steps of the best and of the last validation
+  uint64_t peak_memory = 0;                   // bytes, the most of the starts before this one; 0: unknown
   bool done = false;                          // training is finished
 };
 
@@ -59,6 +62,8 @@ struct Training {
   bool limit_reached() const;
   /// Seconds of training, over all starts of the run.
   double seconds() const { return state.seconds + seconds_since(started); }
+  /// The most memory of this process, in bytes, over all starts of the run.
+  uint64_t peak_memory() const { return std::max(state.peak_memory, heed::peak_memory()); }
 
   static double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();

@@ -346,6 +346,13 @@ class Classify final : public Task {
     return hashes;
   }
   std::string unit() const override { return form_ == LabelForm::tokens ? "words" : "examples"; }
+  double tokens_per_unit() const override {
+    double tokens = 0, units = 0;
+    for (const auto& ids : lengths_.source) tokens += static_cast<double>(ids.size());
+    for (const auto& pieces : train_.pieces)
+      units += static_cast<double>(std::count_if(pieces.begin(), pieces.end(), [](int64_t c) { return c >= 0; }));
+    return tokens / std::max(1.0, form_ == LabelForm::tokens ? units : static_cast<double>(lengths_.source.size()));
+  }
   bool is_fixed(const std::string& key) const override {
     return (key.rfind("data.", 0) == 0 && key != "data.root") || key == "train.batch_tokens";
   }
