@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "heed/metrics/examples.h"
+#include "heed/metrics/rank_correlation.h"
 
 namespace heed {
 namespace {
@@ -80,18 +81,6 @@ double correlation(const Values& predicted, const Values& gold) {
   const Values x = deviations(scaled(predicted, exponent(predicted)));
   const Values y = deviations(scaled(gold, exponent(gold)));
   return std::clamp(dot(x, y) / std::sqrt(dot(x, x) * dot(y, y)), -1.0, 1.0);
-}
-
-Values average_ranks(const Values& values) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] < values[b]; });
-  Values ranks(values.size());
-  for (size_t first = 0, last = 0; first < order.size(); first = last) {
-    while (last < order.size() && values[order[last]] == values[order[first]]) ++last;
-    for (size_t i = first; i < last; ++i) ranks[order[i]] = static_cast<double>(first + 1 + last) / 2;
-  }
-  return ranks;
 }
 
 }  // namespace
