@@ -10,12 +10,6 @@
 namespace heed {
 namespace {
 
-/// n-gram counts of one order: in the hypotheses, in the references, and matches.
-struct OrderCounts {
-  int64_t hypothesis = 0, reference = 0, both = 0;
-};
-using AllOrders = std::vector<OrderCounts>;  // characters first, then words
-
 /// The n-grams of a sentence, by order.
 struct SentenceNgrams {
   std::vector<NgramCounts<std::u32string>> characters;
@@ -51,41 +45,26 @@ SentenceNgrams ngrams_of(const std::string& sentence, const ChrfOptions& options
 }
 
 template <typename Key>
-OrderCounts compared(const NgramCounts<Key>& hypothesis, const NgramCounts<Key>& reference) {
+ChrfOrderCounts compared(const NgramCounts<Key>& hypothesis, const NgramCounts<Key>& reference) {
   return {reference.empty() ? 0 : total(hypothesis), total(reference), matches(hypothesis, reference)};
 }
 
-AllOrders compared(const SentenceNgrams& hypothesis, const SentenceNgrams& reference) {
-  AllOrders all;
+ChrfCounts compared(const SentenceNgrams& hypothesis, const SentenceNgrams& reference) {
+  ChrfCounts all;
   for (size_t n = 0; n < hypothesis.characters.size(); ++n)
     all.push_back(compared(hypothesis.characters[n], reference.characters[n]));
   for (size_t n = 0; n < hypothesis.words.size(); ++n) all.push_back(compared(hypothesis.words[n], reference.words[n]));
   return all;
 }
 
-double score_of(const AllOrders& all, int64_t beta) {
-  double precision = 0, recall = 0, orders = 0;
-  for (const auto& ngrams : all) {
-    if (ngrams.hypothesis == 0 || ngrams.reference == 0) continue;
-    precision += static_cast<double>(ngrams.both) / static_cast<double>(ngrams.hypothesis);
-    recall += static_cast<double>(ngrams.both) / static_cast<double>(ngrams.reference);
-    ++orders;
-  }
-  if (precision + recall == 0) return 0;
-  precision /= orders;
-  recall /= orders;
-  const auto factor = static_cast<double>(beta * beta);
-  return 100 * ((1 + factor) * precision * recall / (factor * precision + recall));
-}
-
-AllOrders with_best_reference(const std::string& hypothesis, const std::vector<std::string>& references,
-                              const ChrfOptions& options) {
+ChrfCounts with_best_reference(const std::string& hypothesis, const std::vector<std::string>& references,
+                               const ChrfOptions& options) {
   const SentenceNgrams ours = ngrams_of(hypothesis, options);
-  AllOrders best;
+  ChrfCounts best;
   double best_score = -1;
   for (const auto& reference : references) {
-    AllOrders ngrams = compared(ours, ngrams_of(reference, options));
-    const double score = score_of(ngrams, options.beta);
+    ChrfCounts ngrams = compared(ours, ngrams_of(reference, options));
+    const double score = chrf_of(ngrams, options);
     if (score <= best_score) continue;
     best_score = score;
     best = std::move(ngrams);
@@ -95,21 +74,39 @@ AllOrders with_best_reference(const std::string& hypothesis, const std::vector<s
 
 }  // namespace
 
+double chrf_of(const ChrfCounts& counts, const ChrfOptions& options) {
+  double precision = 0, recall = 0, orders = 0;
+  for (const auto& ngrams : counts) {
+    if (ngrams.hypothesis == 0 || ngrams.reference == 0) continue;
+    precision += static_cast<double>(ngrams.both) / static_cast<double>(ngrams.hypothesis);
+    recall += static_cast<double>(ngrams.both) / static_cast<double>(ngrams.reference);
+    ++orders;
+  }
+  if (precision + recall == 0) return 0;
+  precision /= orders;
+  recall /= orders;
+  const auto factor = static_cast<double>(options.beta * options.beta);
+  return 100 * ((1 + factor) * precision * recall / (factor * precision + recall));
+}
+
 Chrf chrf(const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::string>>& references,
           const ChrfOptions& options) {
   check_corpus("chrf", hypotheses, references);
   check(options.character_order + options.word_order > 0 && options.beta > 0, "metrics/chrf: orders ",
         options.character_order, " and ", options.word_order, ", beta ", options.beta, ", expected more than 0");
-  AllOrders sum(options.character_order + options.word_order);
+  ChrfCounts sum(options.character_order + options.word_order);
+  Chrf all;
   for (size_t i = 0; i < hypotheses.size(); ++i) {
-    const auto ngrams = with_best_reference(hypotheses[i], references_of(references, i), options);
+    all.sentences.push_back(with_best_reference(hypotheses[i], references_of(references, i), options));
     for (size_t n = 0; n < sum.size(); ++n) {
-      sum[n].hypothesis += ngrams[n].hypothesis;
-      sum[n].reference += ngrams[n].reference;
-      sum[n].both += ngrams[n].both;
+      const auto& ngrams = all.sentences.back()[n];
+      sum[n].hypothesis += ngrams.hypothesis;
+      sum[n].reference += ngrams.reference;
+      sum[n].both += ngrams.both;
     }
   }
-  return {score_of(sum, options.beta)};
+  all.score = chrf_of(sum, options);
+  return all;
 }
 
 std::string chrf_name(const ChrfOptions& options) {

@@ -22,9 +22,19 @@ struct ChrfOptions {
   bool whitespace = false;  // keep whitespace in character n-grams
 };
 
-struct Chrf {
-  double score = 0;  // 0 to 100
+/// n-grams of one order: in the hypothesis, in the reference, and matches.
+struct ChrfOrderCounts {
+  int64_t hypothesis = 0, reference = 0, both = 0;
 };
+/// Sufficient statistics, by order, characters first; those of a corpus are the sum over its sentences.
+using ChrfCounts = std::vector<ChrfOrderCounts>;
+
+struct Chrf {
+  double score = 0;                   // 0 to 100
+  std::vector<ChrfCounts> sentences;  // against the best reference
+};
+
+double chrf_of(const ChrfCounts& counts, const ChrfOptions& options = {});
 
 Chrf chrf(const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::string>>& references,
           const ChrfOptions& options = {});

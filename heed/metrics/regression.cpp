@@ -52,7 +52,7 @@ Values deviations(Values values) {
   return values;
 }
 
-double dot(const Values& one, const Values& other) {
+double sum_of_products(const Values& one, const Values& other) {
   return std::inner_product(one.begin(), one.end(), other.begin(), 0.0);
 }
 
@@ -73,14 +73,14 @@ double r_squared(const Values& predicted, const Values& gold) {
   if (is_constant(gold)) return predicted == gold ? 1 : 0;
   const int scale = std::max(exponent(predicted), exponent(gold));
   const Values x = scaled(predicted, scale), y = scaled(gold, scale), apart = deviations(y);
-  return 1 - squared_error(x, y) / dot(apart, apart);
+  return 1 - squared_error(x, y) / sum_of_products(apart, apart);
 }
 
 double correlation(const Values& predicted, const Values& gold) {
   if (is_constant(predicted) || is_constant(gold)) return kUndefined;
   const Values x = deviations(scaled(predicted, exponent(predicted)));
   const Values y = deviations(scaled(gold, exponent(gold)));
-  return std::clamp(dot(x, y) / std::sqrt(dot(x, x) * dot(y, y)), -1.0, 1.0);
+  return std::clamp(sum_of_products(x, y) / std::sqrt(sum_of_products(x, x) * sum_of_products(y, y)), -1.0, 1.0);
 }
 
 }  // namespace

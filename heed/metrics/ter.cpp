@@ -60,6 +60,11 @@ std::vector<std::string> ter_tokens(const std::string& sentence, const TerOption
 
 }  // namespace
 
+double ter_of(const TerCounts& counts) {
+  if (counts.reference_length > 0) return 100 * (static_cast<double>(counts.edits) / counts.reference_length);
+  return counts.edits > 0 ? 100 : 0;
+}
+
 Ter ter(const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::string>>& references,
         const TerOptions& options) {
   check_corpus("ter", hypotheses, references);
@@ -72,14 +77,11 @@ Ter ter(const std::vector<std::string>& hypotheses, const std::vector<std::vecto
       fewest = std::min(fewest, edits_with_shifts(ours, theirs));
       length += static_cast<int64_t>(theirs.size());
     }
+    all.sentences.push_back({fewest, static_cast<double>(length) / static_cast<double>(references.size())});
     all.edits += fewest;
-    all.reference_length += static_cast<double>(length) / static_cast<double>(references.size());
+    all.reference_length += all.sentences.back().reference_length;
   }
-  if (all.reference_length > 0) {
-    all.score = 100 * (static_cast<double>(all.edits) / all.reference_length);
-  } else {
-    all.score = all.edits > 0 ? 100 : 0;
-  }
+  all.score = ter_of({all.edits, all.reference_length});
   return all;
 }
 

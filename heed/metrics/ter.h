@@ -21,11 +21,20 @@ struct TerOptions {
   bool asian = false;       // normalized: split Chinese characters; no_punct: remove Chinese punctuation too
 };
 
+/// Sufficient statistics; those of a corpus are the sum over its sentences.
+struct TerCounts {
+  int64_t edits = 0;
+  double reference_length = 0;
+};
+
 struct Ter {
   double score = 0;  // in percent; above 100 if there are more edits than words
   int64_t edits = 0;
   double reference_length = 0;
+  std::vector<TerCounts> sentences;
 };
+
+double ter_of(const TerCounts& counts);
 
 Ter ter(const std::vector<std::string>& hypotheses, const std::vector<std::vector<std::string>>& references,
         const TerOptions& options = {});
