@@ -1,42 +1,18 @@
 // BLEU, chrF and TER of two WMT17 systems, English to German, to all decimals given in sacreBLEU's repository. The
 // tests are skipped if ../shared/data/mt-metric-fixtures does not exist; HEED_DATA names the data folder.
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
-#include <memory>
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "heed/metrics/bleu.h"
 #include "heed/metrics/chrf.h"
 #include "heed/metrics/ter.h"
+#include "heed/metrics/testing_wmt17.h"
 
 namespace heed {
 namespace {
-
-/// Lines of a gzip file; empty if the file does not exist.
-Sentences unzipped(const std::string& name) {
-  const char* given = std::getenv("HEED_DATA");
-  const std::string path = std::string(given != nullptr ? given : "../shared/data") + "/mt-metric-fixtures/" + name;
-  const std::unique_ptr<gzFile_s, decltype(&gzclose)> file(gzopen(path.c_str(), "rb"), &gzclose);
-  if (file == nullptr) return {};
-  std::string text(1 << 20, '\0');
-  size_t size = 0;
-  for (int got = 1; got > 0; size += static_cast<size_t>(got)) {
-    text.resize(size + (1 << 20));
-    got = std::max(0, gzread(file.get(), text.data() + size, 1 << 20));
-  }
-  Sentences lines;
-  for (size_t begin = 0; begin < size;) {
-    const size_t end = std::min(text.find('\n', begin), size);
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
 
 struct Expected {
   const char* system;
@@ -70,9 +46,9 @@ const std::array kExpected{Expected{"C-3MA.4959",
 class Wmt17 : public ::testing::TestWithParam<Expected> {
  protected:
   void SetUp() override {
-    references_ = {unzipped("newstest2017.ref.de.gz")};
-    hypotheses_ = unzipped(std::string(GetParam().system) + ".de.gz");
-    if (hypotheses_.empty()) GTEST_SKIP() << "mt-metric-fixtures is not there; HEED_DATA names the folder of data";
+    references_ = {testing::wmt17("newstest2017.ref.de.gz")};
+    hypotheses_ = testing::wmt17(std::string(GetParam().system) + ".de.gz");
+    if (hypotheses_.empty()) GTEST_SKIP() << testing::kNoWmt17;
     ASSERT_EQ(hypotheses_.size(), 3004U);
   }
 
