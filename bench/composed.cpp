@@ -25,8 +25,8 @@
 #include <torch/utils.h>
 #include <torch/version.h>
 
+#include "heed/base/machine.h"
 #include "heed/heed.h"
-#include "heed/torch_support/machine.h"
 #include "heed/torch_support/threads.h"
 
 namespace heed {

@@ -17,8 +17,8 @@
 #include <ATen/Parallel.h>
 #include <torch/version.h>
 
+#include "heed/base/machine.h"
 #include "heed/kernels/cpu/attend.h"
-#include "heed/torch_support/machine.h"
 #include "heed/torch_support/threads.h"
 #include "heed/version.h"
 

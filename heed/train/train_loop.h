@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "heed/base/interrupt.h"
 #include "heed/train/device_step.h"
-#include "heed/train/run/interrupt.h"
 #include "heed/train/train_report.h"
 #include "heed/train/training.h"
 

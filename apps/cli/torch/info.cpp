@@ -12,7 +12,7 @@
 #include "heed/attention/align.h"
 #include "heed/attention/score.h"
 #include "heed/backend/cpu.h"
-#include "heed/torch_support/machine.h"
+#include "heed/base/machine.h"
 #include "heed/torch_support/threads.h"
 #include "heed/version.h"
 

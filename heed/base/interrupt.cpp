@@ -1,4 +1,4 @@
-#include "heed/train/run/interrupt.h"
+#include "heed/base/interrupt.h"
 
 #include <atomic>
 #include <ctime>
@@ -34,7 +34,7 @@ void on_signal(int number) {
 }  // namespace
 
 InterruptScope::InterruptScope(double same_signal) {
-  check(!in_use.exchange(true), "train/interrupt: got a second InterruptScope, expected one at a time");
+  check(!in_use.exchange(true), "base/interrupt: got a second InterruptScope, expected one at a time");
   first_time = std::numeric_limits<double>::infinity();  // until the first handler sets it
   first_signal = 0;
   patience = same_signal;

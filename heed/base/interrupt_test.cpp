@@ -1,6 +1,6 @@
 // Signals as a flag.
 
-#include "heed/train/run/interrupt.h"
+#include "heed/base/interrupt.h"
 
 #include <cstdlib>
 

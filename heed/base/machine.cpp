@@ -1,4 +1,4 @@
-#include "heed/torch_support/machine.h"
+#include "heed/base/machine.h"
 
 #include <fstream>
 
