@@ -3,8 +3,8 @@
 #include <optional>
 #include <unistd.h>
 
+#include "apps/cli/child_program.h"
 #include "apps/cli/program_name.h"
-#include "apps/cli/torch/child_program.h"
 #include <nlohmann/json.hpp>
 
 #include "heed/attention/mechanism.h"

@@ -1,4 +1,4 @@
-#include "apps/cli/torch/child_program.h"
+#include "apps/cli/child_program.h"
 
 #include <chrono>
 #include <csignal>
@@ -36,6 +36,21 @@ TEST(ChildProgram, GetsItsArgumentsAsTheyAre) {
   const std::string file = folder.path("it's \"here\"");
   EXPECT_EQ(ChildProgram("/bin/sh", {"-c", "printf %s \"$1\" > \"$0\"", file, "a b  $HOME"}).wait(), 0);
   EXPECT_EQ(read_file(file), "a b  $HOME");
+}
+
+TEST(ChildProgram, WritesOutputAndErrorsToItsLog) {
+  const testing::Folder folder;
+  const std::string log = folder.path("log");
+  EXPECT_EQ(ChildProgram("/bin/sh", {"-c", "echo said; echo wrong >&2"}, log).wait(), 0);
+  EXPECT_EQ(read_file(log), "said\nwrong\n");
+}
+
+TEST(ChildProgram, CanBePolledAndSignaled) {
+  ChildProgram child("/bin/sleep", {"60"});
+  EXPECT_GT(child.id(), 0);
+  EXPECT_FALSE(child.poll());
+  child.send(SIGTERM);
+  EXPECT_EQ(child.wait(), 128 + SIGTERM);
 }
 
 TEST(ChildProgram, EndsWhenNobodyWaitsForIt) {
