@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "apps/cli/heat/page.h"
+#include "apps/cli/html_text.h"
 #include <nlohmann/json.hpp>
 
 namespace heed::cli {
@@ -11,27 +12,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kColors = 256;  // steps of the scale
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char letter : printable(text)) switch (letter) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += letter;
-    }
-  return out;
-}
 
 /// JSON that is safe inside <script>: nothing in it can end the element or begin a comment. '<' occurs only inside
 /// strings, where it is written as \u003c.
@@ -91,24 +71,24 @@ std::string weighted(const char* element, const std::string& text, double weight
   const Rgb color = heat_color(weight / top);
   const std::string shown = std::isfinite(weight) ? fixed(weight, 4) : "not a number";
   return "<" + std::string(element) + " style=\"background:" + css(color) +
-         ";color:" + (is_bright(color) ? "#202124" : "#ffffff") + "\" title=\"" + shown + "\">" + escaped(text) + "</" +
-         element + ">";
+         ";color:" + (is_bright(color) ? "#202124" : "#ffffff") + "\" title=\"" + shown + "\">" + html_text(text) +
+         "</" + element + ">";
 }
 
 /// A section with a paragraph for each part.
 std::string section(const TextMap& map) {
   check_text_map(map);
   const TopWeights top = top_weights(map);
-  std::string out = "<section><h2>" + escaped(titled(map)) + "</h2>\n";
+  std::string out = "<section><h2>" + html_text(titled(map)) + "</h2>\n";
   for (const auto& part : map.parts) {
     const std::string label = label_of(part);
     out += "<p>";
     if (part.weight)
       out += weighted("b", label, *part.weight, top.parts) + "\n";
     else if (!label.empty())
-      out += "<b>" + escaped(label) + "</b>\n";
+      out += "<b>" + html_text(label) + "</b>\n";
     for (size_t i = 0; i < part.words.size(); ++i)
-      out += (part.weights.empty() ? "<span>" + escaped(part.words[i]) + "</span>"
+      out += (part.weights.empty() ? "<span>" + html_text(part.words[i]) + "</span>"
                                    : weighted("span", part.words[i], part.weights[i], top.words)) +
              "\n";
     out += "</p>\n";
@@ -121,7 +101,7 @@ std::string section(const TextMap& map) {
 std::string html_page(const std::string& title, const std::vector<HeatMap>& maps, const std::vector<TextMap>& texts) {
   Json data = {{"maps", Json::array()}, {"colors", colors_of_scale()}};
   for (const auto& map : maps) data["maps"].push_back(json_of(map));
-  const std::string name = escaped(title);
+  const std::string name = html_text(title);
   std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   page += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   page += "<title>" + name + "</title>\n<style>" + std::string(kPageStyle) + "</style>\n</head>\n<body>\n";
