@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "apps/cli/amount_text.h"
 #include "apps/cli/command.h"
 #include "apps/cli/screen.h"
 #include "apps/cli/table.h"
@@ -16,17 +17,6 @@ namespace heed::cli {
 namespace {
 
 using Number = std::optional<double>;
-
-std::string with_commas(double value) {
-  std::string digits = fixed(value, 0);
-  for (int64_t i = static_cast<int64_t>(digits.size()) - 3; i > 0; i -= 3) digits.insert(static_cast<size_t>(i), ",");
-  return digits;
-}
-
-std::string duration(double seconds) {
-  if (seconds < 100) return fixed(seconds, seconds < 10 ? 1 : 0) + " s";
-  return seconds < 6000 ? fixed(seconds / 60, 1) + " min" : fixed(seconds / 3600, 1) + " h";
-}
 
 std::string two_digits(double value) {
   return fixed(value, 2);
@@ -80,6 +70,7 @@ std::vector<Column> number_columns(const std::vector<RunSummary>& runs) {
   all.push_back({"mse", "MSE", false, four_digits, of(set + " mse")});
   all.push_back({"spearman", "Spearman", true, two_digits, of(set + " spearman")});
   all.push_back({"speed", "tokens/s", true, with_commas, [](const auto& run) { return run.tokens_per_second; }});
+  all.push_back({"memory", "peak memory", false, megabytes, [](const auto& run) { return run.peak_memory; }});
   all.push_back({"time", "training", false, duration, [](const auto& run) { return run.seconds; }});
   return all;
 }
@@ -135,6 +126,12 @@ std::vector<std::string> remarks_on(const std::vector<RunSummary>& runs) {
   return remarks;
 }
 
+Provenance origin_of(const std::vector<RunSummary>& runs) {
+  Provenance all = provenance();
+  for (const auto& run : runs) all.add_runs(run.origin);
+  return all;
+}
+
 nlohmann::ordered_json as_json(const RunSummary& run) {
   const auto number = [](const Number& value) {
     if (!value || !std::isfinite(*value)) return nlohmann::ordered_json(nullptr);
@@ -150,6 +147,7 @@ nlohmann::ordered_json as_json(const RunSummary& run) {
                              {"dev", nlohmann::ordered_json::object()},
                              {"test", nlohmann::ordered_json::object()},
                              {"tokens_per_second", number(run.tokens_per_second)},
+                             {"peak_memory", number(run.peak_memory)},
                              {"train_seconds", number(run.seconds)},
                              {"step", number(run.step)},
                              {"machine", text(run.machine)},
@@ -201,12 +199,15 @@ void print_comparison(std::ostream& out, const std::vector<RunSummary>& runs, in
 void print_comparison_markdown(std::ostream& out, const std::vector<RunSummary>& runs) {
   print_table_markdown(out, table_of(runs));
   for (const auto& remark : remarks_on(runs)) out << "\n" << remark << '\n';
+  out << '\n';
+  for (const auto& [name, value] : facts(origin_of(runs)))
+    out << "- " << name << ": `" << markdown_cell(printable(value)) << "`\n";
 }
 
 void print_comparison_json(std::ostream& out, const std::vector<RunSummary>& runs) {
-  auto list = nlohmann::ordered_json::array();
-  for (const auto& run : runs) list.push_back(as_json(run));
-  out << list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  nlohmann::ordered_json all{{"runs", nlohmann::ordered_json::array()}, {"provenance", as_json(origin_of(runs))}};
+  for (const auto& run : runs) all["runs"].push_back(as_json(run));
+  out << all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
 }
 
 namespace {

@@ -19,7 +19,7 @@
 namespace heed::cli {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr int kMaxDepth = 4;  // of nested folders that are searched for runs
 
@@ -119,7 +119,8 @@ void add_speed(RunSummary& run, const Json& checkpoint) {
   if (!checkpoint.is_object()) return;
   const Json state = checkpoint.value("train_state", Json());
   const auto tokens = number_in(state, "tokens"), seconds = number_in(state, "step_seconds");
-  if (tokens && seconds && *seconds > 0) run.tokens_per_second = *tokens / *seconds;
+  const double tokens_per_unit = number_in(checkpoint, "tokens_per_unit").value_or(1);
+  if (tokens && seconds && *seconds > 0) run.tokens_per_second = *tokens * tokens_per_unit / *seconds;
 }
 
 std::string resume_command(const std::string& folder, const Json& state) {
@@ -133,6 +134,7 @@ void add_results(RunSummary& run, const Json& results) {
   run.parameters = number_in(results, "parameters");
   run.step = number_in(results, "step");
   run.seconds = number_in(results, "train_seconds");
+  run.peak_memory = number_in(results, "peak_memory");
   if (const auto rate = number_in(results, "tokens_per_second")) run.tokens_per_second = rate;
   if (const auto version = text_in(results, "heed"); !version.empty()) run.version = version;
   if (const auto device = text_in(results, "device"); !device.empty()) {
@@ -175,6 +177,7 @@ RunSummary read_run_summary(const std::string& folder) {
   run.mechanism = mechanism_of(config);
   run.version = text_in(config, "heed");
   if (!results.is_null()) {
+    run.origin.add_run(results);
     add_results(run, results);
     return run;
   }

@@ -15,8 +15,8 @@ namespace {
 using testing::says;
 
 constexpr const char* kResults = R"({"run": "elsewhere", "mechanism": "additive + softmax", "step": 580,
-  "train_seconds": 41.2, "tokens_per_second": 12345.6, "parameters": 423104, "device": "cpu", "threads": 1,
-  "heed": "0.1.0", "dev": {"sentences": 100, "bleu": 96.1, "bleu_signature": "tok:none"},
+  "train_seconds": 41.2, "tokens_per_second": 12345.6, "parameters": 423104, "peak_memory": 250400000, "device": "cpu", "threads": 1,
+  "heed": "0.1.0", "seed": 3, "data": {"data.dev": "0123456789"}, "dev": {"sentences": 100, "bleu": 96.1, "bleu_signature": "tok:none"},
   "test": {"sentences": 400, "bleu": 97.25, "bleu_signature": "tok:none", "chrf": 98.5, "ter": 1.5,
            "perplexity": 1.1, "aer": 0.034}})";
 
@@ -66,11 +66,11 @@ TEST_F(Compare, PrintsOneTableOfRuns) {
   make_run("汤姆", {{"results.json", with("97.25", "8.5")}});
   EXPECT_EQ(printed(read({"a", "汤姆"})),
             "run   mechanism           parameters  dev BLEU  test BLEU   chrF   TER  perplexity    AER  tokens/s  "
-            "training\n"
+            "peak memory  training\n"
             "a     additive + softmax     423,104     96.10      97.25  98.50  1.50        1.10  3.4 %    12,346  "
-            "    41 s\n"
+            "     250 MB      41 s\n"
             "汤姆  additive + softmax     423,104     96.10       8.50  98.50  1.50        1.10  3.4 %    12,346  "
-            "    41 s\n");
+            "     250 MB      41 s\n");
 }
 
 TEST_F(Compare, LeavesOutColumnsThatNoRunHas) {
@@ -191,7 +191,11 @@ TEST_F(Compare, WritesJsonAndMarkdown) {
   make_run("b", {});
   std::ostringstream json, markdown;
   print_comparison_json(json, read({"a", "b"}));
-  const auto all = nlohmann::json::parse(json.str());
+  const auto report = nlohmann::json::parse(json.str()), all = report["runs"];
+  EXPECT_EQ(report["provenance"]["seeds"], nlohmann::json::parse("[3]"));
+  EXPECT_EQ(report["provenance"]["data"]["data.dev"], "0123456789");
+  EXPECT_TRUE(report["provenance"]["command"].is_string());
+  EXPECT_EQ(all[0]["peak_memory"], 250400000);
   EXPECT_EQ(all[0]["mechanism"], "additive + softmax");
   EXPECT_EQ(all[0]["test"]["aer"], 0.034);
   EXPECT_EQ(all[0]["tokens_per_second"], 12345.6);
@@ -200,7 +204,8 @@ TEST_F(Compare, WritesJsonAndMarkdown) {
   EXPECT_TRUE(all[1]["missing"].is_string());
   print_comparison_markdown(markdown, read({"a"}));
   EXPECT_EQ(markdown.str().substr(0, 27), "| run | mechanism | paramet");
-  EXPECT_TRUE(says(markdown.str(), {"|---|---|---:|", "| a | additive + softmax | 423,104 |"}));
+  EXPECT_TRUE(says(markdown.str(), {"|---|---|---:|", "| a | additive + softmax | 423,104 |", "\n- seed: `3`\n",
+                                    "\n- data (md5): `data.dev 01234567`\n"}));
 }
 
 TEST_F(Compare, FitsANarrowTerminal) {

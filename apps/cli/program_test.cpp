@@ -189,7 +189,7 @@ TEST_F(Program, ComparesRunsThatDifferInOneKey) {
   EXPECT_TRUE(says(table.out, {"run ", "parameters", "test BLEU", "tokens/s", "runs/toy-attention=fixed,max_steps=3",
                                "runs/toy-attention=general+softmax,max_steps=3", "  general + softmax  ", "  fixed  ",
                                "  additive + softmax  ", " AER "}));
-  const auto json = nlohmann::json::parse(run({"compare", "runs", "--json", "--sort", "parameters"}).out);
+  const auto json = nlohmann::json::parse(run({"compare", "runs", "--json", "--sort", "parameters"}).out)["runs"];
   ASSERT_EQ(json.size(), 2U);
   EXPECT_LT(json[0]["parameters"].get<double>(), json[1]["parameters"].get<double>());
   EXPECT_GT(json[0]["tokens_per_second"].get<double>(), 0);
