@@ -8,6 +8,7 @@
 #include "heed/base/recipe_keys.h"
 #include "heed/data/file.h"
 #include "heed/data/grammar.h"
+#include "heed/data/pair_links.h"
 #include "heed/data/parallel_text.h"
 #include "heed/data/text_file.h"
 #include "heed/data/tokenizer/spec.h"
@@ -32,9 +33,16 @@ const RecipeTable<CorpusOptions> set_keys{
 const RecipeTable<CorpusOptions> text_keys{
     {"links",
      &CorpusOptions::links,
-     "gold links of the test set, Pharaoh lines: results then have the alignment error",
+     "gold links of the test set, Pharaoh lines: results then have the alignment error. A file, or the number of a "
+     "column of the set's TSV file",
      {.default_text = "none"}},
-    {"links_from_one", &CorpusOptions::links_from_one, "whether positions in `links` are counted from 1"},
+    {"dev_links", &CorpusOptions::dev_links, "gold links of the development set", {.default_text = "none"}},
+    {"train_links",
+     &CorpusOptions::train_links,
+     "gold links of the training pairs, for supervised attention (`train.supervision`): one file for each of `train`, "
+     "or for each two",
+     {.default_text = "none"}},
+    {"links_from_one", &CorpusOptions::links_from_one, "whether positions in links are counted from 1"},
     {"format", &CorpusOptions::format, "format of the files", {.choices = {"auto", "two", "tsv", "|||"}}},
     {"lowercase", &CorpusOptions::lowercase, "whether the text is lowercased"},
     {"unescape", &CorpusOptions::unescape, "whether `&apos;` and the like become characters"},
@@ -77,42 +85,25 @@ ParallelText read_files(const CorpusOptions& o, const std::vector<std::string>& 
   return read_parallel(t);
 }
 
+void add_links(TextPairs& pairs, const ParallelText& text, const CorpusOptions& o,
+               const std::vector<std::string>& links) {
+  if (links.empty()) return;
+  PairLinks read = read_pair_links(text, links, {.root = o.root, .from_one = o.links_from_one, .swap = o.swap});
+  pairs.links = std::move(read.links);
+  pairs.link_origins = std::move(read.origins);
+}
+
 /// Reads dev or test: all pairs, with file and line of each.
-TextPairs read_judged(const CorpusOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep) {
+TextPairs read_judged(const CorpusOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep,
+                      const std::vector<std::string>& links) {
   if (files.empty()) return {};
   ParallelText text = read_files(o, files, keep);
   TextPairs pairs;
+  add_links(pairs, text, o, links);
   for (size_t i = 0; i < text.size(); ++i) pairs.origins.push_back(text.where(i));
   pairs.source = std::move(text.source);
   pairs.target = std::move(text.target);
   return pairs;
-}
-
-/// Whether a link uses the number of words of a side as an index: the last word if indices start at 1.
-bool reach_past_the_end(const TextPairs& pairs) {
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    const auto source = static_cast<int64_t>(whitespace_words(pairs.source[i]).size()),
-               target = static_cast<int64_t>(whitespace_words(pairs.target[i]).size());
-    for (const Link& link : pairs.links[i])  // one word may be a line of Chinese, whose links are between characters
-      if ((source > 1 && link.source == source) || (target > 1 && link.target == target)) return true;
-  }
-  return false;
-}
-
-void read_links(TextPairs& test, const CorpusOptions& o) {
-  const std::string path = below_folder(o.root, o.links);
-  const auto lines = read_lines(path);
-  check(lines.size() == test.size(), path, " has ", lines.size(), " lines, the test set ", test.size(),
-        " pairs; expected one line of links for each");
-  for (size_t i = 0; i < lines.size(); ++i) try {
-      Links links = parse_links(lines[i], {.from_one = o.links_from_one});
-      test.links.push_back(o.swap ? swapped(std::move(links)) : std::move(links));
-    } catch (const Error& error) {
-      fail(path, ":", i + 1, ": ", error.what());
-    }
-  check(o.links_from_one || has_word_zero(test.links) || !reach_past_the_end(test), path,
-        ": got no word 0, and links to the word after the last one, expected words counted from 0; they are counted ",
-        "from 1: set data.links_from_one: true");
 }
 
 TextPairs of_grammar(const std::vector<GrammarPair>& pairs, bool swap) {
@@ -121,6 +112,7 @@ TextPairs of_grammar(const std::vector<GrammarPair>& pairs, bool swap) {
     all.source.push_back(swap ? pair.target : pair.source);
     all.target.push_back(swap ? pair.source : pair.target);
     all.links.push_back(swap ? swapped(pair.links) : pair.links);
+    all.link_origins.push_back("built-in pair " + std::to_string(all.size()));
   }
   return all;
 }
@@ -158,11 +150,11 @@ Corpus read_corpus(const CorpusOptions& o) {
   Corpus corpus;
   ParallelText train = read_files(o, o.train, o.split.train(), o.max_length);
   corpus.left_out = train.empty + train.too_long;
+  add_links(corpus.train, train, o, o.train_links);
   corpus.train.source = std::move(train.source);
   corpus.train.target = std::move(train.target);
-  corpus.dev = read_judged(o, o.dev, o.split.dev);
-  corpus.test = read_judged(o, o.test, o.split.test);
-  if (!o.links.empty()) read_links(corpus.test, o);
+  corpus.dev = read_judged(o, o.dev, o.split.dev, o.dev_links);
+  corpus.test = read_judged(o, o.test, o.split.test, o.links);
   return corpus;
 }
 

@@ -5,6 +5,7 @@
 //     train: [train.en.gz, train.de.gz]   one file: TSV or source ||| target; or the word `grammar`: built-in sentences
 //     dev: [...]    test: [...]    links: gold.txt (of the test set, Pharaoh; links_from_one: true)
 //     split: {modulo: 20, dev: [2], test: [1]}   dev and test out of train's file, by the md5 of the source
+//     train_links, dev_links            gold links of the other sets
 //     format, lowercase, unescape, swap, max_length, drop_empty   as in TextOptions (parallel_text.h)
 
 #pragma once
@@ -21,8 +22,9 @@ namespace heed {
 /// Sentence pairs; all non-empty members have the same size.
 struct TextPairs {
   std::vector<std::string> source, target;
-  std::vector<Links> links{};          // gold links of each pair, or empty
-  std::vector<std::string> origins{};  // dev and test only: "dev.en:17 and dev.de:17"
+  std::vector<Links> links{};               // gold links of each pair, or empty
+  std::vector<std::string> origins{};       // dev and test only: "dev.en:17 and dev.de:17"
+  std::vector<std::string> link_origins{};  // of `links`: "gold.txt:17"
   size_t size() const { return source.size(); }
 };
 
@@ -30,8 +32,8 @@ struct TextPairs {
 struct CorpusOptions {
   std::string root, format = "auto";
   std::vector<std::string> train, dev, test;
-  std::string links;
-  bool links_from_one = false;  // word numbers in the links file start at 1
+  std::vector<std::string> links, dev_links, train_links;  // files, or the number of a column (pair_links.h)
+  bool links_from_one = false;                             // word numbers in these files start at 1
   bool lowercase = false, unescape = false, swap = false, drop_empty = false;
   int64_t max_length = 100;
   Split split{};
