@@ -10,6 +10,7 @@
 #include "heed/base/excerpt.h"
 #include "heed/base/md5.h"
 #include "heed/base/nearest.h"
+#include "heed/base/scalar.h"
 #include "heed/base/utf8.h"
 #include "heed/data/labeled/label_column.h"
 #include "heed/data/labeled/label_map.h"
@@ -58,7 +59,7 @@ std::unordered_set<std::string> read_ids(const std::string& file) {
 struct Candidate {
   std::vector<std::string> texts{};
   std::string hashed{};  // the columns of all texts
-  std::string label{}, origin{}, id{};
+  std::string label{}, origin{}, id{}, rationale{};
 };
 
 /// Collects the examples of all files and applies the same checks to each.
@@ -75,6 +76,10 @@ class ExampleReader {
           " with an ignored label, ", out.empty_text, " without text)");
     check(excluded_.empty() || found_ids_ > 0, "data/examples: none of the ids in ", o_.exclude_ids,
           " is in the column ", o_.id, " of ", joined(o_.files), ", expected some; check both columns");
+    const auto has_weights = [](const Rationale& one) { return !one.weights.empty(); };
+    check(o_.rationales.empty() || std::any_of(examples_.rationales.begin(), examples_.rationales.end(), has_weights),
+          "data/examples: ", joined(o_.files), ": got no rationale in column ", o_.rationales,
+          ", expected weights of words there, at least in one record");
     return std::move(examples_);
   }
 
@@ -84,9 +89,11 @@ class ExampleReader {
     const LabelColumn labels = read_label_column(o_.label);
     TableOptions options{.format = o_.format, .header = o_.header, .columns = {labels.from}};
     for (const auto& text : texts) options.columns.insert(options.columns.end(), text.from.begin(), text.from.end());
-    if (!o_.id.empty()) options.columns.push_back(o_.id);
+    for (const auto* column : {&o_.id, &o_.rationales})
+      if (!column->empty()) options.columns.push_back(*column);
     const Table table = read_table(file, options);
-    const size_t label = table.column(labels.from), id = o_.id.empty() ? 0 : table.column(o_.id);
+    const size_t label = table.column(labels.from), id = o_.id.empty() ? 0 : table.column(o_.id),
+                 rationale = rationale_column(table);
     if (o_.header == "auto" && o_.classes.empty() && o_.one_class) check_no_header(table, label);
     std::vector<std::vector<size_t>> columns;
     examples_.columns.clear();
@@ -98,6 +105,7 @@ class ExampleReader {
     for (size_t i = 0; i < table.size(); ++i) {
       Candidate one{.label = label_of(labels, table.field(i, label), table.where(i)), .origin = table.where(i)};
       if (!o_.id.empty()) one.id = table.field(i, id);
+      if (rationale < table.records[i].size()) one.rationale = table.records[i][rationale];
       for (const auto& text : columns) {
         std::vector<std::string> parts;
         for (const size_t column : text) {
@@ -108,6 +116,15 @@ class ExampleReader {
       }
       add(std::move(one));
     }
+  }
+
+  /// Of a table; past the end of every record if it has none: files of examples without rationales may be among those
+  /// that have them.
+  size_t rationale_column(const Table& table) const {
+    int64_t number = 0;
+    if (o_.rationales.empty()) return std::string::npos;
+    if (read_integer(o_.rationales, number) && number > 0) return static_cast<size_t>(number) - 1;
+    return table.column(o_.rationales);
   }
 
   /// A first label that no other line has, where all others are frequent, names its column.
@@ -149,6 +166,7 @@ class ExampleReader {
     }
     examples_.texts.push_back(std::move(one.texts));
     examples_.labels.push_back(name);
+    if (!o_.rationales.empty()) examples_.rationales.push_back(parse_rationale(one.rationale, one.origin));
     examples_.origins.push_back(std::move(one.origin));
     if (!o_.id.empty()) examples_.ids.push_back(std::move(one.id));
   }

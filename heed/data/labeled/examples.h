@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "heed/data/labeled/rationales.h"
+
 namespace heed {
 
 struct ExampleOptions {
@@ -22,6 +24,7 @@ struct ExampleOptions {
   std::string label = "label", id{};             // columns of a table, the first as in label_column.h; id may be empty
   std::vector<std::string> classes{};            // "negative: 0 1" (label_map.h); empty: labels are classes
   std::vector<std::string> ignore_labels{};      // examples with these labels are left out
+  std::string rationales{};                      // column of a table, which records may lack (rationales.h); or empty
   std::string exclude_ids{};  // a file whose first column (TSV) has the ids of examples that are left out; or empty
   bool one_class = true;      // each label is one class; if not, labels are texts of any kind, and may be empty
   bool phrases = false;       // of trees: every distinct pair of a phrase and its class is an example
@@ -48,6 +51,7 @@ struct Examples {
   std::vector<std::string> origins;             // "train.tsv:17"
   std::vector<std::string> ids{};               // empty without a column of ids
   std::vector<std::vector<bool>> relevant{};    // of built-in reviews: whether a word decides the class; or empty
+  std::vector<Rationale> rationales{};          // empty: none were read
   LeftOut left_out{};
 
   size_t size() const { return texts.size(); }

@@ -61,6 +61,17 @@ const RecipeTable<ExampleOptions> table_keys{
      "file whose first column has the ids of examples that are left out of training",
      {.default_text = "none"}}};
 
+const RecipeTable<LabeledOptions> rationale_keys{
+    {"train_rationales",
+     &LabeledOptions::train_rationales,
+     "weights of the words of training texts, such as 0 1 1, for supervised attention (`train.supervision`): a column "
+     "of `train`, which may be empty, or a TSV file whose first column is an id and whose last one has the weights",
+     {.default_text = "none"}},
+    {"dev_rationales",
+     &LabeledOptions::dev_rationales,
+     "the same of the development set, for the figure `attention_loss`",
+     {.default_text = "none"}}};
+
 const RecipeTable<ExampleOptions> tree_keys{
     {"phrases", &ExampleOptions::phrases, "whether every phrase of a tree is a training example, with its own label"}};
 
@@ -71,8 +82,8 @@ const RecipeTable<LabeledOptions> reviews_keys{
     {"test", &LabeledOptions::reviews_test, "reviews of the test set", {.min = 1, .max = 1 << 16}}};
 
 RecipeKeyList labeled_keys() {
-  return all_keys({train_keys.list(), judged_keys.list(), label_keys.list(), table_keys.list(), tree_keys.list(),
-                   text_keys.list()});
+  return all_keys({train_keys.list(), judged_keys.list(), label_keys.list(), table_keys.list(), rationale_keys.list(),
+                   tree_keys.list(), text_keys.list()});
 }
 
 const RecipeSection::Entry labeled_section{{"data", 15, "The examples.", labeled_keys, "classify"}};
@@ -99,9 +110,14 @@ void check_key(const Settings& data, const std::string& key, const Action& actio
   }
 }
 
+/// Whether rationales are in a file of their own.
+bool have_a_file(const LabeledOptions& o, const std::string& rationales) {
+  return !rationales.empty() && exists(below_folder(o.root, rationales));
+}
+
 /// The files of one set; `keep` are its residues.
 Examples read_set(const LabeledOptions& o, const std::vector<std::string>& files, const std::vector<int64_t>& keep,
-                  bool training) {
+                  bool training, const std::string& rationales = "") {
   if (files.empty()) return {};
   ExampleOptions options = o.examples;
   for (const auto& file : files) options.files.push_back(below_folder(o.root, file));
@@ -111,7 +127,11 @@ Examples read_set(const LabeledOptions& o, const std::vector<std::string>& files
     options.modulo = o.split.modulo;
     options.keep_residues = keep;
   }
-  return read_examples(options);
+  const bool apart = have_a_file(o, rationales);
+  if (!apart) options.rationales = rationales;
+  Examples examples = read_examples(options);
+  if (apart) join_rationales(examples, below_folder(o.root, rationales));
+  return examples;
 }
 
 Examples of_reviews(const std::vector<Review>& reviews, const ExampleOptions& options, const std::string& set) {
@@ -122,6 +142,7 @@ Examples of_reviews(const std::vector<Review>& reviews, const ExampleOptions& op
     all.labels.push_back(review.label);
     all.origins.push_back("built-in review " + std::to_string(all.size()) + " of " + set);
     all.relevant.push_back(review.relevant);
+    all.rationales.push_back({{review.relevant.begin(), review.relevant.end()}, all.origins.back()});
   }
   return all;
 }
@@ -147,6 +168,11 @@ LabeledOptions read_labeled_options(const Settings& data, bool one_class) {
   examples = label_keys.read(data, std::move(examples));
   examples.one_class = one_class;
   examples = (examples.format == "trees" ? tree_keys : table_keys).read(data, std::move(examples));
+  if (examples.format != "trees") o = rationale_keys.read(data, std::move(o));
+  for (const auto& [key, value] :
+       {std::pair{"train_rationales", o.train_rationales}, {"dev_rationales", o.dev_rationales}})
+    if (have_a_file(o, value) && examples.id.empty())
+      data.refuse(key, "is the file '", excerpt(value), "' without data.id, expected the column of ids");
   check_key(data, "classes", [&] { LabelMap(examples.classes, examples.ignore_labels); });
   check_key(data, "text", [&] { read_text_columns(examples.text); });
   check_key(data, "label", [&] { read_label_column(examples.label); });
@@ -164,8 +190,8 @@ LabeledCorpus read_labeled_corpus(const LabeledOptions& o) {
             of_reviews(split.test, o.examples, "test"),
             {"negative", "positive"}};
   }
-  LabeledCorpus corpus{read_set(o, o.train, o.split.train(), /*training=*/true),
-                       read_set(o, o.dev, o.split.dev, /*training=*/false),
+  LabeledCorpus corpus{read_set(o, o.train, o.split.train(), /*training=*/true, o.train_rationales),
+                       read_set(o, o.dev, o.split.dev, /*training=*/false, o.dev_rationales),
                        read_set(o, o.test, o.split.test, /*training=*/false),
                        {}};
   if (!o.examples.one_class) return corpus;

@@ -4,6 +4,7 @@
 //     root: ../data/sst                   folder of the files below
 //     train: train.trees.txt.gz           one or more files; or the word `reviews`: built-in reviews (reviews.h)
 //     dev: [...]    test: [...]           files as well, or
+//     train_rationales, dev_rationales    weights of words (rationales.h)
 //     split: {modulo: 5, dev: [1], test: [2]}   dev and test out of train's files, by the md5 of the texts
 //     format, header, text, label, classes, ignore_labels, id, exclude_ids, phrases, sentences, lowercase
 //                                         as in ExampleOptions (examples.h)
@@ -27,6 +28,7 @@ struct LabeledOptions {
   std::string root{};
   std::vector<std::string> train{}, dev{}, test{};
   Split split{};
+  std::string train_rationales{}, dev_rationales{};  // a column, or a file (rationales.h); or empty
   ExampleOptions examples{};
   int64_t reviews_seed = 1, reviews_train = 8000, reviews_dev = 500, reviews_test = 1000;
 
