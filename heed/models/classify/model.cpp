@@ -166,11 +166,13 @@ Encoded ClassificationModel::encode(size_t input, const TextBatch& batch, const 
   return {{rows.view({B, S, rows.size(1), rows.size(2)}), column.keep}, found.encoded.last};
 }
 
-Pooled ClassificationModel::pool(const TextBatch& batch, const Call& call) {
+Pooled ClassificationModel::pool(const TextBatch& batch, const Call& call, const std::optional<Outputs>& of_attention) {
   std::vector<Encoded> encoded;
   Steps steps;
   for (size_t input = 0; input < features_.size(); ++input) encoded.push_back(encode(input, batch, call, steps));
-  Pooled pooled = attention_->forward(encoded, call);
+  Call to_texts = call;
+  if (of_attention) to_texts.outputs = *of_attention;
+  Pooled pooled = attention_->forward(encoded, to_texts);
   if (!steps.empty()) {
     for (auto& [name, attended] : steps) name = "features." + name;
     pooled.output.steps.insert(pooled.output.steps.begin(), steps.begin(), steps.end());

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,9 @@ class ClassificationModel : public torch::nn::Module {
  public:
   ClassificationModel(const Settings& model, const TextInputs& inputs, int64_t vocabulary, const LabelSet& labels);
 
-  /// The context of each text, with the steps of its attention.
-  Pooled pool(const TextBatch& batch, const Call& call = {});
+  /// The context of each text, with the steps of its attention. of_attention: outputs requested of the attention model
+  /// alone, in place of those of the call.
+  Pooled pool(const TextBatch& batch, const Call& call = {}, const std::optional<Outputs>& of_attention = {});
   /// The loss, summed over texts or tokens; wanted: see LabelOutput::loss().
   Tensor loss(const Pooled& pooled, const Tensor& wanted, const LabelLossOptions& options);
   /// Probabilities or numbers, see LabelOutput::predict().

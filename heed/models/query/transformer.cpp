@@ -104,7 +104,15 @@ class TransformerQuery final : public QueryModel {
     decoder_ = register_module("decoder", TransformerDecoder(options_, make_cross));
   }
   QueryOutput answer(const Features& targets, const Features& seen, const Tensor&, const Call& call) override {
-    auto out = decoder_->decode(with_positions(targets, decoder_->options(), is_training()), seen, call);
+    // Links are between targets and features: what is requested together with them is of the layer that aligns alone.
+    Call all = call;
+    CrossOutputs one;
+    if (call.outputs.links.defined()) {
+      all.outputs = {};
+      one = {.layer = align_.align_layer, .outputs = call.outputs};
+      one.squares = call.outputs.lse && !call.outputs.weights;
+    }
+    auto out = decoder_->decode(with_positions(targets, decoder_->options(), is_training()), seen, all, one);
     return {std::move(out.features), std::move(out.steps)};
   }
   std::unique_ptr<QueryState> start(const Features& seen, const Tensor&) override {

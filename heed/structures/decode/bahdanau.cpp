@@ -65,7 +65,7 @@ Tensor BahdanauDecoderImpl::run(ForcedRun& run) {
   std::vector<Tensor> read, contexts;
   for (int64_t t = 0; t < run.length(); ++t) {
     DecoderState next = run.state;
-    contexts.push_back(glimpse_->look(run.state.hidden, next, run.call, run.next_step()));
+    contexts.push_back(glimpse_->look(run.state.hidden, next, run.call_at(t), run.next_step()));
     cell.step(t, contexts.back(), next.hidden, next.cell);
     ++next.targets;
     read.push_back(options_.reads_previous_state ? run.state.hidden : next.hidden);

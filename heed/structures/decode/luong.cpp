@@ -58,7 +58,7 @@ Tensor LuongDecoderImpl::run(ForcedRun& run) {
   for (int64_t t = 0; t < run.length(); ++t) {
     DecoderState next = run.state;
     cell.step(t, run.state.fed, next.hidden, next.cell);
-    const auto context = glimpse_->look(next.hidden, next, run.call, run.next_step());
+    const auto context = glimpse_->look(next.hidden, next, run.call_at(t), run.next_step());
     mixed.push_back(at::cat({context, next.hidden}, 1));
     if (feeding) next.fed = mixed.back() = mix(mixed.back()).tanh();
     ++next.targets;

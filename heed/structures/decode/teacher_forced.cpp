@@ -73,8 +73,8 @@ void check_forced(const Features& targets, const Features& source, const Outputs
   check_keep("decoder: targets", targets);
   check(source.rows.defined() && source.rows.dim() == 3 && source.batch() == targets.batch(), "decoder: source is ",
         shape_of(source.rows), " and targets ", shape_of(targets.rows), "; expected the same batch size");
-  check(outputs.rows.empty() && !outputs.links.defined(),
-        "decoder: got a request for rows or links, expected none: it has one query at a time; request all weights");
+  check(outputs.rows.empty(),
+        "decoder: got a request for rows, expected none: it has one query at a time; request all weights");
 }
 
 }  // namespace
@@ -90,6 +90,53 @@ ForcedRun::ForcedRun(const Features& given, DecoderState first, const Call& its_
   lend_source();
   steps.reserve(static_cast<size_t>(length()));
   if (may_have_holes(given)) keep_ = given.keep.t().unsqueeze(-1);
+  if (call.outputs.links.defined()) sort_links();
+}
+
+/// Links [n, 4] by query, since each step has one.
+void ForcedRun::sort_links() {
+  const Tensor& links = call.outputs.links;
+  check(links.scalar_type() == at::kLong && links.dim() == 2 && links.size(1) == 4, "decoder: links is ",
+        links.scalar_type(), " ", shape_of(links), ", expected int64 [n, 4] = batch element, head, target, key");
+  const Tensor queries = links.select(1, 2).to(at::kCPU).contiguous();
+  const auto* query = queries.data_ptr<int64_t>();
+  const int64_t n = links.size(0), T = length();
+  first_link_.assign(static_cast<size_t>(T) + 1, 0);
+  for (int64_t i = 0; i < n; ++i) {
+    check(query[i] >= 0 && query[i] < T, "decoder: links has target ", query[i], ", expected 0 to ", T - 1);
+    ++first_link_[static_cast<size_t>(query[i]) + 1];
+  }
+  for (size_t t = 1; t < first_link_.size(); ++t) first_link_[t] += first_link_[t - 1];
+  std::vector<int64_t> next = first_link_, order(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    link_positions_.push_back(next[static_cast<size_t>(query[i])]++);
+    order[static_cast<size_t>(link_positions_.back())] = i;
+  }
+  links_ = links.index_select(0, at::tensor(order, at::kLong).to(links.device()));
+}
+
+Call ForcedRun::call_at(int64_t t) const {
+  Call own = call;
+  if (!links_.defined()) return own;
+  const int64_t first = first_link_[static_cast<size_t>(t)], count = first_link_[static_cast<size_t>(t) + 1] - first;
+  own.outputs.links.reset();
+  if (count == 0) return own;
+  own.outputs.links = links_.narrow(0, first, count).clone();
+  own.outputs.links.select(1, 2).zero_();
+  return own;
+}
+
+Tensor ForcedRun::link_log_weights(const Tensor& keep) const {
+  if (!links_.defined()) return {};
+  std::vector<Tensor> found;
+  for (const auto& step : steps)
+    if (step.link_log_weights.defined()) found.push_back(step.link_log_weights);
+  if (found.empty()) return at::zeros({0}, targets.options());
+  const Tensor all = at::cat(found).index_select(0, at::tensor(link_positions_, at::kLong).to(links_.device()));
+  if (!keep.defined()) return all;
+  const Tensor& links = call.outputs.links;
+  const Tensor real = keep.index({links.select(1, 0), links.select(1, 2)});  // [n]
+  return all.masked_fill((all.dim() == 2 ? real.unsqueeze(1) : real).logical_not(), -INFINITY);
 }
 
 /// Gives the next step its own handles to the source, whose gradients accumulate in CollectedSum.
@@ -135,7 +182,9 @@ Decoded teacher_forced(StepwiseDecoder& decoder, const Features& targets, const 
   check_step("decoder", given.rows.select(1, 0), decoder.options(), first);
   ForcedRun run(given, std::move(first), call);
   const auto outputs = decoder.run(run).transpose(0, 1);  // [B, T, out]
-  return {given.with_rows(outputs).without_padding(), joined_steps(run.steps, given.keep, axis)};
+  Decoded decoded{given.with_rows(outputs).without_padding(), joined_steps(run.steps, given.keep, axis)};
+  decoded.attended.link_log_weights = run.link_log_weights(given.keep);
+  return decoded;
 }
 
 }  // namespace heed

@@ -93,15 +93,30 @@ Transformed DecoderLayerImpl::pass(const Features& given, const Self& self, cons
   return out;
 }
 
-Transformed DecoderLayerImpl::forward(const Features& x, const Features& source, const Call& call) {
+Transformed DecoderLayerImpl::forward(const Features& x, const Features& source, const Call& call,
+                                      const CrossOutputs* of_cross) {
   check_positions("transformer_decoder: targets", x, options_.dim, self_norm_->weight);
   Call own = over(call, x);
   own.mask.causal = Causal::top_left;
   if (options_.alibi) own.bias.alibi = alibi_slopes(options_.num_heads, x.rows.options());
   if (cross_) check_positions("transformer_decoder: source", source, options_.source_dim, cross_norm_->weight);
-  return pass(
+  Attended squares;
+  Transformed out = pass(
       x, [&](const Tensor& h) { return self_->forward(h, h, h, own); },
-      [&](const Tensor& h) { return cross_->forward(h, source.rows, source.rows, over(for_source(call, 0), source)); });
+      [&](const Tensor& h) {
+        Call to_source = over(for_source(call, 0), source);
+        if (of_cross == nullptr) return cross_->forward(h, source.rows, source.rows, to_source);
+        to_source.outputs = of_cross->outputs;
+        if (of_cross->squares) {
+          Call doubled = to_source;
+          doubled.scale *= 2;
+          doubled.outputs = {.lse = true};
+          squares = cross_->forward(h, source.rows, source.rows, doubled);
+        }
+        return cross_->forward(h, source.rows, source.rows, to_source);
+      });
+  if (squares.lse.defined()) out.steps.emplace_back("squares", std::move(squares));
+  return out;
 }
 
 LayerCache DecoderLayerImpl::start(const Features& source) {
@@ -199,13 +214,17 @@ Transformed TransformerDecoderImpl::pass(const Features& x, const Layer& layer) 
   return out;
 }
 
-Transformed TransformerDecoderImpl::decode(const Features& x, const Features& source, const Call& call) {
+Transformed TransformerDecoderImpl::decode(const Features& x, const Features& source, const Call& call,
+                                           const CrossOutputs& of_cross) {
   check_source(source);
+  check(of_cross.layer < options_.num_layers, "transformer_decoder: got a request for layer ", of_cross.layer,
+        ", expected 0 to ", options_.num_layers - 1);
   check(!source.rows.defined() || !x.rows.defined() || source.batch() == x.rows.size(0),
         "transformer_decoder: source is ", shape_of(source.rows), " and targets ", shape_of(x.rows),
         "; expected the same batch size");
   return pass(x, [&](size_t i, const Features& in) {
-    return layers_->ptr<DecoderLayerImpl>(i)->forward(in, source, nth_use(call, 2 * i));
+    const bool asked = of_cross.layer == static_cast<int64_t>(i);
+    return layers_->ptr<DecoderLayerImpl>(i)->forward(in, source, nth_use(call, 2 * i), asked ? &of_cross : nullptr);
   });
 }
 

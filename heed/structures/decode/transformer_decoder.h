@@ -51,6 +51,18 @@ struct FixedDecoderCache {
 /// Makes the cross-attention of a layer. Called once per layer.
 using CrossAttentionMaker = std::function<Attention()>;
 
+/// Outputs requested of the cross-attention of one layer, in place of those of the call. With `squares` there is a step
+/// of their own, "layers.1.squares": its lse is that of the doubled scores, so that
+///
+///   sum_j a_ij^2 = exp(lse_i - 2 lse'_i)         lse: of "layers.1.squares"   lse': of "layers.1.cross"
+///
+/// holds for softmax, which is what the sum of squared weights costs without the weights.
+struct CrossOutputs {
+  int64_t layer = -1;  // -1: none
+  Outputs outputs{};
+  bool squares = false;
+};
+
 class DecoderLayerImpl : public torch::nn::Cloneable<DecoderLayerImpl> {
  public:
   /// make_cross: makes the cross-attention; empty: it is made from the options.
@@ -58,7 +70,9 @@ class DecoderLayerImpl : public torch::nn::Cloneable<DecoderLayerImpl> {
   void reset() override;
 
   /// x [B, T, dim], source [B, L, source_dim]; the steps are named "self" and "cross".
-  Transformed forward(const Features& x, const Features& source, const Call& call = {});
+  /// of_cross: requested of cross-attention in place of what the call requests.
+  Transformed forward(const Features& x, const Features& source, const Call& call = {},
+                      const CrossOutputs* of_cross = nullptr);
   /// The cache before the first target.
   LayerCache start(const Features& source);
   /// x [B, n, dim]: the next n targets. Appends them to the cache.
@@ -95,7 +109,8 @@ class TransformerDecoderImpl : public torch::nn::Cloneable<TransformerDecoderImp
   }
   /// The same with the steps "layers.i.self" and "layers.i.cross", which hold the requested outputs: weights
   /// [B, H, T, L].
-  Transformed decode(const Features& x, const Features& source = {}, const Call& call = {});
+  Transformed decode(const Features& x, const Features& source = {}, const Call& call = {},
+                     const CrossOutputs& of_cross = {});
 
   /// The cache before the first target.
   DecoderCache start(const Features& source = {});
