@@ -3,7 +3,7 @@
 //
 //   data    the examples (data/labeled/labeled_corpus.h); tokenizer, max_length
 //   model   embedding, features, query, attention, output (models/classify/model.h)
-//   train   batch_tokens, label_smoothing, class_weights, penalty, reward
+//   train   batch_tokens, label_smoothing, class_weights, penalty, reward, supervision
 //   eval    monitor, threshold
 
 #include <algorithm>
@@ -24,6 +24,7 @@
 #include "heed/models/classify/classifier.h"
 #include "heed/models/classify/prediction_text.h"
 #include "heed/models/classify/reward.h"
+#include "heed/models/classify/supervision.h"
 #include "heed/models/soft_attention.h"
 #include "heed/torch_support/noise_scope.h"
 #include "heed/train/same_model.h"
@@ -36,7 +37,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char *kClassify = "classify", *kTokenizerFile = "/tokenizer.json", *kBalanced = "balanced",
-                     *kPenalty = "penalty";
+                     *kPenalty = "penalty", *kAttentionLoss = "attention_loss";
 
 struct ClassifySettings {
   LabeledOptions data;
@@ -45,6 +46,7 @@ struct ClassifySettings {
   int64_t batch_tokens = 2000, eval_batch_tokens = 8000;
   double label_smoothing = 0, penalty = 0, reward = 0.1, soft_share = 0.5, threshold = 0.5;
   std::vector<std::string> class_weights;
+  Supervision supervision;
   bool deterministic = true;
   std::string monitor;
 };
@@ -82,7 +84,8 @@ const RecipeTable<ClassifySettings> classify_loss_keys{
 const RecipeTable<ClassifySettings> classify_eval_keys{
     {"monitor",
      &ClassifySettings::monitor,
-     "figure of the development set that decides which weights are kept: `accuracy`, `f1`, `spearman`, `loss`",
+     "figure of the development set that decides which weights are kept: `accuracy`, `f1`, `spearman`, `loss`, "
+     "`attention_loss`",
      {.default_text = "accuracy; f1 of several labels and of words; loss of numbers"}},
     {"threshold",
      &ClassifySettings::threshold,
@@ -109,8 +112,8 @@ std::string default_monitor(LabelForm form) {
 
 /// The figures of label_figures() that may decide.
 std::vector<std::string> monitors(LabelForm form) {
-  if (form == LabelForm::number) return {"loss", "mse", "spearman"};
-  return {"loss", "accuracy", "f1"};
+  if (form == LabelForm::number) return {"loss", "mse", "spearman", kAttentionLoss};
+  return {"loss", "accuracy", "f1", kAttentionLoss};
 }
 
 ClassifySettings read_classify_settings(const Settings& recipe, LabelForm form) {
@@ -123,11 +126,18 @@ ClassifySettings read_classify_settings(const Settings& recipe, LabelForm form) 
   } catch (const Error& error) {
     data.refuse("tokenizer", "is '", s.tokenizer, "': ", error.what());
   }
-  s = classify_eval_keys.read(eval, classify_loss_keys.read(recipe.at("train"), std::move(s)));
+  const Settings train = recipe.at("train");
+  s = classify_eval_keys.read(eval, classify_loss_keys.read(train, std::move(s)));
+  s.supervision = read_supervision(train, !s.data.train_rationales.empty());
+  if (s.supervision.active() && s.data.train_rationales.empty() && !s.data.is_reviews())
+    train.refuse("supervision", "is given, but data.train_rationales is missing, expected weights of words");
   if (s.monitor.empty()) s.monitor = default_monitor(form);
   const auto known = monitors(form);
   if (std::find(known.begin(), known.end(), s.monitor) == known.end())
     eval.refuse("monitor", "is '", s.monitor, "'", suggestion(s.monitor, known), "; expected one of ", joined(known));
+  if (s.monitor == kAttentionLoss &&
+      (!s.supervision.active() || (s.data.dev_rationales.empty() && !s.data.is_reviews())))
+    eval.refuse("monitor", "is ", kAttentionLoss, ", which needs train.supervision and data.dev_rationales");
   for (const auto& written : s.class_weights) {
     const size_t equals = written.rfind('=');
     double weight = 0;
@@ -200,6 +210,18 @@ std::vector<std::string> lines_of(const Examples& examples) {
   return lines;
 }
 
+/// What is hashed of gold weights of tokens, example by example.
+std::vector<std::string> lines_of(const TextSupervision::Gold& gold) {
+  std::vector<std::string> lines;
+  for (const auto& example : gold) {
+    lines.emplace_back();
+    for (const auto& one : example)
+      lines.back() +=
+          std::to_string(one.sentence) + ":" + std::to_string(one.token) + "=" + written_number(one.weight) + " ";
+  }
+  return lines;
+}
+
 class Classify final : public Task {
  public:
   Classify(const Settings& recipe, const TaskEnvironment& environment)
@@ -239,6 +261,11 @@ class Classify final : public Task {
       recipe.at("train").refuse("penalty", "is given, but ", model_->attention().to_string(),
                                 " has none; expected model.attention.structure: self_attentive(structured)");
     model_->to(device_);
+    if (settings_.supervision.active()) {
+      supervision_ = std::make_unique<TextSupervision>(*model_, settings_.supervision);
+      train_gold_ = gold_of(corpus_.train, reader);
+      dev_gold_ = gold_of(corpus_.dev, reader);
+    }
     classifier_ = std::make_unique<Classifier>(model_, std::move(reader), labels_);
     if (environment.resumed) check_same_model(environment.folder, model_settings_);
     if (model_->attention().attends())
@@ -262,7 +289,8 @@ class Classify final : public Task {
     const SoftAttention softened(*model_, soft);
     Call call;
     call.deterministic = settings_.deterministic;
-    const Pooled pooled = model_->pool(batch, call);
+    const auto requested = supervision_ ? std::optional(TextSupervision::outputs()) : std::nullopt;
+    const Pooled pooled = model_->pool(batch, call, requested);
     const Tensor wanted = wanted_of(batch).to(device_);
     Loss loss;
     loss.count = count_of(batch);
@@ -274,6 +302,9 @@ class Classify final : public Task {
       const Tensor predicted = model_->predict(pooled).detach();
       if (const Tensor more = (*reward_)(pooled, predicted, wanted, form_); more.defined()) loss.sum = loss.sum + more;
     }
+    if (!supervision_) return loss;
+    if (const Tensor more = supervision_->distance(pooled, batch, train_gold_); more.defined())
+      loss.sum = loss.sum + supervision_->weight() * more.to(loss.sum.scalar_type());
     return loss;
   }
 
@@ -288,11 +319,13 @@ class Classify final : public Task {
 
   Figures validate() override {
     const auto predictions = classifier_->predict(corpus_.dev.texts, settings_.eval_batch_tokens);
-    return label_figures({labels_, predictions, dev_.labels});
+    Figures figures = label_figures({labels_, predictions, dev_.labels});
+    if (supervision_ && count_gold(dev_gold_) > 0) figures.emplace_back(kAttentionLoss, attention_loss());
+    return figures;
   }
   double score(const Figures& figures) const override {
     for (const auto& [name, value] : figures)
-      if (name == settings_.monitor) return name == "loss" || name == "mse" ? -value : value;
+      if (name == settings_.monitor) return name == "loss" || name == "mse" || name == kAttentionLoss ? -value : value;
     return 0;
   }
   std::string attention_path() override { return described_attention(*classifier_, corpus_.train.texts.front()); }
@@ -305,6 +338,9 @@ class Classify final : public Task {
     if (vectors_found_ >= 0)
       add("read the vectors of " + std::to_string(vectors_found_) + " of " +
           std::to_string(classifier_->reader().tokenizer->size()) + " pieces");
+    if (supervision_)
+      add("supervise the attention of " + std::to_string(count_gold(train_gold_)) + " of " +
+          std::to_string(corpus_.train.size()) + " training texts; the others have no rationale");
     if (const int64_t cut = train_.cut + dev_.cut + test_.cut; cut > 0)
       add("cut " + std::to_string(cut) + " texts after data.max_length = " + std::to_string(settings_.max_length) +
           " tokens");
@@ -342,6 +378,8 @@ class Classify final : public Task {
     Json hashes{{"data.train", md5_of_lines(lines_of(corpus_.train))},
                 {"data.dev", md5_of_lines(lines_of(corpus_.dev))},
                 {"data.test", md5_of_lines(lines_of(corpus_.test))}};
+    if (!settings_.data.train_rationales.empty())
+      hashes["data.train_rationales (" + settings_.data.train_rationales + ")"] = md5_of_lines(lines_of(train_gold_));
     if (!frozen_vectors_.empty()) hashes["model.embedding.vectors"] = file_md5(frozen_vectors_);
     return hashes;
   }
@@ -376,6 +414,29 @@ class Classify final : public Task {
     std::vector<std::string> all;
     for (const auto& texts : corpus_.train.texts) all.insert(all.end(), texts.begin(), texts.end());
     return all;
+  }
+
+  TextSupervision::Gold gold_of(const Examples& examples, const TextReader& reader) const {
+    TextSupervision::Gold gold(examples.size());
+    for (size_t i = 0; i < examples.rationales.size(); ++i)
+      gold[i] = token_weights(examples.rationales[i], examples.texts[i].front(), reader);
+    return gold;
+  }
+  static int64_t count_gold(const TextSupervision::Gold& gold) {
+    return std::count_if(gold.begin(), gold.end(), [](const auto& one) { return !one.empty(); });
+  }
+
+  /// The mean distance of attention from the rationales of the development set.
+  double attention_loss() {
+    const at::NoGradGuard no_grad;
+    double sum = 0;
+    for (const Rows& rows : batches_by_length(dev_.ids.lengths(), settings_.eval_batch_tokens)) {
+      const TextBatch batch = collate(dev_.ids, rows).to(device_);
+      const Pooled pooled = model_->pool(batch, {}, TextSupervision::outputs());
+      if (const Tensor more = supervision_->distance(pooled, batch, dev_gold_); more.defined())
+        sum += more.item<double>();
+    }
+    return sum / static_cast<double>(count_gold(dev_gold_));
   }
 
   void set_vectors(const std::string& file, const Tokenizer& tokenizer) {
@@ -474,6 +535,8 @@ class Classify final : public Task {
   std::shared_ptr<ClassificationModel> model_;
   std::unique_ptr<Classifier> classifier_;
   std::unique_ptr<LabelReward> reward_;
+  std::unique_ptr<TextSupervision> supervision_;
+  TextSupervision::Gold train_gold_, dev_gold_;
   Tensor class_weights_;
   std::string frozen_vectors_;  // file of vectors that are not trained: a checkpoint has what is trained; or ""
   int64_t vectors_found_ = -1;  // words with a pretrained vector; -1: none were read

@@ -3,7 +3,7 @@
 //
 //   data    the corpus (data/corpus.h); tokenizer, joint
 //   model   embedding, features, query, attention, output (models/translate/model.h)
-//   train   batch_tokens (tokens of the larger side, including padding), label_smoothing
+//   train   batch_tokens (tokens of the larger side, including padding), label_smoothing, supervision
 //   eval    tokenize, beam, length_penalty, length_normalization, monitor
 
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include "heed/data/corpus.h"
 #include "heed/data/file.h"
 #include "heed/data/max_tokens.h"
+#include "heed/data/pair_links.h"
 #include "heed/data/saved_model.h"
 #include "heed/data/setting_json.h"
 #include "heed/metrics/alignment_error.h"
@@ -27,6 +28,7 @@
 #include "heed/models/translate/attention_path.h"
 #include "heed/models/translate/pair_batch.h"
 #include "heed/models/translate/reward.h"
+#include "heed/models/translate/supervision.h"
 #include "heed/models/translate/translator.h"
 #include "heed/torch_support/noise_scope.h"
 #include "heed/train/same_model.h"
@@ -40,7 +42,7 @@ using Json = nlohmann::ordered_json;
 // On a GPU: multiples of the rows and of the lengths of a batch. Larger ones leave fewer shapes and more padding.
 constexpr int64_t kRowsOnGpu = 8, kLengthOnGpu = 4;
 
-constexpr const char* kTask = "translate";
+constexpr const char *kTask = "translate", *kAer = "aer";
 constexpr const char* kRaiseLongest = "raise data.max_length";
 
 struct TranslateSettings {
@@ -50,6 +52,7 @@ struct TranslateSettings {
   int64_t batch_tokens = 2000, eval_batch_tokens = 0;
   double label_smoothing = 0;
   double reward = 0.1, soft_share = 0.5;
+  Supervision supervision;
   bool deterministic = true;
   std::string tokenize = "13a", monitor = "bleu";
   int64_t beam = 5;
@@ -97,7 +100,7 @@ const RecipeTable<TranslateSettings> eval_keys{
     {"monitor",
      &TranslateSettings::monitor,
      "figure of the development set that decides which weights are kept",
-     {.choices = {"bleu", "loss"}}},
+     {.choices = {"bleu", "loss", kAer}}},
     {"beam", &TranslateSettings::beam, "beams of the search", {.min = 1, .max = 1000}},
     {"length_penalty", &TranslateSettings::length_penalty, "exponent of the length penalty", {.min = 0, .max = 10}},
     {"length_normalization",
@@ -135,7 +138,14 @@ TranslateSettings read_settings(const Settings& recipe) {
   if (s.joint && s.source_tokenizer != s.target_tokenizer)
     data.refuse("joint", "is true, but the tokenizers are ", s.source_tokenizer, " and ", s.target_tokenizer,
                 "; expected the same for both");
-  return eval_keys.read(recipe.at("eval"), loss_keys.read(recipe.at("train"), std::move(s)));
+  const Settings train = recipe.at("train"), eval = recipe.at("eval");
+  s = eval_keys.read(eval, loss_keys.read(train, std::move(s)));
+  s.supervision = read_supervision(train, !s.corpus.train_links.empty());
+  if (s.supervision.active() && s.corpus.train_links.empty() && !s.corpus.is_grammar())
+    train.refuse("supervision", "is given, but data.train_links is missing, expected gold links of the training pairs");
+  if (s.monitor == kAer && s.corpus.dev_links.empty() && !s.corpus.is_grammar())
+    eval.refuse("monitor", "is aer, but data.dev_links is missing, expected gold links of the development set");
+  return s;
 }
 
 /// The tokenizers of the run folder, or new ones trained on the training text.
@@ -208,6 +218,8 @@ class Translate final : public Task {
     translator_ = std::make_unique<Translator>(model_, std::move(languages));
     if (environment.resumed) check_same_model(environment.folder, model_settings_);
     reward_ = RewardLoss::for_model(*model_, {.weight = settings_.reward, .soft_share = settings_.soft_share});
+    if (settings_.supervision.active())
+      supervision_ = std::make_unique<LinkSupervision>(*model_, settings_.supervision, gold_of_tokens());
   }
 
   torch::nn::Module& model() override { return *model_; }
@@ -216,7 +228,7 @@ class Translate final : public Task {
   Loss loss(const Share& share) override { return loss_of_batch(share, batch_of(share).to(device_)); }
 
   std::shared_ptr<const TaskInput> input(const Share& share) override {
-    if (reward_ || share.world > 1) return nullptr;
+    if (reward_ || supervision_ || share.world > 1) return nullptr;
     auto input = std::make_shared<PairInput>();
     input->batch = batch_of(share);
     input->buffer = input->batch.buffer;
@@ -247,18 +259,22 @@ class Translate final : public Task {
   Figures validate() override {
     const auto [loss, tokens] = loss_of(corpus_.dev);
     Figures figures{{"loss", loss / static_cast<double>(tokens)}, {"perplexity", perplexity(loss, tokens)}};
-    if (settings_.monitor == "loss") return figures;
+    if (corpus_.dev.links.size() == corpus_.dev.size() && model_->aligns() &&
+        (supervision_ || settings_.monitor == kAer))
+      figures.emplace_back(kAer, dev_alignment_error());
+    if (settings_.monitor != "bleu") return figures;
     figures.emplace_back("bleu",
                          bleu(texts_of(corpus_.dev, settings_.greedy()), {corpus_.dev.target}, bleu_options()).score);
     return figures;
   }
-  /// BLEU if it is at least 1, otherwise the negative loss: BLEU below 1 is noise.
+  /// BLEU if it is at least 1, otherwise the negative loss: BLEU below 1 is noise. Or the negative alignment error.
   double score(const Figures& figures) const override {
     const auto of = [&](const std::string& wanted) {
       for (const auto& [name, value] : figures)
         if (name == wanted) return value;
       return 0.0;
     };
+    if (settings_.monitor == kAer) return -of(kAer);
     return settings_.monitor == "bleu" && of("bleu") >= 1 ? of("bleu") : -of("loss");
   }
   std::string attention_path() override {
@@ -266,11 +282,18 @@ class Translate final : public Task {
   }
   std::string remarks() const override {
     const int64_t left_out = corpus_.left_out + batches_->left_out();
-    if (left_out == 0) return "";
-    return "left out " + std::to_string(left_out) + " of " +
-           std::to_string(corpus_.left_out + static_cast<int64_t>(corpus_.train.size())) +
-           " training pairs: a side is empty or has more than data.max_length = " +
-           std::to_string(settings_.corpus.max_length) + " tokens";
+    std::string text;
+    if (left_out > 0)
+      text = "left out " + std::to_string(left_out) + " of " +
+             std::to_string(corpus_.left_out + static_cast<int64_t>(corpus_.train.size())) +
+             " training pairs: a side is empty or has more than data.max_length = " +
+             std::to_string(settings_.corpus.max_length) + " tokens";
+    if (!supervision_) return text;
+    int64_t tokens = 0;
+    for (const Ids& ids : pairs_.target) tokens += std::ssize(ids);
+    return text + (text.empty() ? "" : "; ") + "supervise the attention of " +
+           std::to_string(supervision_->supervised()) + " of " + std::to_string(tokens) +
+           " target tokens; the words of the others have no link";
   }
 
   void write_files(const std::string& folder) override {
@@ -318,7 +341,7 @@ class Translate final : public Task {
   /// On a GPU rows and lengths are rounded up, so that shapes repeat and steps can be captured, and padding is
   /// predicted too. A reward is computed from the real targets.
   PairBatch batch_of(const Share& share) const {
-    const bool gpu = device_.is_cuda(), rounded = gpu && !reward_;
+    const bool gpu = device_.is_cuda(), rounded = gpu && !reward_ && !supervision_;
     const BatchForm form{
         .rows = rounded ? kRowsOnGpu : 1, .length = rounded ? kLengthOnGpu : 1, .one_shape = rounded, .pinned = gpu};
     return collate(pairs_, batches_->rows(share.epoch, share.batch), share.rank, share.world, form);
@@ -339,6 +362,11 @@ class Translate final : public Task {
     const SoftAttention softened(*model_, soft);
     Call call;
     call.deterministic = settings_.deterministic;
+    LinkSupervision::Request gold;
+    if (supervision_) {
+      gold = supervision_->request(batch);
+      call.outputs = gold.outputs;
+    }
     const Predicted predicted = model_->predict(batch, call);
     Loss loss;
     loss.count = batch.target_tokens;
@@ -348,7 +376,32 @@ class Translate final : public Task {
       loss.shown = loss.sum.detach();
       loss.sum = loss.sum + (*reward_)(predicted, static_cast<int64_t>(batch.rows.size()));
     }
+    if (!supervision_) return loss;
+    if (const Tensor more = supervision_->loss(gold, predicted.output.steps); more.defined()) {
+      if (!loss.shown.defined()) loss.shown = loss.sum.detach();
+      loss.sum = loss.sum + more.to(loss.sum.scalar_type());
+    }
     return loss;
+  }
+
+  /// The gold weights of the tokens of every training pair.
+  std::vector<std::vector<TokenLink>> gold_of_tokens() const {
+    const Languages& languages = translator_->languages();
+    std::vector<std::vector<TokenLink>> all;
+    for (size_t i = 0; i < corpus_.train.size(); ++i) {
+      const Segmentation source = languages.source->segment(corpus_.train.source[i]),
+                         target = languages.target->segment(corpus_.train.target[i]);
+      check_links(corpus_.train.links[i], source.words.size(), target.words.size(), corpus_.train.link_origins[i]);
+      all.push_back(token_links(corpus_.train.links[i], source, target));
+    }
+    return all;
+  }
+
+  double dev_alignment_error() {
+    std::vector<Links> gold = corpus_.dev.links;
+    int64_t out_of_range = 0;
+    const auto links = links_of(corpus_.dev, gold, out_of_range);
+    return alignment_error(links, gold).error;
   }
 
   /// Draws the weights of a model with small vocabularies and drops them: earlier versions did, so that a seed gives
@@ -383,9 +436,14 @@ class Translate final : public Task {
                corpus_.train);
     add_hashes(data_hashes_, "data.dev", o.dev, o.swap, corpus_.dev);
     add_hashes(data_hashes_, "data.test", o.test, o.swap, corpus_.test);
-    std::vector<std::string> links;
-    for (const auto& pair : corpus_.test.links) links.push_back(pharaoh(pair));
-    data_hashes_["data.links" + (o.links.empty() ? "" : " (" + o.links + ")")] = md5_of_lines(links);
+    const auto hash_links = [&](const std::string& key, const std::vector<std::string>& from, const TextPairs& text) {
+      std::vector<std::string> links;
+      for (const auto& pair : text.links) links.push_back(pharaoh(pair));
+      data_hashes_[key + (from.empty() ? "" : " (" + joined(from) + ")")] = md5_of_lines(links);
+    };
+    hash_links("data.links", o.links, corpus_.test);
+    if (!o.dev_links.empty()) hash_links("data.dev_links", o.dev_links, corpus_.dev);
+    if (!o.train_links.empty()) hash_links("data.train_links", o.train_links, corpus_.train);
   }
 
   BleuOptions bleu_options() const {
@@ -470,6 +528,7 @@ class Translate final : public Task {
   std::shared_ptr<TranslationModel> model_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<RewardLoss> reward_;
+  std::unique_ptr<LinkSupervision> supervision_;
 };
 
 std::shared_ptr<Task> make_translate(const Options&, const Settings& recipe, const TaskEnvironment& environment) {
