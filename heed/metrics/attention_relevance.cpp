@@ -24,7 +24,7 @@ void check_sizes(const Values& weights, const std::vector<bool>& gold) {
   check_weights(weights);
 }
 
-double count_of(const std::vector<bool>& gold) {
+double relevant_words(const std::vector<bool>& gold) {
   return static_cast<double>(std::count(gold.begin(), gold.end(), true));
 }
 
@@ -47,7 +47,7 @@ std::vector<Tied> tied_words(const Values& weights, const std::vector<bool>& gol
 }
 
 /// The sum of the memberships of relevant words.
-double found(const Values& membership, const std::vector<bool>& gold) {
+double members_found(const Values& membership, const std::vector<bool>& gold) {
   double sum = 0;
   for (size_t i = 0; i < gold.size(); ++i)
     if (gold[i]) sum += membership[i];
@@ -58,7 +58,7 @@ double found(const Values& membership, const std::vector<bool>& gold) {
 
 std::optional<double> average_precision(const Values& weights, const std::vector<bool>& gold) {
   check_sizes(weights, gold);
-  const double relevant = count_of(gold);
+  const double relevant = relevant_words(gold);
   if (relevant == 0) return std::nullopt;
   double seen = 0, hits = 0, sum = 0;
   for (const auto& group : tied_words(weights, gold)) {
@@ -71,7 +71,7 @@ std::optional<double> average_precision(const Values& weights, const std::vector
 
 std::optional<double> roc_auc(const Values& weights, const std::vector<bool>& gold) {
   check_sizes(weights, gold);
-  const double relevant = count_of(gold), others = static_cast<double>(gold.size()) - relevant;
+  const double relevant = relevant_words(gold), others = static_cast<double>(gold.size()) - relevant;
   if (relevant == 0 || others == 0) return std::nullopt;
   double hits = 0, won = 0;  // won: pairs in which the relevant word has more weight, tied ones by half
   for (const auto& group : tied_words(weights, gold)) {
@@ -100,21 +100,21 @@ std::vector<double> top_membership(const Values& weights, int64_t k) {
 std::optional<double> precision_at(const Values& weights, const std::vector<bool>& gold, int64_t k) {
   check_sizes(weights, gold);
   check(k >= 1, "metrics/attention_relevance: got k = ", k, ", expected at least 1");
-  if (count_of(gold) == 0) return std::nullopt;
-  return found(top_membership(weights, k), gold) / static_cast<double>(std::min(k, std::ssize(weights)));
+  if (relevant_words(gold) == 0) return std::nullopt;
+  return members_found(top_membership(weights, k), gold) / static_cast<double>(std::min(k, std::ssize(weights)));
 }
 
 std::optional<double> token_f1_of_top(const Values& weights, const std::vector<bool>& gold, int64_t k) {
   check_sizes(weights, gold);
-  const double relevant = count_of(gold);
+  const double relevant = relevant_words(gold);
   if (relevant == 0) return std::nullopt;
   const auto chosen = static_cast<double>(std::min(k, std::ssize(weights)));
-  return 2 * found(top_membership(weights, k), gold) / (chosen + relevant);
+  return 2 * members_found(top_membership(weights, k), gold) / (chosen + relevant);
 }
 
 std::optional<double> token_f1_above(const Values& weights, const std::vector<bool>& gold, double threshold) {
   check_sizes(weights, gold);
-  const double relevant = count_of(gold);
+  const double relevant = relevant_words(gold);
   if (relevant == 0) return std::nullopt;
   double chosen = 0, hits = 0;
   for (size_t i = 0; i < weights.size(); ++i) {

@@ -12,7 +12,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-void check_values(const Values& values, size_t size) {
+void check_ranked(const Values& values, size_t size) {
   check(values.size() == size, "metrics/rank_correlation: got ", values.size(), " and ", size,
         " values, expected equal numbers");
   for (size_t i = 0; i < values.size(); ++i)
@@ -56,7 +56,7 @@ double sort_and_count(std::vector<double>::iterator begin, std::vector<double>::
   return descending;
 }
 
-double dot(const Values& one, const Values& other) {
+double inner_product_of(const Values& one, const Values& other) {
   return std::inner_product(one.begin(), one.end(), other.begin(), 0.0);
 }
 
@@ -73,10 +73,10 @@ Values residual(const Values& values, const std::vector<Values>& basis) {
   Values rest = values;
   for (int pass = 0; pass < 2; ++pass)  // the second one removes the rounding errors of the first
     for (const auto& direction : basis) {
-      const double factor = dot(rest, direction) / dot(direction, direction);
+      const double factor = inner_product_of(rest, direction) / inner_product_of(direction, direction);
       for (size_t i = 0; i < rest.size(); ++i) rest[i] -= factor * direction[i];
     }
-  return dot(rest, rest) > kRounding * dot(values, values) ? rest : Values{};
+  return inner_product_of(rest, rest) > kRounding * inner_product_of(values, values) ? rest : Values{};
 }
 
 }  // namespace
@@ -92,8 +92,8 @@ Values average_ranks(const Values& values) {
 }
 
 std::optional<double> kendall_tau_b(const Values& x, const Values& y) {
-  check_values(x, y.size());
-  check_values(y, x.size());
+  check_ranked(x, y.size());
+  check_ranked(y, x.size());
   std::vector<size_t> order(x.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return x[a] != x[b] ? x[a] < x[b] : y[a] < y[b]; });
@@ -111,18 +111,19 @@ std::optional<double> kendall_tau_b(const Values& x, const Values& y) {
 }
 
 std::optional<double> partial_spearman(const Values& x, const Values& y, const std::vector<Values>& controls) {
-  check_values(x, y.size());
-  check_values(y, x.size());
+  check_ranked(x, y.size());
+  check_ranked(y, x.size());
   std::vector<Values> basis;
   for (const auto& control : controls) {
-    check_values(control, x.size());
+    check_ranked(control, x.size());
     Values direction = residual(centered_ranks(control), basis);
     if (!direction.empty()) basis.push_back(std::move(direction));
   }
   if (x.size() < basis.size() + 2 + (basis.empty() ? 0 : 1)) return std::nullopt;
   const Values of_x = residual(centered_ranks(x), basis), of_y = residual(centered_ranks(y), basis);
   if (of_x.empty() || of_y.empty()) return std::nullopt;
-  return std::clamp(dot(of_x, of_y) / std::sqrt(dot(of_x, of_x) * dot(of_y, of_y)), -1.0, 1.0);
+  return std::clamp(
+      inner_product_of(of_x, of_y) / std::sqrt(inner_product_of(of_x, of_x) * inner_product_of(of_y, of_y)), -1.0, 1.0);
 }
 
 }  // namespace heed
