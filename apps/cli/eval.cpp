@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "apps/cli/attention_options.h"
 #include "apps/cli/command.h"
 #include "apps/cli/eval_options.h"
 #include "apps/cli/module.h"
@@ -28,6 +29,17 @@ void refuse_file_options(const std::string& run, const std::vector<CLI::Option*>
       throw CLI::ValidationError("eval", "got the run '" + excerpt(run) + "' and " + option->get_name() +
                                              ", expected one of them; heed eval RUN reports every metric, and files " +
                                              "are given by options alone: --hypothesis out.txt --reference ref.txt");
+}
+
+/// The attention of a run against gold.
+void run_attention(EvalAttentionArguments a, const EvalArguments& of_run) {
+  if (of_run.run.empty())
+    throw CLI::ValidationError("eval", "got --attention without a run, expected heed eval RUN --attention GOLD");
+  a.run = of_run.run;
+  a.device = of_run.device;
+  a.overrides = of_run.overrides;
+  a.json = of_run.json;
+  run_in_module("eval --attention", a);
 }
 
 void add_eval(CLI::App& app) {
@@ -61,8 +73,11 @@ void add_eval(CLI::App& app) {
           ->capture_default_str()};
   command->add_flag("--json", a->json, "Print JSON");
   add_device_option(*command, a->device);
+  auto attention = std::make_shared<EvalAttentionArguments>();
+  const auto* gold_option = add_attention_options(*command, *attention);
   command->callback([=] {
     if (run_option->count() > 0) refuse_file_options(a->run, of_files);
+    if (gold_option->count() > 0) return run_attention(*attention, *a);
     run(*a);
   });
 }
