@@ -35,8 +35,8 @@ class ForcedRun {
   CollectedSum keys_, align_keys_, values_, source_;
   void sort_links();
 
-  Tensor links_;                      // of the call, by query, on its device; undefined: none
-  std::vector<int64_t> first_link_;   // [T + 1]: index in links_ of the first link of each step
+  Tensor links_;                         // of the call, by query, on its device; undefined: none
+  std::vector<int64_t> first_link_;      // [T + 1]: index in links_ of the first link of each step
   std::vector<int64_t> link_positions_;  // index in links_ of each link of the call
   Tensor keep_;  // [T, B, 1], if padding may precede a real target; states after the last real target have no effect
 };
