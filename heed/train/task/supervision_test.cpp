@@ -99,10 +99,10 @@ TEST_F(SupervisedTraining, OfTranslatorsRefusesWhatDoesNotFit) {
 
 /// The smallest mean distance of the attention from the words that decide, on the development set.
 double attention_loss(const std::string& run) {
-  double least = HUGE_VAL;
+  double smallest = HUGE_VAL;
   for (const auto& line : metrics_without_times(run))
-    least = std::min(least, line.value("dev_attention_loss", HUGE_VAL));
-  return least;
+    smallest = std::min(smallest, line.value("dev_attention_loss", HUGE_VAL));
+  return smallest;
 }
 
 TEST_F(SupervisedTraining, OfAClassifierFollowsTheWordsThatDecide) {
