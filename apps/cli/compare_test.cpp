@@ -210,7 +210,7 @@ TEST_F(Compare, WritesJsonAndMarkdown) {
 
 TEST_F(Compare, FitsANarrowTerminal) {
   make_run("a", {{"results.json", kResults}});
-  EXPECT_TRUE(says(printed(read({"a"}), 60), {"a\n  mechanism   additive + softmax\n  parameters  423,104\n"}));
+  EXPECT_TRUE(says(printed(read({"a"}), 60), {"a\n  mechanism    additive + softmax\n  parameters   423,104\n"}));
 }
 
 }  // namespace
