@@ -60,8 +60,10 @@ function(heed_cli)
   if(tests AND HEED_TESTS)
     heed_test_program(cli LIBRARY heed_objects FILES ${tests} LINK heed_commands heed_catalogue_cards heed_parser)
     set_target_properties(cli_test PROPERTIES LINK_LIBRARY_OVERRIDE WHOLE_ARCHIVE,heed_parser)
-    add_dependencies(cli_test heed_cli)  # program_test.cpp runs it
-    set_property(SOURCE ${folder}/program_test.cpp ${folder}/program_classify_test.cpp
+    add_dependencies(cli_test heed_cli)
+    set(starting ${tests})
+    list(FILTER starting INCLUDE REGEX "/program_([a-z_]*_)?test.cpp$")  # they start the program
+    set_property(SOURCE ${starting}
                  APPEND PROPERTY COMPILE_DEFINITIONS HEED_PROGRAM="$<TARGET_FILE:heed_cli>" HEED_PNG=$<BOOL:${HEED_PNG}>)
   endif()
 endfunction()

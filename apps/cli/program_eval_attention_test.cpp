@@ -1,0 +1,175 @@
+// Runs heed eval RUN --attention GOLD as a user does, on tiny runs whose figures are known: from a model without
+// attention, from weights that another command prints, and from gold that is the model's own links.
+
+#include <cmath>
+#include <memory>
+
+#include "apps/cli/testing_program.h"
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "heed/data/testing.h"
+
+namespace heed::cli {
+namespace {
+
+using testing::says;
+using Json = nlohmann::json;
+
+constexpr const char* kReviews = R"(task: classify
+data: {train: reviews, reviews: {train: 200, dev: 10, test: 20}, lowercase: true, tokenizer: words}
+model:
+  embedding: {dim: 8, dropout: 0}
+  features: {kind: convolution, dim: 8}
+  attention: self_attentive + softmax
+train: {max_epochs: 0, max_steps: 10, batch_tokens: 600, lr: 0.01, validate_every: 1000}
+)";
+
+constexpr const char* kTranslator = R"(task: translate
+data: {train: grammar, grammar: {train: 50, dev: 4, test: 4}, tokenizer: words}
+model: {embedding: {dim: 8, dropout: 0}, features: {dim: 8}, query: {state_dim: 8}, attention: additive + softmax}
+train: {max_epochs: 0, max_steps: 2, batch_tokens: 600, validate_every: 1000}
+eval: {tokenize: none, beam: 1}
+)";
+
+class EvalAttention : public testing::FolderTest {
+ protected:
+  /// Owns the folder of the trained runs, which is removed after the last test.
+  struct Shared : testing::FolderTest {
+    using FolderTest::folder_;
+    void TestBody() override {}
+  };
+
+  static void SetUpTestSuite() {
+    shared_ = std::make_unique<Shared>();
+    std::ofstream(runs("reviews.yaml")) << kReviews;
+    std::ofstream(runs("translator.yaml")) << kTranslator;
+    train({"reviews.yaml", "run.dir=attentive"});
+    train({"reviews.yaml", "run.dir=other", "train.seed=2"});
+    train({"reviews.yaml", "run.dir=mean", "model.attention=mean"});
+    train({"translator.yaml", "run.dir=translator"});
+  }
+  static void TearDownTestSuite() { shared_.reset(); }
+
+  static void train(std::vector<std::string> more) {
+    more.insert(more.begin(), {"--threads", "1", "train"});
+    more.emplace_back("--quiet");
+    const Outcome trained = Process(shared_->folder_, more).wait();
+    ASSERT_EQ(trained.code, 0) << trained.err;
+  }
+
+  static std::string runs(const std::string& name) { return shared_->folder_ + "/" + name; }
+  Outcome run(std::vector<std::string> arguments, const Start& start = {}) const {
+    arguments.insert(arguments.begin(), {"--threads", "1"});
+    return Process(folder_, arguments, start).wait();
+  }
+  Outcome eval(const std::string& name, std::vector<std::string> more) const {
+    more.insert(more.begin(), {"eval", runs(name), "--attention"});
+    return run(more);
+  }
+  Json report(const std::string& name, std::vector<std::string> more) const {
+    more.emplace_back("--json");
+    const Outcome outcome = eval(name, more);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out.find("nan"), std::string::npos);
+    return Json::parse(outcome.out);
+  }
+  /// Two texts with rationales: one word of four, and two words of three.
+  std::string rationales() const {
+    return write("gold.tsv", "1\tthe soup was fresh\t0 0 0 1\n2\twe loved it\t0 1 1\n");
+  }
+
+  static std::unique_ptr<Shared> shared_;
+};
+std::unique_ptr<EvalAttention::Shared> EvalAttention::shared_;
+
+double mean_of(const Json& report, const std::string& map, const std::string& figure) {
+  return report["maps"][map][figure]["mean"].get<double>();
+}
+
+TEST_F(EvalAttention, OfAModelWithoutAttentionIsThatOfEqualWeights) {
+  const Json found = report("mean", {rationales(), "--text-column", "2"});
+  EXPECT_NEAR(mean_of(found, "attention", "correctness"), (1. / 4 + 2. / 3) / 2, 1e-6);
+  EXPECT_NEAR(mean_of(found, "attention", "roc_auc"), 0.5, 1e-12);
+  EXPECT_NEAR(mean_of(found, "attention", "support"), (4 + 3) / 2., 1e-6);
+  EXPECT_EQ(found["maps"]["attention"]["correctness"]["mean"], found["maps"]["equal"]["correctness"]["mean"]);
+  EXPECT_EQ(found["counts"]["texts"], 2);
+  EXPECT_EQ(found["counts"]["with_constant_weights"], 2);
+}
+
+TEST_F(EvalAttention, OfAClassifierIsThatOfItsWeights) {
+  const Outcome weights =
+      run({"classify", runs("attentive"), "--attend", "--json"}, {.input = "the soup was fresh\nwe loved it\n"});
+  std::istringstream lines(weights.out);
+  std::string first, second;
+  std::getline(lines, first);
+  std::getline(lines, second);
+  const Json soup = Json::parse(first)["attention"][0]["weights"][0],
+             loved = Json::parse(second)["attention"][0]["weights"][0];
+  const double expected = (soup[3].get<double>() + loved[1].get<double>() + loved[2].get<double>()) / 2;
+  const Json found = report("attentive", {rationales(), "--text-column", "2"});
+  EXPECT_NEAR(mean_of(found, "attention", "correctness"), expected, 1e-5);
+  EXPECT_LE(found["maps"]["attention"]["correctness"]["low"].get<double>(), expected + 1e-5);
+}
+
+TEST_F(EvalAttention, ReadsAWordPerRecordAndGradedWeights) {
+  const std::string gaze = write("gaze.csv",
+                                 "sentence,word,time\n7,The,0.5\n7,soup,2\n7,was,1\n7,fresh<END>,3\n"
+                                 "8,We,1\n8,loved,4\n8,it<END>,2\n");
+  const Json found = report("attentive", {gaze, "--word-rows", "--id-column", "sentence", "--text-column", "word",
+                                          "--strip-suffix", "<END>", "--controls", "none"});
+  EXPECT_EQ(found["counts"]["words"], 7);
+  EXPECT_TRUE(found["maps"]["attention"].contains("spearman"));
+  EXPECT_FALSE(found["maps"]["attention"].contains("roc_auc"));
+  // Ranks of the lengths 1.5 3 1.5 4 and of the times 1 3 2 4: 4.5 / sqrt(4.5 x 5); 1.5 3 1.5 and 1 3 2: 1.5 / sqrt(3).
+  EXPECT_NEAR(found["maps"]["length"]["spearman"]["mean"].get<double>(), (std::sqrt(0.9) + std::sqrt(0.75)) / 2, 1e-9);
+}
+
+TEST_F(EvalAttention, ComparesSeeds) {
+  const Json found = report("attentive", {rationales(), "--text-column", "2", "--agree", runs("other")});
+  const auto& agreement = found["agreement"]["runs"];
+  EXPECT_EQ(agreement["maps"].size(), 2U);
+  EXPECT_GE(agreement["jsd"]["mean"].get<double>(), 0);
+  const Json same = report("attentive", {rationales(), "--text-column", "2", "--agree", runs("attentive")});
+  EXPECT_NEAR(same["agreement"]["runs"]["tvd"]["mean"].get<double>(), 0, 1e-12);
+}
+
+TEST_F(EvalAttention, CountsDegenerateTexts) {
+  const std::string gold = write("few.tsv", "1\tsoup\t1\n2\twe loved it\t0 0 0\n3\twe loved it\t1 1 1\n");
+  const Json found = report("attentive", {gold, "--text-column", "2"});
+  EXPECT_EQ(found["counts"]["with_one_word"], 1);
+  EXPECT_EQ(found["counts"]["with_empty_rationale"], 1);
+  EXPECT_EQ(found["maps"]["attention"]["roc_auc"]["mean"], nullptr);
+  EXPECT_EQ(found["maps"]["attention"]["roc_auc"]["undefined"], 3);
+}
+
+TEST_F(EvalAttention, OfATranslatorHasNoErrorAgainstItsOwnLinks) {
+  const std::string source = write("source", "Tom chases two clever cats\nI love China\n"),
+                    target = write("target", "汤姆追两只聪明的猫\n我爱中国\n");
+  const Outcome links = run({"align", runs("translator"), source, target});
+  ASSERT_EQ(links.code, 0) << links.err;
+  const std::string gold = write("links", links.out);
+  const std::vector<std::string> set{"data={test: [" + source + ", " + target + "], dev: [" + source + ", " + target +
+                                     "], train: [" + source + ", " + target + "], tokenizer: words}"};
+  const Json found = report("translator", {gold, set.front()});
+  EXPECT_NEAR(found["links"]["forward"]["aer"].get<double>(), 0, 1e-12);
+  EXPECT_EQ(found["counts"]["pairs"], 2);
+  EXPECT_GT(found["links"]["diagonal"]["aer"].get<double>(), -1e-12);
+}
+
+TEST_F(EvalAttention, RefusesGoldThatDoesNotFit) {
+  const auto refusal = [&](const std::string& content, std::vector<std::string> more) {
+    more.insert(more.begin(), write("bad.tsv", content));
+    const Outcome outcome = eval("attentive", more);
+    EXPECT_EQ(outcome.code, kFailed) << outcome.out;
+    return outcome.err;
+  };
+  EXPECT_TRUE(says(refusal("1\twe loved it\t0 1\n", {"--text-column", "2"}),
+                   {"bad.tsv:1: got 2 gold weights for 3 words, expected one for each"}));
+  EXPECT_TRUE(says(refusal("1\twe loved it\t0 nan 1\n", {"--text-column", "2"}), {"bad.tsv:1", "'nan'", "finite"}));
+  EXPECT_TRUE(says(refusal("0 1 1\n", {}), {"bad.tsv:1", "a single column"}));
+  EXPECT_TRUE(says(run({"eval", "--attention", rationales()}).err, {"got --attention without a run"}));
+}
+
+}  // namespace
+}  // namespace heed::cli
