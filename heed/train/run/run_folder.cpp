@@ -6,11 +6,9 @@
 #include <cstdio>
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 #include "heed/base/check.h"
 #include "heed/base/path.h"
@@ -23,7 +21,12 @@
 namespace heed {
 namespace {
 
-constexpr const char* kLock = ".lock";
+constexpr const char* kLock = FolderLock::kName;
+
+/// Names in messages about the lock of a run that the user knows as `shown`.
+FolderLock::Names lock_names(const std::string& shown) {
+  return {.command = "train", .folder = shown, .option = "run.dir"};
+}
 
 std::string reason(int error) {
   return std::generic_category().message(error);
@@ -114,22 +117,6 @@ void sync_parent(const std::string& path) {
   ::close(descriptor);
 }
 
-std::string first_line_of(int descriptor) {
-  std::array<char, 200> text{};
-  const ssize_t count = ::pread(descriptor, text.data(), text.size(), 0);
-  std::string line(text.data(), static_cast<size_t>(std::max<ssize_t>(count, 0)));
-  line.resize(std::min(line.size(), line.find('\n')));
-  for (char& letter : line)
-    if (letter < ' ' || letter > '~') letter = '?';
-  return line.empty() ? "another process" : line;
-}
-
-std::string own_name() {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  return "process " + std::to_string(::getpid()) + " on host " + host.data();
-}
-
 /// Exchanges the two names atomically; false if the file system does not support it.
 bool exchange_names(const std::string& a, const std::string& b) {
   if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return true;
@@ -139,56 +126,6 @@ bool exchange_names(const std::string& a, const std::string& b) {
 }
 
 }  // namespace
-
-// ---- the lock ----
-
-FolderLock::FolderLock(const std::string& folder, const std::string& shown) : folder_(folder) {
-  const std::string path = folder + "/" + kLock;
-  for (int tries = 0;; ++tries) {
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail("train: the lock ", path, " cannot be opened: ", reason(errno));
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      const int error = errno;
-      const std::string who = first_line_of(descriptor_);
-      ::close(std::exchange(descriptor_, -1));
-      if (error == EWOULDBLOCK && tries < 10) {  // holder() of another process locks it briefly
-        ::usleep(20'000);
-        continue;
-      }
-      check(error == EWOULDBLOCK, "train: ", path, " cannot be locked: ", reason(error),
-            "; choose a run.dir on a file system with locks");
-      fail("train: ", shown, " is in use: ", who, " is writing to it; wait for its end, or name another folder with ",
-           "run.dir=...");
-    }
-    // The file may have been removed, or the folder replaced, between open and flock: the lock is then invalid.
-    struct stat own {
-    }, there{};
-    if (::fstat(descriptor_, &own) == 0 && ::stat(path.c_str(), &there) == 0 && own.st_ino == there.st_ino &&
-        own.st_dev == there.st_dev)
-      break;
-    ::close(std::exchange(descriptor_, -1));
-  }
-  const std::string line = own_name() + "\n";
-  const bool written = ::ftruncate(descriptor_, 0) == 0 && ::write(descriptor_, line.data(), line.size()) > 0;
-  static_cast<void>(written);  // the content is used only in messages of other processes
-}
-
-FolderLock::~FolderLock() {
-  if (descriptor_ < 0) return;
-  ::unlink((folder_ + "/" + kLock).c_str());  // first: a process that has opened it detects the removal
-  ::close(descriptor_);
-}
-
-std::string FolderLock::holder(const std::string& folder) {
-  const int descriptor = ::open((folder + "/" + kLock).c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return "";
-  const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  const std::string who = held ? first_line_of(descriptor) : "";
-  ::close(descriptor);
-  return who;
-}
-
-// ---- the folder ----
 
 bool RunFolder::is_run_file(const std::string& name) {
   return name == kLock || is_finished_file(name) || is_finished_file(unfinished_file(name));
@@ -236,12 +173,12 @@ void RunFolder::recover() {
   const bool missing = !exists(target_) || is_empty(target_);
   const std::string found = is_folder(staging_) && is_complete(staging_) ? staging_ : old_;
   if (missing && is_complete(found)) {
-    FolderLock lock(found, shown_);
+    FolderLock lock(found, lock_names(shown_));
     if (::rename(found.c_str(), target_.c_str()) != 0) refuse_rename(errno);
     lock.moved_to(target_);
   }
   if (is_folder(old_)) {
-    const FolderLock lock(old_, shown_);
+    const FolderLock lock(old_, lock_names(shown_));
     remove_run_files(old_);
   }
   ::rmdir(old_.c_str());
@@ -254,7 +191,7 @@ void RunFolder::stage() {
       fail("train: ", staging_, " cannot be made: ", reason(errno), "; a new run is prepared there before it becomes ",
            shown_, ". Name a folder with run.dir=... whose parent can be written");
     try {
-      lock_ = std::make_unique<FolderLock>(staging_, shown_);
+      lock_ = std::make_unique<FolderLock>(staging_, lock_names(shown_));
     } catch (const Error&) {
       if (is_folder(staging_) || tries == 100) throw;  // else another process has just renamed it
     }
@@ -312,7 +249,7 @@ std::unique_ptr<RunFolder> RunFolder::create(const std::string& folder, bool for
     check(foreign.empty(), "train: ", folder, " holds '", foreign,
           "', which is no file of a run, and --force would remove it; move it away or name another folder with ",
           "run.dir=...");
-    run->replaced_lock_ = std::make_unique<FolderLock>(run->target_, folder);
+    run->replaced_lock_ = std::make_unique<FolderLock>(run->target_, lock_names(folder));
   }
   run->stage();
   if (!force) run->check_free();  // again: another process may have created it before this one got the lock
@@ -323,7 +260,7 @@ std::unique_ptr<RunFolder> RunFolder::resume(const std::string& folder) {
   std::unique_ptr<RunFolder> run(new RunFolder(folder));
   run->recover();
   if (!exists(run->target_) && is_complete(run->staging_)) {  // killed just before its first rename
-    FolderLock lock(run->staging_, folder);
+    FolderLock lock(run->staging_, lock_names(folder));
     if (::rename(run->staging_.c_str(), run->target_.c_str()) != 0) run->refuse_rename(errno);
     lock.moved_to(run->target_);
   }
@@ -334,7 +271,7 @@ std::unique_ptr<RunFolder> RunFolder::resume(const std::string& folder) {
          ": it has no checkpoint.safetensors; expected the folder of a run: heed train --resume runs/...");
   };
   check_complete();
-  run->lock_ = std::make_unique<FolderLock>(run->target_, folder);
+  run->lock_ = std::make_unique<FolderLock>(run->target_, lock_names(folder));
   check_complete();
   run->path_ = folder;
   for (const auto& name : files_in(run->target_))

@@ -2,8 +2,7 @@
 //
 //   recipe.yaml config.json tokenizer*.json model.safetensors checkpoint.safetensors
 //   last.*.safetensors metrics.jsonl events.out.tfevents.* log.txt results.json *.hypotheses.txt *.predictions.tsv
-//   .lock    flock of the process that writes to the folder; contains host and process id. The kernel releases it when
-//            the process ends, so it never has to be removed by hand.
+//   .lock    of the process that writes to the folder (data/folder_lock.h)
 //
 // A new run `x` is prepared in `.x.new` next to it and renamed when its first checkpoint is complete. With force an old
 // run is exchanged for it (renameat2); if the file system cannot exchange, the old run is renamed to `.x.old` first. At
@@ -16,26 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "heed/data/folder_lock.h"
+
 namespace heed {
-
-/// An exclusive flock on <folder>/.lock, released when this object or the process ends.
-class FolderLock {
- public:
-  /// An Error if another process holds the lock; the message names it. `shown`: the folder in messages.
-  FolderLock(const std::string& folder, const std::string& shown);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
-  /// To be called after the folder is renamed.
-  void moved_to(const std::string& folder) { folder_ = folder; }
-  /// "process 4711 on host node03", or "" if no process holds the lock.
-  static std::string holder(const std::string& folder);
-
- private:
-  std::string folder_;
-  int descriptor_ = -1;
-};
 
 class RunFolder {
  public:
