@@ -148,7 +148,7 @@ function(heed_unity_group variable file)
     set(group heed_train_folders)
   elseif(path MATCHES "^apps/cli/([a-z]*_options|command|compare|completion|eval|list|manual|option_text|program)\\.cpp$")
     set(group apps_cli_commands)  # separate from the files that the module takes from the same library
-  elseif(NOT path MATCHES "^(heed/(base|data|metrics|kernels/reference/(score|align)/|torch_support|backend|attention|structures|models|train)|apps/cli/torch|apps/cli/[^/]*$)")
+  elseif(NOT path MATCHES "^(heed/(base|data|metrics|kernels/reference/(score|align)/|torch_support|backend|attention|structures|models|train)|apps/cli/torch|apps/cli/ablate|apps/cli/eval_metric|apps/cli/[^/]*$)")
     set(group "")
   endif()
   set(${variable} "${group}" PARENT_SCOPE)

@@ -11,17 +11,22 @@ endfunction()
 # apps/cli: the program heed, its manual page and shell completions. It links no torch: commands that need torch are in a
 # module, which the program loads on demand (apps/cli/module.h).
 #
-#   heed_parser     apps/cli/*.cpp: the parser, the commands without torch, and the options of the commands with torch
+#   heed_parser     apps/cli/*.cpp, apps/cli/ablate: the parser, the commands without torch, and the options of the commands
+#                   with torch
 #   heed_commands   apps/cli/torch, apps/cli/heat: the bodies of the commands with torch; linked into heed_module
 #   heed_catalogue  apps/cli/catalogue: writes the data of `heed list` during the build
 function(heed_cli)
   set(folder ${PROJECT_SOURCE_DIR}/apps/cli)
-  file(GLOB program CONFIGURE_DEPENDS ${folder}/*.cpp)
+  file(GLOB program CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/ablate/*.cpp)
+  file(GLOB_RECURSE of_files CONFIGURE_DEPENDS ${folder}/eval_metric/*.cpp ${folder}/image/*.cpp)
+  list(APPEND program ${of_files})  # heed eval of files: its metrics, and the images that they read
   file(GLOB_RECURSE commands CONFIGURE_DEPENDS ${folder}/torch/*.cpp ${folder}/heat/*.cpp)
   if(HEED_PNG)
     list(FILTER commands EXCLUDE REGEX "/heat/png_absent\\.cpp$")
-  else()  # png_absent.cpp refuses --png
+    list(FILTER program EXCLUDE REGEX "/image/png_absent\\.cpp$")
+  else()  # png_absent.cpp refuses --png, or PNG files
     list(FILTER commands EXCLUDE REGEX "/heat/png/.*\\.cpp$")
+    list(FILTER program EXCLUDE REGEX "/image/png/.*\\.cpp$")
   endif()
   set(tests ${program} ${commands})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
@@ -32,7 +37,7 @@ function(heed_cli)
   heed_unity(heed_parser ${program})
   target_compile_options(heed_parser PRIVATE $<$<CONFIG:Release>:-O1>)  # parses options once: a third less to compile than -O2
   target_include_directories(heed_parser PUBLIC ${PROJECT_SOURCE_DIR} ${HEED_GENERATED})
-  target_link_libraries(heed_parser PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS})
+  target_link_libraries(heed_parser PUBLIC CLI11::CLI11 nlohmann_json::nlohmann_json ${CMAKE_DL_LIBS} $<$<BOOL:${HEED_PNG}>:PNG::PNG>)
   set(module_name ${CMAKE_SHARED_MODULE_PREFIX}heed_commands${CMAKE_SHARED_MODULE_SUFFIX})
   set_property(SOURCE ${folder}/module.cpp
                APPEND PROPERTY COMPILE_DEFINITIONS HEED_MODULE="${HEED_LIBRARY_FOLDER}/heed/${module_name}")

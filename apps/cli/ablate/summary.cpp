@@ -1,0 +1,258 @@
+#include "apps/cli/ablate/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "apps/cli/ablate/outputs.h"
+#include "apps/cli/ablate/run_state.h"
+#include "apps/cli/compare.h"
+#include "apps/cli/screen.h"
+#include <nlohmann/json.hpp>
+
+#include "heed/base/check.h"
+#include "heed/data/file.h"
+
+namespace heed::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A run that has finished.
+struct FinishedRun {
+  GridRun run;
+  Json results;
+  RunSummary summary;
+};
+
+std::vector<FinishedRun> finished_runs(const Plan& plan, const std::string& folder) {
+  std::vector<FinishedRun> all;
+  for (const auto& run : runs_of(plan, folder))
+    if (state_of(run) == RunState::finished)
+      all.push_back({run, Json::parse(read_file(run.folder + "/results.json")), read_run_summary(run.folder)});
+  return all;
+}
+
+std::optional<double> mean_of(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+void add_figures(CellSummary& cell, const std::vector<Figure>& figures, const std::vector<FinishedRun>& runs) {
+  for (const auto& figure : figures) {
+    std::map<int64_t, double> values;
+    for (const auto& one : runs) {
+      const Json report = one.results.value(figure.set, Json::object());
+      if (report.contains(figure.key) && report[figure.key].is_number()) values[one.run.seed] = report[figure.key];
+    }
+    cell.figures.push_back(seed_figures(values));
+    if (!figure.share) continue;
+    cell.figures.back().low = std::max(cell.figures.back().low, 0.0);  // NaN stays
+    cell.figures.back().high = std::min(cell.figures.back().high, 1.0);
+  }
+}
+
+void add_costs(CellSummary& cell, const std::vector<FinishedRun>& runs) {
+  std::vector<double> parameters, speeds, seconds, peaks;
+  for (const auto& one : runs) {
+    const auto add = [](std::vector<double>& all, const std::optional<double>& value) {
+      if (value) all.push_back(*value);
+    };
+    add(parameters, one.summary.parameters);
+    add(speeds, one.summary.tokens_per_second);
+    add(seconds, one.summary.seconds);
+    add(peaks, one.summary.peak_memory);
+  }
+  cell.parameters = mean_of(parameters);
+  cell.tokens_per_second = mean_of(speeds);
+  cell.train_seconds = mean_of(seconds);
+  if (!peaks.empty()) cell.peak_memory = *std::max_element(peaks.begin(), peaks.end());
+}
+
+std::vector<FinishedRun> of_cell(const std::vector<FinishedRun>& runs, size_t cell) {
+  std::vector<FinishedRun> all;
+  std::copy_if(runs.begin(), runs.end(), std::back_inserter(all),
+               [&](const auto& one) { return one.run.cell == cell; });
+  return all;
+}
+
+void add_cells(AblationSummary& summary, const std::vector<FinishedRun>& finished) {
+  for (const auto& cell : summary.plan.cells) summary.cells.push_back({.cell = cell});
+  for (const auto& run : runs_of(summary.plan, summary.folder)) {
+    CellSummary& cell = summary.cells[run.cell];
+    const RunState state = state_of(run);
+    if (state == RunState::failed)
+      cell.failures.emplace_back(run.title, failure_of(run)->reason);
+    else
+      ++(state == RunState::finished ? cell.finished : cell.left);
+  }
+  for (size_t i = 0; i < summary.cells.size(); ++i) {
+    const auto runs = of_cell(finished, i);
+    add_figures(summary.cells[i], summary.figures, runs);
+    add_costs(summary.cells[i], runs);
+  }
+}
+
+/// The statistics of a cell's finished runs, by seed.
+std::map<int64_t, Statistics> outputs_of(RunOutputs& outputs, const std::vector<FinishedRun>& runs) {
+  std::map<int64_t, Statistics> all;
+  for (const auto& one : runs) all.emplace(one.run.seed, outputs.read(one.run.folder));
+  return all;
+}
+
+/// Compares a cell with the first one over the seeds that both have.
+void compare_with_first(CellSummary& cell, const std::map<int64_t, Statistics>& first,
+                        const std::map<int64_t, Statistics>& own, const ResamplingOptions& options) {
+  std::vector<Statistics> theirs, ours;
+  for (const auto& [seed, statistics] : first) {
+    const auto found = own.find(seed);
+    if (found == own.end()) continue;
+    cell.compared_seeds.push_back(seed);
+    theirs.push_back(statistics);
+    ours.push_back(found->second);
+  }
+  if (ours.empty()) return;
+  cell.against_first = paired_bootstrap(resampled({over_seeds(theirs), over_seeds(ours)}), options).front();
+}
+
+/// Holm's correction over all comparisons.
+void correct(std::vector<CellSummary>& cells) {
+  std::vector<double> p;
+  for (const auto& cell : cells)
+    if (cell.against_first) p.push_back(cell.against_first->p);
+  const auto adjusted = holm(p);
+  size_t next = 0;
+  for (auto& cell : cells)
+    if (cell.against_first) cell.against_first->p_holm = adjusted[next++];
+}
+
+void add_tests(AblationSummary& summary, const std::vector<FinishedRun>& finished) {
+  if (summary.figures.empty() || summary.cells.size() < 2) return;
+  if (summary.cells.front().finished == 0) {
+    summary.remarks.emplace_back("no tests: no run of the first row has finished");
+    return;
+  }
+  try {
+    RunOutputs outputs(summary.figures.front());
+    const auto first = outputs_of(outputs, of_cell(finished, 0));
+    for (size_t i = 1; i < summary.cells.size(); ++i)
+      compare_with_first(summary.cells[i], first, outputs_of(outputs, of_cell(finished, i)), summary.resampling);
+    correct(summary.cells);
+  } catch (const std::exception& error) {
+    for (auto& cell : summary.cells) cell.against_first.reset();
+    summary.remarks.push_back(std::string("no tests: ") + error.what());
+  }
+}
+
+/// A remark if a value that should be equal in all runs is not.
+void remark_on(AblationSummary& summary, const std::set<std::string>& values, const std::string& remark) {
+  if (values.size() < 2) return;
+  summary.remarks.push_back(remark + ": " + joined({values.begin(), values.end()}));
+}
+
+void add_remarks(AblationSummary& summary, const std::vector<FinishedRun>& finished) {
+  std::set<std::string> steps, machines;
+  std::map<std::string, std::set<std::string>> comparables;
+  for (const auto& one : finished) {
+    steps.insert(std::to_string(static_cast<int64_t>(one.summary.step.value_or(0))));
+    machines.insert(one.summary.machine);
+    for (const auto& [name, value] : one.summary.comparables) comparables[name].insert(value);
+  }
+  for (const auto& [name, hashes] : summary.origin.data)
+    remark_on(summary, hashes, "the runs read different data, " + name);
+  for (const auto& [name, values] : comparables) remark_on(summary, values, "the runs cannot be compared, " + name);
+  remark_on(summary, steps, "the runs have different numbers of steps");
+  remark_on(summary, machines, "the runs were trained on different devices or numbers of threads");
+}
+
+Json finite(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json optional_json(const std::optional<double>& value) {
+  return value ? finite(*value) : Json(nullptr);
+}
+
+Json json_of_seeds(const SeedFigures& figures) {
+  Json values = Json::object();
+  for (const auto& [seed, value] : figures.values) values[std::to_string(seed)] = value;
+  return {{"mean", finite(figures.mean)},
+          {"deviation", finite(figures.deviation)},
+          {"low", finite(figures.low)},
+          {"high", finite(figures.high)},
+          {"seeds", values}};
+}
+
+Json json_of_test(const CellSummary& cell) {
+  if (!cell.against_first) return nullptr;
+  const Comparison& found = *cell.against_first;
+  return {{"difference", finite(found.difference)}, {"low", finite(found.interval->low)},
+          {"high", finite(found.interval->high)},   {"p", finite(found.p)},
+          {"p_holm", finite(found.p_holm)},         {"seeds", cell.compared_seeds}};
+}
+
+Json json_of_cell(const AblationSummary& summary, const CellSummary& cell) {
+  Json one{{"cell", cell.cell.name}, {"values", Json::object()}};
+  for (size_t i = 0; i < summary.plan.axes.size(); ++i) one["values"][summary.plan.axes[i].key] = cell.cell.values[i];
+  one["runs"] = {{"finished", cell.finished}, {"failed", cell.failures.size()}, {"left", cell.left}};
+  for (const auto& [run, reason] : cell.failures) one["failures"].push_back({{"run", run}, {"reason", reason}});
+  for (size_t i = 0; i < cell.figures.size(); ++i)
+    one["figures"][summary.figures[i].name()] = json_of_seeds(cell.figures[i]);
+  one.update({{"against_first", json_of_test(cell)},
+              {"parameters", optional_json(cell.parameters)},
+              {"tokens_per_second", optional_json(cell.tokens_per_second)},
+              {"peak_memory", optional_json(cell.peak_memory)},
+              {"train_seconds", optional_json(cell.train_seconds)}});
+  return one;
+}
+
+}  // namespace
+
+size_t AblationSummary::count(size_t CellSummary::*what) const {
+  size_t sum = 0;
+  for (const auto& cell : cells) sum += cell.*what;
+  return sum;
+}
+
+size_t AblationSummary::failures() const {
+  size_t sum = 0;
+  for (const auto& cell : cells) sum += cell.failures.size();
+  return sum;
+}
+
+AblationSummary summarize(const Plan& plan, const std::string& folder) {
+  AblationSummary summary{.plan = plan, .folder = folder, .origin = provenance()};
+  const auto finished = finished_runs(plan, folder);
+  if (!finished.empty()) summary.figures = main_figures(finished.front().results);
+  for (const auto& one : finished) summary.origin.add_runs(one.summary.origin);
+  add_cells(summary, finished);
+  add_tests(summary, finished);
+  add_remarks(summary, finished);
+  return summary;
+}
+
+Json as_json(const AblationSummary& summary) {
+  Json all{{"ablation", summary.folder},
+           {"recipe", summary.plan.recipe},
+           {"overrides", summary.plan.overrides},
+           {"vary", Json::array()},
+           {"seeds", summary.plan.seeds},
+           {"quality", nullptr},
+           {"resampling",
+            {{"samples", summary.resampling.samples},
+             {"seed", summary.resampling.seed},
+             {"confidence", summary.resampling.confidence}}},
+           {"cells", Json::array()},
+           {"remarks", summary.remarks},
+           {"provenance", as_json(summary.origin)}};
+  for (const auto& axis : summary.plan.axes) all["vary"].push_back({{"key", axis.key}, {"values", axis.values}});
+  if (!summary.figures.empty())
+    all["quality"] = {{"figure", summary.figures.front().name()},
+                      {"higher_is_better", summary.figures.front().higher_is_better}};
+  for (const auto& cell : summary.cells) all["cells"].push_back(json_of_cell(summary, cell));
+  return all;
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,51 @@
+// What an ablation found: for each cell its figures over the seeds, the test against the first cell, and what it cost.
+//
+// The test resamples sentences or examples, the same for both cells, and takes the mean of the scores of all seeds that
+// both have finished (heed/metrics/significance.h: paired bootstrap, Holm's correction over all cells).
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/cli/ablate/figure.h"
+#include "apps/cli/ablate/plan.h"
+#include "apps/cli/provenance.h"
+#include <nlohmann/json_fwd.hpp>
+
+#include "heed/metrics/significance.h"
+
+namespace heed::cli {
+
+struct CellSummary {
+  Cell cell;
+  size_t finished = 0, left = 0;                                // runs
+  std::vector<std::pair<std::string, std::string>> failures{};  // title of the run, reason
+  std::vector<SeedFigures> figures{};                           // of AblationSummary::figures, in that order
+  std::optional<double> parameters{}, tokens_per_second{}, train_seconds{};  // means
+  std::optional<double> peak_memory{};                                       // the largest
+  std::optional<Comparison> against_first{};
+  std::vector<int64_t> compared_seeds{};
+};
+
+struct AblationSummary {
+  Plan plan;
+  std::string folder;
+  std::vector<Figure> figures{};  // the quality comes first; empty: no run has finished
+  std::vector<CellSummary> cells{};
+  std::vector<std::string> remarks{};
+  ResamplingOptions resampling{};
+  Provenance origin{};
+
+  size_t count(size_t CellSummary::*what) const;
+  size_t failures() const;
+};
+
+/// Reads the runs of a folder.
+AblationSummary summarize(const Plan& plan, const std::string& folder);
+
+nlohmann::ordered_json as_json(const AblationSummary& summary);
+
+}  // namespace heed::cli
