@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "apps/cli/amount_text.h"
 #include "apps/cli/screen.h"
 
 #include "heed/base/check.h"
+#include "heed/base/excerpt.h"
 
 namespace heed::cli {
 namespace {
+
+constexpr size_t kMaxReason = 600;  // characters of a note; results.json has all of the reason
 
 using CellText = std::function<std::string(const CellSummary&)>;
 
@@ -28,13 +32,26 @@ std::string amount(const std::optional<double>& value, std::string (*text)(doubl
   return value && std::isfinite(*value) ? text(*value) : "-";
 }
 
+/// "73.12 to 97.00 %"
 std::string interval_text(const Figure& figure, double low, double high, std::string (*text)(const Figure&, double)) {
   if (!std::isfinite(low) || !std::isfinite(high)) return "-";
-  return text(figure, low) + " to " + text(figure, high);
+  const std::string first = text(figure, low);
+  return first.substr(0, first.find(' ')) + " to " + text(figure, high);
 }
 
 std::string p_text(double p) {
   return std::isfinite(p) ? fixed(p, 3) : "-";
+}
+
+/// A note for each reason why runs of a cell failed.
+void add_failures(std::vector<std::string>& notes, const CellSummary& cell) {
+  std::map<std::string, std::vector<std::string>> runs;
+  for (const auto& [run, reason] : cell.failures) runs[reason].push_back(run);
+  for (const auto& [reason, titles] : runs) {
+    const std::string which =
+        titles.size() == 1 ? titles.front() : cell.cell.name + ": " + std::to_string(titles.size()) + " runs";
+    notes.push_back(excerpt(which + " failed: " + reason, kMaxReason));
+  }
 }
 
 /// Adds a column unless it would be empty.
@@ -110,8 +127,7 @@ std::vector<std::string> notes_of(const AblationSummary& summary) {
     notes.push_back("Tests against the first row: paired bootstrap of " + std::to_string(summary.resampling.samples) +
                     " samples, which draw " + (summary.figures.front().key == "bleu" ? "sentences" : "examples") +
                     "; scores are means over the seeds. p after Holm's correction over all rows.");
-  for (const auto& cell : summary.cells)
-    for (const auto& [run, reason] : cell.failures) notes.push_back(printable(run + " failed: " + reason));
+  for (const auto& cell : summary.cells) add_failures(notes, cell);
   for (const auto& remark : summary.remarks) notes.push_back(printable(remark));
   if (const size_t left = summary.count(&CellSummary::left); left > 0)
     notes.push_back(std::to_string(left) + " runs are not finished; the same command goes on with them");

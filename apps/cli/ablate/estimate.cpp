@@ -28,7 +28,7 @@ namespace heed::cli {
 namespace {
 
 constexpr double kMeasured = 10, kAtMost = 90;  // seconds of training that are measured, and of the whole attempt
-constexpr double kStart = 4;                    // seconds of a run before its first step, and after its last one
+constexpr double kStart = 2;                    // seconds of a finished run that were not training, roughly
 
 class TemporaryFolder {
  public:
@@ -71,10 +71,10 @@ Estimate measured(const Plan& plan, const GridRun& run, const std::string& progr
   ChildProgram process(program, arguments, log_of(trial));
   const auto began = Clock::now();
   std::optional<int> status;
-  double memory = 0;
+  double memory = 0, seconds = 0;
   while (!(status = process.poll()) && !interrupt.asked()) {
     memory = std::max(memory, memory_of(process.id()).peak);
-    const double seconds = std::chrono::duration<double>(Clock::now() - began).count();
+    seconds = std::chrono::duration<double>(Clock::now() - began).count();
     if (time_of(trial).done >= kMeasured || seconds > kAtMost) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }
@@ -89,7 +89,7 @@ Estimate measured(const Plan& plan, const GridRun& run, const std::string& progr
   if (!time.total) return {.from = "nothing: " + run.title + " made no step in " + duration(kAtMost)};
   return {.from = (time.finished ? "all of " : duration(time.done) + " of ") + run.title +
                   ", trained in a temporary folder",
-          .seconds_per_run = *time.total + kStart,
+          .seconds_per_run = *time.total + std::max(0.0, seconds - time.done),  // the rest is its start
           .bytes_per_run = disk_with_model(trial.folder),
           .memory_per_run = memory};
 }
