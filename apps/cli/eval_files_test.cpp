@@ -33,7 +33,7 @@ const std::map<std::string, std::vector<std::string>> kFiles{
 
 EvalFilesOptions options(const std::string& hypothesis = "", const std::vector<std::string>& references = {}) {
   EvalFilesOptions o;
-  o.hypothesis = hypothesis;
+  if (!hypothesis.empty()) o.hypotheses = {hypothesis};
   o.references = references;
   o.read = [](const std::string& path) { return kFiles.at(path); };
   return o;
@@ -206,7 +206,7 @@ TEST(EvalFiles, DropsAByteOrderMark) {
   write_atomically(folder.path("marked"), "\xEF\xBB\xBFThe dog bit the man .\n");
   write_atomically(folder.path("plain"), "The dog bit the man .\r\n");
   EvalFilesOptions o;
-  o.hypothesis = folder.path("marked");
+  o.hypotheses = {folder.path("marked")};
   o.references = {folder.path("plain")};
   o.metrics = {"ter"};
   EXPECT_NE(printed(o).find(" = 0.00\n"), std::string::npos) << printed(o);
@@ -216,7 +216,7 @@ TEST(EvalFiles, ReadsLinesOfFiles) {
   const std::string path = ::testing::TempDir() + "heed_eval_" + std::to_string(::getpid());
   std::ofstream(path) << "The dog bit the man.\nIt was not unexpected.\n";
   EvalFilesOptions o;
-  o.hypothesis = path;
+  o.hypotheses = {path};
   o.references = {path};
   EXPECT_NE(printed(o).find(" = 100.00 100.0/100.0/100.0/100.0"), std::string::npos) << printed(o);
   o.references = {path + ".none"};

@@ -1,0 +1,67 @@
+#include "apps/cli/eval_metric/file_metric.h"
+
+#include <cassert>
+#include <map>
+
+#include "heed/base/check.h"
+#include "heed/base/excerpt.h"
+#include "heed/base/nearest.h"
+#include "heed/version.h"
+
+namespace heed::cli {
+namespace {
+
+/// Initialized before the first metric, in any order of the files.
+std::map<std::string, FileMetric>& file_metrics() {
+  static std::map<std::string, FileMetric> all;
+  return all;
+}
+
+}  // namespace
+
+FileMetric::FileMetric(std::string name, std::string kind, Read read, Measure measure)
+    : name_(std::move(name)), kind_(std::move(kind)), read_(std::move(read)), measure_(std::move(measure)) {
+  [[maybe_unused]] const bool is_new = file_metrics().emplace(name_, *this).second;
+  assert(is_new);
+}
+
+const FileMetric& FileMetric::find(const std::string& name) {
+  const auto found = file_metrics().find(name);
+  if (found != file_metrics().end()) return found->second;
+  const bool is_run = name.find_first_of("/=") != std::string::npos;
+  fail("eval: no metric called '", excerpt(name), "'", suggestion(name, names()), "; known: ", joined(names()),
+       is_run ? ". heed eval RUN reports all of them and takes no --metrics" : "");
+}
+
+std::vector<std::string> FileMetric::names() {
+  std::vector<std::string> all;
+  for (const auto& [name, metric] : file_metrics()) all.push_back(name);
+  return all;
+}
+
+std::string FileMetric::names_by_kind() {
+  std::map<std::string, std::vector<std::string>> of_kind;
+  for (const auto& [name, metric] : file_metrics()) of_kind[metric.kind()].push_back(name);
+  std::vector<std::string> all;
+  for (const auto& [kind, names] : of_kind) all.push_back(kind + ": " + joined(names));
+  return joined(all, "; ");
+}
+
+std::string signature_of(const std::vector<std::pair<std::string, std::string>>& choices) {
+  std::vector<std::string> fields;
+  for (const auto& [name, choice] : choices) fields.push_back(joined({name, choice}, ":"));
+  fields.push_back("version:heed-" + std::string(kVersion));
+  return joined(fields, "|");
+}
+
+void check_one_kind(const std::vector<std::string>& metrics) {
+  for (const auto& name : metrics) {
+    const auto& first = FileMetric::find(metrics.front());
+    const auto& metric = FileMetric::find(name);
+    check(metric.kind() == first.kind(), "eval: got the metrics ", first.name(), ", of ", first.kind(), ", and ",
+          metric.name(), ", of ", metric.kind(),
+          ", expected metrics of one kind of files; call heed eval for each kind");
+  }
+}
+
+}  // namespace heed::cli
