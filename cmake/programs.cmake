@@ -11,8 +11,8 @@ endfunction()
 # apps/cli: the program heed, its manual page and shell completions. It links no torch: commands that need torch are in a
 # module, which the program loads on demand (apps/cli/module.h).
 #
-#   heed_parser     apps/cli/*.cpp, apps/cli/ablate: the parser, the commands without torch, and the options of the commands
-#                   with torch
+#   heed_parser     apps/cli/*.cpp, ablate, eval_metric, image: the parser, the commands without torch, and the options of
+#                   the commands with torch
 #   heed_commands   apps/cli/torch, apps/cli/heat: the bodies of the commands with torch; linked into heed_module
 #   heed_catalogue  apps/cli/catalogue: writes the data of `heed list` during the build
 function(heed_cli)
