@@ -36,7 +36,7 @@ svg .hollow { fill: var(--paper); stroke: var(--accent); stroke-width: 1.5; }
 .scroll { overflow-x: auto; margin: 0 0 12px; }
 table { border-collapse: collapse; font-size: 12.5px; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 6px; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
-th { color: var(--faint); font-weight: 600; }
+th, th.number { color: var(--faint); font-weight: 600; white-space: normal; vertical-align: bottom; }
 .number { text-align: right; white-space: nowrap; }
 .failed { color: var(--faint); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; font-size: 13px; margin: 12px 0 0; }

@@ -1,0 +1,150 @@
+#include "apps/cli/ablate/summary.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "apps/cli/ablate/ablation_table.h"
+#include "apps/cli/ablate/page.h"
+#include "apps/cli/ablate/plot.h"
+#include "apps/cli/ablate/run_state.h"
+#include "apps/cli/ablate/testing_ablation.h"
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace heed::cli {
+namespace {
+
+using testing::AblationTest;
+using testing::says;
+using Json = nlohmann::ordered_json;
+
+std::string of_length(size_t length, size_t right) {
+  return std::string(right, '1') + std::string(length - right, '0');
+}
+
+TEST(SeedFigures, HaveTheIntervalOfStudentsT) {
+  const SeedFigures three = seed_figures({{1, 0.80}, {2, 0.82}, {3, 0.87}});
+  EXPECT_NEAR(three.mean, 0.83, 1e-12);
+  EXPECT_NEAR(three.deviation, std::sqrt(0.0013), 1e-12);
+  EXPECT_NEAR(three.high - three.mean, 4.302652730 * std::sqrt(0.0013 / 3), 1e-9);
+  EXPECT_NEAR(three.low + three.high, 2 * three.mean, 1e-12);
+  const SeedFigures one = seed_figures({{7, 0.5}});
+  EXPECT_EQ(one.mean, 0.5);
+  EXPECT_TRUE(std::isnan(one.deviation) && std::isnan(one.low));
+  EXPECT_TRUE(std::isnan(seed_figures({}).mean));
+  const std::map<int64_t, double> table{{1, 12.7062}, {5, 2.5706},  {6, 2.4469},
+                                        {10, 2.2281}, {30, 2.0423}, {1000, 1.9623}};
+  for (const auto& [degrees, t] : table) EXPECT_NEAR(student_t(degrees), t, 2e-3) << degrees;
+}
+
+TEST(MainFigures, AreThoseOfTheTask) {
+  const auto names = [](const char* results) {
+    std::vector<std::string> all;
+    for (const auto& figure : main_figures(Json::parse(results))) all.push_back(figure_title(figure));
+    return joined(all);
+  };
+  EXPECT_EQ(names(R"({"dev": {"labels": "one", "accuracy": 1, "f1": 1}})"), "dev accuracy");
+  EXPECT_EQ(names(R"({"dev": {"bleu": 1}, "test": {"bleu": 2, "aer": 0.1}})"), "test BLEU, dev BLEU, test AER");
+  EXPECT_EQ(names(R"({"test": {"labels": "several", "accuracy": 1, "f1": 1}})"), "test F1");
+  EXPECT_EQ(names(R"({"dev": {"labels": "number", "mse": 1, "spearman": 1}})"), "dev MSE");
+  EXPECT_EQ(names("{}"), "");
+}
+
+TEST_F(AblationTest, ComparesMeansOverSeedsWithTheFirstRow) {
+  finish("a", 1, of_length(200, 100));
+  finish("a", 2, of_length(200, 110));
+  finish("b", 1, of_length(200, 150));
+  finish("b", 2, of_length(200, 170));
+  const AblationSummary found = summarize(plan_, folder_);
+  ASSERT_EQ(found.cells.size(), 2U);
+  EXPECT_NEAR(found.cells[0].figures[0].mean, 0.525, 1e-9);
+  EXPECT_NEAR(found.cells[1].figures[0].mean, 0.8, 1e-9);
+  EXPECT_FALSE(found.cells[0].against_first);
+  ASSERT_TRUE(found.cells[1].against_first);
+  EXPECT_NEAR(found.cells[1].against_first->difference, 0.275, 1e-9);
+  EXPECT_LT(found.cells[1].against_first->p_holm, 0.01);
+  EXPECT_GT(found.cells[1].against_first->interval->low, 0.2);
+  EXPECT_EQ(found.cells[1].compared_seeds, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(found.cells[1].parameters, 1000);
+  EXPECT_TRUE(found.remarks.empty());
+  EXPECT_EQ(found.origin.seeds, (std::set<int64_t>{1, 2}));
+}
+
+TEST_F(AblationTest, ComparesTheSeedsThatBothCellsHave) {
+  finish("a", 1, "1100");
+  finish("a", 2, "1111");
+  finish("b", 2, "1110");
+  const AblationSummary found = summarize(plan_, folder_);
+  EXPECT_EQ(found.cells[1].compared_seeds, std::vector<int64_t>{2});
+  EXPECT_NEAR(found.cells[1].against_first->difference, -0.25, 1e-9);
+  EXPECT_EQ(found.count(&CellSummary::left), 1U);
+}
+
+TEST_F(AblationTest, AFailedCellIsARowWithItsReason) {
+  finish("a", 1, "1100");
+  finish("a", 2, "1110");
+  make_folders(folder_ + "/attention=b");
+  const auto runs = runs_of(plan_, folder_);
+  write_failure(runs[1], {1, "score: no part called 'b'"});
+  write_failure(runs[3], {1, "score: no part called 'b'"});
+  std::ostringstream table;
+  print_ablation(table, summarize(plan_, folder_), 0);
+  EXPECT_TRUE(says(table.str(), {"0/2, 2 failed", "attention=b: 2 runs failed: score: no part called 'b'", "62.50 %"}));
+}
+
+TEST_F(AblationTest, PredictionsThatDoNotGiveTheFigureAreNotTested) {
+  finish("a", 1, "1100");
+  finish("b", 1, "1110");
+  write_atomically(run_folder("b", 1) + "/dev.predictions.tsv", "yes\t0.5\tno\n");
+  const AblationSummary found = summarize(plan_, folder_);
+  EXPECT_FALSE(found.cells[1].against_first);
+  ASSERT_EQ(found.remarks.size(), 1U);
+  EXPECT_TRUE(
+      says(found.remarks[0], {"no tests", "attention=b/seed-1: got dev accuracy 0 of its outputs, expected 0.75"}));
+}
+
+TEST_F(AblationTest, RunsOnOtherDataAreNamed) {
+  finish("a", 1, "1100");
+  finish("b", 1, "1110", R"(, "commit": "c", "data": {"data.dev": "another"})");
+  EXPECT_TRUE(says(joined(summarize(plan_, folder_).remarks), {"the runs read different data, data.dev"}));
+}
+
+TEST_F(AblationTest, NothingFinishedIsATableToo) {
+  const AblationSummary found = summarize(plan_, folder_);
+  EXPECT_TRUE(found.figures.empty());
+  EXPECT_EQ(table_of(found).titles, (std::vector<std::string>{"attention", "runs"}));
+  EXPECT_EQ(quality_plot(found), "");
+  EXPECT_TRUE(says(ablation_page(found), {"0/2"}));
+  EXPECT_TRUE(as_json(found)["quality"].is_null());
+}
+
+TEST_F(AblationTest, ThePageEscapesTextAndFetchesNothing) {
+  plan_.cells[1].values = {"<script>alert('x')</script>&\"b\""};
+  finish("a", 1, "1100");
+  finish("b", 1, "1110");
+  const std::string page = ablation_page(summarize(plan_, folder_));
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_TRUE(says(page, {"&lt;script&gt;", "&lt;recipe&gt;.yaml", "<svg", "tokens per second", "75.00 %"}));
+  for (const char* request : {"http:", "https:", "url(", "@import", "src="})
+    EXPECT_EQ(page.find(request), std::string::npos);
+}
+
+TEST_F(AblationTest, JsonHasNoNaN) {
+  finish("a", 1, "1100");
+  const Json json = as_json(summarize(plan_, folder_));
+  EXPECT_EQ(json["cells"][0]["figures"]["dev accuracy"]["mean"], 0.5);
+  EXPECT_TRUE(json["cells"][0]["figures"]["dev accuracy"]["deviation"].is_null());
+  EXPECT_TRUE(json["cells"][1]["against_first"].is_null());
+  EXPECT_EQ(json["provenance"]["data"]["data.dev"], "0123456789");
+}
+
+TEST(AxisTicks, AreRoundNumbersInside) {
+  EXPECT_EQ(axis_ticks(0, 10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
+  const auto shares = axis_ticks(0.801, 0.842, 4);
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_NEAR(shares[0], 0.82, 1e-12);
+  EXPECT_EQ(axis_ticks(3, 3, 5), std::vector<double>{3});
+}
+
+}  // namespace
+}  // namespace heed::cli
