@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "apps/cli/ablate/ablation_table.h"
-#include "apps/cli/ablate/estimate.h"
+#include "apps/cli/ablate/dry_run.h"
 #include "apps/cli/ablate/grid.h"
 #include "apps/cli/ablate/page.h"
 #include "apps/cli/module.h"
@@ -101,7 +101,8 @@ int run_ablate(const AblateArguments& a) {
   if (!read_plan(folder)) check_is_free(folder);
   write_plan(folder, plan);
   GridProgress progress;
-  const int signal = train_grid(plan, folder, {program_file(), a.jobs, a.retry}, progress);
+  const GridOptions options{program_file(), a.jobs, a.retry};
+  const int signal = train_grid(plan, folder, options, progress);
   progress.clear();
   if (signal == 0) return report(plan, folder, a.json);
   std::cerr << "stopped; go on with the same command: " << printable(provenance().command) << '\n';

@@ -97,7 +97,8 @@ TEST_F(ProgramAblate, AGridThatIsKilledTwiceEndsAsOneThatIsNot) {
 TEST_F(ProgramAblate, SaysWhatItWillTrainAndHowToGoOn) {
   const Outcome dry = run(command("dry", {"--dry-run", "train.max_steps=20"}));
   EXPECT_EQ(dry.code, 0) << dry.err;
-  EXPECT_TRUE(says(dry.out, {"3 cells x 2 seeds = 6 runs", "time: about", "disk: about", "temporary folder"}));
+  EXPECT_TRUE(says(dry.out, {"3 cells x 2 seeds = 6 runs", "refused: attention=nothing: recipe: ", "time: about",
+                             "disk: about", "temporary folder"}));
   EXPECT_FALSE(std::ifstream(path("dry/plan.json")).good());
 
   Process process(folder_, command("stopped", {"train.max_steps=100000", "--jobs", "1"}));

@@ -6,20 +6,19 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "apps/cli/ablate/plan.h"
+#include "apps/cli/ablate/trial.h"
 #include <nlohmann/json_fwd.hpp>
 
 namespace heed::cli {
 
-struct Estimate {
-  std::string from;  // what it is computed from
-  std::optional<double> seconds_per_run{}, bytes_per_run{}, memory_per_run{};
-};
-
 struct DryRun {
   size_t cells = 0, seeds = 0, finished = 0, started = 0, failed = 0, untouched = 0;
-  std::vector<std::string> left{};  // titles of the runs that would be trained
+  std::vector<std::string> left{};                             // titles of the runs that would be trained
+  std::vector<std::pair<std::string, std::string>> refused{};  // names of cells that do not start, and why
   int jobs = 1;
   Estimate estimate;
   std::optional<double> seconds{}, bytes{};  // of what is left
