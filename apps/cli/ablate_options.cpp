@@ -24,6 +24,9 @@ void add_ablate(CLI::App& app) {
   command->add_option("--out", a->folder, "Folder of the ablation; default: runs/ablate-<recipe>");
   command->add_flag("--dry-run", a->dry_run, "Only say which runs there are, and about how long they take");
   command->add_flag("--retry", a->retry, "Train failed runs again");
+  command->add_option(
+      "--attention", a->attention,
+      "Gold for the attention of all runs, as heed eval has it, with its options: 'gold.tsv --set dev'");
   command->add_option("--table", a->table, "Only print the table of this folder");
   command->add_flag("--json", a->json, "Print JSON");
   command->footer(

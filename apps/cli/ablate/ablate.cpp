@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "apps/cli/ablate/ablation_table.h"
+#include "apps/cli/ablate/attention_gold.h"
 #include "apps/cli/ablate/dry_run.h"
 #include "apps/cli/ablate/grid.h"
 #include "apps/cli/ablate/page.h"
@@ -102,8 +103,9 @@ int run_ablate(const AblateArguments& a) {
   write_plan(folder, plan);
   GridProgress progress;
   const GridOptions options{program_file(), a.jobs, a.retry};
-  const int signal = train_grid(plan, folder, options, progress);
+  int signal = train_grid(plan, folder, options, progress);
   progress.clear();
+  if (signal == 0 && !a.attention.empty()) signal = measure_attention(plan, folder, a.attention, options, progress);
   if (signal == 0) return report(plan, folder, a.json);
   std::cerr << "stopped; go on with the same command: " << printable(provenance().command) << '\n';
   return 128 + signal;

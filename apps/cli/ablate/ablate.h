@@ -10,7 +10,7 @@ namespace heed::cli {
 struct AblateArguments {
   std::string recipe;
   std::vector<std::string> overrides, vary;
-  std::string seeds = "3", folder, table;
+  std::string seeds = "3", folder, table, attention;
   int jobs = 0;
   bool dry_run = false, json = false, retry = false;
 };

@@ -1,5 +1,6 @@
 #include "apps/cli/ablate/figure.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -31,7 +32,9 @@ Figure figure_of(const std::string& set, const std::string& key) {
           .key = key,
           .higher_is_better = key != "mse" && key != "aer",
           .share = key == "accuracy" || key == "aer",
-          .digits = key == "mse" || key == "f1" ? 4 : 2};
+          .digits = key == "mse" || key == "f1"          ? 4
+                    : set == "attention" && key != "aer" ? 3
+                                                         : 2};
 }
 
 }  // namespace
@@ -43,6 +46,13 @@ std::vector<Figure> main_figures(const nlohmann::ordered_json& results) {
       if (const auto key = main_key(results[set]); has_figure(results, set, key)) all.push_back(figure_of(set, key));
   for (const std::string set : {"test", "dev"})
     if (has_figure(results, set, "aer")) all.push_back(figure_of(set, "aer"));
+  return all;
+}
+
+std::vector<Figure> gold_figures(const nlohmann::ordered_json& figures) {
+  std::vector<Figure> all;
+  for (const std::string key : {"aer", "correctness", "average_precision", "spearman", "partial_spearman"})
+    if (figures.contains(key)) all.push_back(figure_of("attention", key));
   return all;
 }
 
@@ -60,7 +70,9 @@ std::string figure_title(const Figure& figure) {
   static const std::map<std::string, std::string> kTitles{
       {"bleu", "BLEU"}, {"aer", "AER"}, {"f1", "F1"}, {"mse", "MSE"}};
   const auto title = kTitles.find(figure.key);
-  return figure.set + " " + (title == kTitles.end() ? figure.key : title->second);
+  std::string words = title == kTitles.end() ? figure.key : title->second;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return figure.set + " " + words;
 }
 
 SeedFigures seed_figures(const std::map<int64_t, double>& values) {
@@ -77,6 +89,16 @@ SeedFigures seed_figures(const std::map<int64_t, double>& values) {
   all.low = all.mean - half;
   all.high = all.mean + half;
   return all;
+}
+
+SeedFigures bounded(SeedFigures figures, const Figure& figure) {
+  const bool correlation = figure.key == "spearman" || figure.key == "partial_spearman";
+  const double low = correlation ? -1 : 0, high = figure.key == "bleu"  ? 100
+                                                  : figure.key == "mse" ? std::numeric_limits<double>::infinity()
+                                                                        : 1;
+  figures.low = std::max(figures.low, low);  // NaN stays
+  figures.high = std::min(figures.high, high);
+  return figures;
 }
 
 double student_t(int64_t degrees) {

@@ -25,6 +25,10 @@ struct Figure {
 /// dev, and the alignment error.
 std::vector<Figure> main_figures(const nlohmann::ordered_json& results);
 
+/// Those of attention against gold that the table has, of the figures of a run (attention_gold.h). Their set is
+/// "attention".
+std::vector<Figure> gold_figures(const nlohmann::ordered_json& figures);
+
 /// "82.94 %", "38.20"
 std::string figure_text(const Figure& figure, double value);
 /// A difference with its sign: "+0.31", in percentage points for shares.
@@ -43,6 +47,8 @@ struct SeedFigures {
   double mean = 0, deviation = 0, low = 0, high = 0;
 };
 SeedFigures seed_figures(const std::map<int64_t, double>& values);
+/// The interval within what the figure can be: 0 to 100 for BLEU, at least 0 for a mean squared error.
+SeedFigures bounded(SeedFigures figures, const Figure& figure);
 
 /// The quantile 0.975 of Student's t distribution; degrees: at least 1.
 double student_t(int64_t degrees);

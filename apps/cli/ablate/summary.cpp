@@ -1,9 +1,9 @@
 #include "apps/cli/ablate/summary.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
+#include "apps/cli/ablate/attention_gold.h"
 #include "apps/cli/ablate/outputs.h"
 #include "apps/cli/ablate/run_state.h"
 #include "apps/cli/compare.h"
@@ -21,15 +21,17 @@ using Json = nlohmann::ordered_json;
 /// A run that has finished.
 struct FinishedRun {
   GridRun run;
-  Json results;
+  Json results;  // of results.json, and "attention": figures against gold
   RunSummary summary;
 };
 
 std::vector<FinishedRun> finished_runs(const Plan& plan, const std::string& folder) {
   std::vector<FinishedRun> all;
   for (const auto& run : runs_of(plan, folder))
-    if (state_of(run) == RunState::finished)
+    if (state_of(run) == RunState::finished) {
       all.push_back({run, Json::parse(read_file(run.folder + "/results.json")), read_run_summary(run.folder)});
+      all.back().results["attention"] = attention_figures(run);
+    }
   return all;
 }
 
@@ -47,10 +49,7 @@ void add_figures(CellSummary& cell, const std::vector<Figure>& figures, const st
       const Json report = one.results.value(figure.set, Json::object());
       if (report.contains(figure.key) && report[figure.key].is_number()) values[one.run.seed] = report[figure.key];
     }
-    cell.figures.push_back(seed_figures(values));
-    if (!figure.share) continue;
-    cell.figures.back().low = std::max(cell.figures.back().low, 0.0);  // NaN stays
-    cell.figures.back().high = std::min(cell.figures.back().high, 1.0);
+    cell.figures.push_back(bounded(seed_figures(values), figure));
   }
 }
 
@@ -146,6 +145,16 @@ void add_tests(AblationSummary& summary, const std::vector<FinishedRun>& finishe
   }
 }
 
+void add_names_of_figures(AblationSummary& summary, const std::vector<FinishedRun>& finished) {
+  if (finished.empty()) return;
+  summary.figures = main_figures(finished.front().results);
+  Json measured = Json::object();
+  for (const auto& one : finished) measured.update(one.results["attention"]);
+  if (summary.figures.empty()) return;
+  const auto gold = gold_figures(measured);
+  summary.figures.insert(summary.figures.end(), gold.begin(), gold.end());
+}
+
 /// A remark if a value that should be equal in all runs is not.
 void remark_on(AblationSummary& summary, const std::set<std::string>& values, const std::string& remark) {
   if (values.size() < 2) return;
@@ -167,47 +176,6 @@ void add_remarks(AblationSummary& summary, const std::vector<FinishedRun>& finis
   remark_on(summary, machines, "the runs were trained on different devices or numbers of threads");
 }
 
-Json finite(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-Json optional_json(const std::optional<double>& value) {
-  return value ? finite(*value) : Json(nullptr);
-}
-
-Json json_of_seeds(const SeedFigures& figures) {
-  Json values = Json::object();
-  for (const auto& [seed, value] : figures.values) values[std::to_string(seed)] = value;
-  return {{"mean", finite(figures.mean)},
-          {"deviation", finite(figures.deviation)},
-          {"low", finite(figures.low)},
-          {"high", finite(figures.high)},
-          {"seeds", values}};
-}
-
-Json json_of_test(const CellSummary& cell) {
-  if (!cell.against_first) return nullptr;
-  const Comparison& found = *cell.against_first;
-  return {{"difference", finite(found.difference)}, {"low", finite(found.interval->low)},
-          {"high", finite(found.interval->high)},   {"p", finite(found.p)},
-          {"p_holm", finite(found.p_holm)},         {"seeds", cell.compared_seeds}};
-}
-
-Json json_of_cell(const AblationSummary& summary, const CellSummary& cell) {
-  Json one{{"cell", cell.cell.name}, {"values", Json::object()}};
-  for (size_t i = 0; i < summary.plan.axes.size(); ++i) one["values"][summary.plan.axes[i].key] = cell.cell.values[i];
-  one["runs"] = {{"finished", cell.finished}, {"failed", cell.failures.size()}, {"left", cell.left}};
-  for (const auto& [run, reason] : cell.failures) one["failures"].push_back({{"run", run}, {"reason", reason}});
-  for (size_t i = 0; i < cell.figures.size(); ++i)
-    one["figures"][summary.figures[i].name()] = json_of_seeds(cell.figures[i]);
-  one.update({{"against_first", json_of_test(cell)},
-              {"parameters", optional_json(cell.parameters)},
-              {"tokens_per_second", optional_json(cell.tokens_per_second)},
-              {"peak_memory", optional_json(cell.peak_memory)},
-              {"train_seconds", optional_json(cell.train_seconds)}});
-  return one;
-}
-
 }  // namespace
 
 size_t AblationSummary::count(size_t CellSummary::*what) const {
@@ -225,34 +193,12 @@ size_t AblationSummary::failures() const {
 AblationSummary summarize(const Plan& plan, const std::string& folder) {
   AblationSummary summary{.plan = plan, .folder = folder, .origin = provenance()};
   const auto finished = finished_runs(plan, folder);
-  if (!finished.empty()) summary.figures = main_figures(finished.front().results);
+  add_names_of_figures(summary, finished);
   for (const auto& one : finished) summary.origin.add_runs(one.summary.origin);
   add_cells(summary, finished);
   add_tests(summary, finished);
   add_remarks(summary, finished);
   return summary;
-}
-
-Json as_json(const AblationSummary& summary) {
-  Json all{{"ablation", summary.folder},
-           {"recipe", summary.plan.recipe},
-           {"overrides", summary.plan.overrides},
-           {"vary", Json::array()},
-           {"seeds", summary.plan.seeds},
-           {"quality", nullptr},
-           {"resampling",
-            {{"samples", summary.resampling.samples},
-             {"seed", summary.resampling.seed},
-             {"confidence", summary.resampling.confidence}}},
-           {"cells", Json::array()},
-           {"remarks", summary.remarks},
-           {"provenance", as_json(summary.origin)}};
-  for (const auto& axis : summary.plan.axes) all["vary"].push_back({{"key", axis.key}, {"values", axis.values}});
-  if (!summary.figures.empty())
-    all["quality"] = {{"figure", summary.figures.front().name()},
-                      {"higher_is_better", summary.figures.front().higher_is_better}};
-  for (const auto& cell : summary.cells) all["cells"].push_back(json_of_cell(summary, cell));
-  return all;
 }
 
 }  // namespace heed::cli

@@ -37,6 +37,19 @@ TEST(SeedFigures, HaveTheIntervalOfStudentsT) {
   for (const auto& [degrees, t] : table) EXPECT_NEAR(student_t(degrees), t, 2e-3) << degrees;
 }
 
+TEST(SeedFigures, StayWithinWhatAFigureCanBe) {
+  const SeedFigures wide{.values = {}, .mean = 0.5, .deviation = 0.5, .low = -3, .high = 300};
+  const auto bounds = [&](const std::string& key) {
+    const SeedFigures found = bounded(wide, {.set = "test", .key = key});
+    return std::pair(found.low, found.high);
+  };
+  EXPECT_EQ(bounds("accuracy"), std::pair(0.0, 1.0));
+  EXPECT_EQ(bounds("bleu"), std::pair(0.0, 100.0));
+  EXPECT_EQ(bounds("mse"), std::pair(0.0, 300.0));
+  EXPECT_EQ(bounds("spearman"), std::pair(-1.0, 1.0));
+  EXPECT_TRUE(std::isnan(bounded(seed_figures({{1, 2.0}}), {.set = "test", .key = "bleu"}).high));
+}
+
 TEST(MainFigures, AreThoseOfTheTask) {
   const auto names = [](const char* results) {
     std::vector<std::string> all;
@@ -116,6 +129,18 @@ TEST_F(AblationTest, NothingFinishedIsATableToo) {
   EXPECT_EQ(quality_plot(found), "");
   EXPECT_TRUE(says(ablation_page(found), {"0/2"}));
   EXPECT_TRUE(as_json(found)["quality"].is_null());
+}
+
+TEST_F(AblationTest, FiguresAgainstGoldAreColumns) {
+  finish("a", 1, "1100");
+  finish("b", 1, "1110");
+  write_atomically(run_folder("b", 1) + ".attention.json",
+                   R"({"gold": "gold.tsv", "report": {"maps": {"attention": {"correctness": {"mean": 0.25}}}}})");
+  const AblationSummary found = summarize(plan_, folder_);
+  ASSERT_EQ(found.figures.size(), 2U);
+  EXPECT_EQ(figure_title(found.figures[1]), "attention correctness");
+  EXPECT_EQ(found.cells[1].figures[1].mean, 0.25);
+  EXPECT_TRUE(std::isnan(found.cells[0].figures[1].mean));
 }
 
 TEST_F(AblationTest, ThePageEscapesTextAndFetchesNothing) {
