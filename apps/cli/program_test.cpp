@@ -160,6 +160,23 @@ TEST_F(Program, TakesMetricsAndReferencesAsLists) {
       run({"eval", "--hypothesis", hypothesis, "--metrics", "bleu,ter", "--reference", one, "--reference", two}).out);
 }
 
+TEST_F(Program, ComparesSystemsOnFilesWithoutTorch) {
+  const std::string gold = write("gold", "1\n2\n3\n4\n"), one = write("one", "1\n2\n3\n5\n"),
+                    other = write("other", "2\n1\n5\n3\n");
+  const Outcome table = run({"eval", "--metrics", "mse", "spearman", "--reference", gold, "--hypothesis", one, other,
+                             "--intervals", "--paired", "bootstrap", "--samples", "100", "--seed", "7"},
+                            {.environment = {{"LD_DEBUG", "files"}}});
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_TRUE(says(table.out, {"MSE|", "Spearman|", "difference", "100 samples of 4 numbers, seed 7", "data (md5)"}));
+  EXPECT_EQ(table.err.find("libtorch"), std::string::npos);
+  const Outcome mixed = run({"eval", "--metrics", "mse,bleu", "--reference", gold, "--hypothesis", one});
+  EXPECT_EQ(mixed.code, kFailed);
+  EXPECT_TRUE(says(mixed.err, {"got the metrics mse, of numbers, and bleu, of texts, expected metrics of one kind"}));
+  const Outcome test = run({"eval", "--paired", "t-test", "--reference", gold, "--hypothesis", one, other});
+  EXPECT_EQ(test.code, kMisused);
+  EXPECT_EQ(run({"eval", runs("there"), "--seed", "3"}).code, kMisused);
+}
+
 TEST_F(Program, RefusesOptionsOfFilesForARunWithACure) {
   const Outcome outcome = run({"eval", runs("there"), "--metrics", "bleu"});
   EXPECT_EQ(outcome.code, kMisused);

@@ -43,12 +43,14 @@ std::string FileMetric::names_by_kind() {
   std::map<std::string, std::vector<std::string>> of_kind;
   for (const auto& [name, metric] : file_metrics()) of_kind[metric.kind()].push_back(name);
   std::vector<std::string> all;
+  all.reserve(of_kind.size());
   for (const auto& [kind, names] : of_kind) all.push_back(kind + ": " + joined(names));
   return joined(all, "; ");
 }
 
 std::string signature_of(const std::vector<std::pair<std::string, std::string>>& choices) {
   std::vector<std::string> fields;
+  fields.reserve(choices.size() + 1);
   for (const auto& [name, choice] : choices) fields.push_back(joined({name, choice}, ":"));
   fields.push_back("version:heed-" + std::string(kVersion));
   return joined(fields, "|");

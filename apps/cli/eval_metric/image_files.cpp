@@ -85,6 +85,7 @@ std::vector<ImageSource> image_sources(const std::vector<std::string>& arguments
 
 std::vector<std::string> stems_of(const std::vector<std::string>& paths) {
   std::vector<std::string> all;
+  all.reserve(paths.size());
   for (const auto& path : paths) all.push_back(fs::path(path).stem().string());
   std::sort(all.begin(), all.end());
   return all;
