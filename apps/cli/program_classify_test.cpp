@@ -1,14 +1,10 @@
 // Runs the commands of classifiers as a user does. Tiny ones are trained once for all tests: with attention, with the
 // mean, on documents, and on texts in two columns.
 
-#include <memory>
 #include <sys/stat.h>
 
-#include "apps/cli/testing_program.h"
-#include <gtest/gtest.h>
+#include "apps/cli/testing_runs.h"
 #include <nlohmann/json.hpp>
-
-#include "heed/data/testing.h"
 
 namespace heed::cli {
 namespace {
@@ -16,36 +12,13 @@ namespace {
 using testing::says;
 using Words = std::vector<std::string>;
 
-constexpr const char* kReviews = R"(task: classify
-data: {train: reviews, reviews: {train: 200, dev: 10, test: 20}, lowercase: true, tokenizer: words}
-model:
-  embedding: {dim: 8, dropout: 0}
-  features: {kind: convolution, dim: 8}
-  attention: self_attentive + softmax
-train: {max_epochs: 0, max_steps: 10, batch_tokens: 600, lr: 0.01, validate_every: 1000}
-)";
-
-constexpr const char* kTranslator = R"(task: translate
-data: {train: grammar, grammar: {train: 50, dev: 4, test: 4}, tokenizer: words}
-model: {embedding: {dim: 8, dropout: 0}, features: {dim: 8}, query: {state_dim: 8}, attention: additive + softmax}
-train: {max_epochs: 0, max_steps: 2, batch_tokens: 600, validate_every: 1000}
-eval: {tokenize: none, beam: 1}
-)";
-
 constexpr const char* kText = "The soup was not fresh . We loved the wine .";
 
-class ClassifyProgram : public testing::FolderTest {
+class ClassifyProgram : public ProgramRuns {
  protected:
-  /// Owns the folder of the trained runs, which is removed after the last test.
-  struct Shared : testing::FolderTest {
-    using FolderTest::folder_;
-    void TestBody() override {}
-  };
-
   static void SetUpTestSuite() {
-    shared_ = std::make_unique<Shared>();
-    std::ofstream(runs("reviews.yaml")) << kReviews;
-    std::ofstream(runs("translator.yaml")) << kTranslator;
+    write_shared("reviews.yaml", kReviewRecipe);
+    write_shared("translator.yaml", kTranslatorRecipe);
     std::ofstream table(runs("pairs.tsv"));
     table << "first\tsecond\tlabel\n";
     for (int i = 0; i < 8; ++i)
@@ -58,21 +31,7 @@ class ClassifyProgram : public testing::FolderTest {
            "data={train: pairs.tsv, dev: pairs.tsv, test: pairs.tsv, text: [first, second]}"});
     train({"translator.yaml", "run.dir=translator"});
   }
-  static void TearDownTestSuite() { shared_.reset(); }
 
-  static void train(std::vector<std::string> more) {
-    more.insert(more.begin(), {"--threads", "1", "train"});
-    more.emplace_back("--quiet");
-    const Outcome trained = Process(shared_->folder_, more).wait();
-    ASSERT_EQ(trained.code, 0) << trained.err;
-  }
-
-  static std::string runs(const std::string& name) { return shared_->folder_ + "/" + name; }
-  Outcome run(const std::vector<std::string>& arguments, const Start& start = {}) const {
-    std::vector<std::string> all{"--threads", "1"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return Process(folder_, all, start).wait();
-  }
   Outcome attend(const std::string& name, std::vector<std::string> more) const {
     more.insert(more.begin(), {"attend", runs(name)});
     return run(more);
@@ -83,10 +42,7 @@ class ClassifyProgram : public testing::FolderTest {
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     return nlohmann::json::parse(outcome.out);
   }
-
-  static std::unique_ptr<Shared> shared_;
 };
-std::unique_ptr<ClassifyProgram::Shared> ClassifyProgram::shared_;
 
 double sum_of(const nlohmann::json& row) {
   double sum = 0;

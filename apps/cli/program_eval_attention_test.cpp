@@ -4,11 +4,8 @@
 #include <cmath>
 #include <memory>
 
-#include "apps/cli/testing_program.h"
-#include <gtest/gtest.h>
+#include "apps/cli/testing_runs.h"
 #include <nlohmann/json.hpp>
-
-#include "heed/data/testing.h"
 
 namespace heed::cli {
 namespace {
@@ -16,53 +13,17 @@ namespace {
 using testing::says;
 using Json = nlohmann::json;
 
-constexpr const char* kReviews = R"(task: classify
-data: {train: reviews, reviews: {train: 200, dev: 10, test: 20}, lowercase: true, tokenizer: words}
-model:
-  embedding: {dim: 8, dropout: 0}
-  features: {kind: convolution, dim: 8}
-  attention: self_attentive + softmax
-train: {max_epochs: 0, max_steps: 10, batch_tokens: 600, lr: 0.01, validate_every: 1000}
-)";
-
-constexpr const char* kTranslator = R"(task: translate
-data: {train: grammar, grammar: {train: 50, dev: 4, test: 4}, tokenizer: words}
-model: {embedding: {dim: 8, dropout: 0}, features: {dim: 8}, query: {state_dim: 8}, attention: additive + softmax}
-train: {max_epochs: 0, max_steps: 2, batch_tokens: 600, validate_every: 1000}
-eval: {tokenize: none, beam: 1}
-)";
-
-class EvalAttention : public testing::FolderTest {
+class EvalAttention : public ProgramRuns {
  protected:
-  /// Owns the folder of the trained runs, which is removed after the last test.
-  struct Shared : testing::FolderTest {
-    using FolderTest::folder_;
-    void TestBody() override {}
-  };
-
   static void SetUpTestSuite() {
-    shared_ = std::make_unique<Shared>();
-    std::ofstream(runs("reviews.yaml")) << kReviews;
-    std::ofstream(runs("translator.yaml")) << kTranslator;
+    write_shared("reviews.yaml", kReviewRecipe);
+    write_shared("translator.yaml", kTranslatorRecipe);
     train({"reviews.yaml", "run.dir=attentive"});
     train({"reviews.yaml", "run.dir=other", "train.seed=2"});
     train({"reviews.yaml", "run.dir=mean", "model.attention=mean"});
     train({"translator.yaml", "run.dir=translator"});
   }
-  static void TearDownTestSuite() { shared_.reset(); }
 
-  static void train(std::vector<std::string> more) {
-    more.insert(more.begin(), {"--threads", "1", "train"});
-    more.emplace_back("--quiet");
-    const Outcome trained = Process(shared_->folder_, more).wait();
-    ASSERT_EQ(trained.code, 0) << trained.err;
-  }
-
-  static std::string runs(const std::string& name) { return shared_->folder_ + "/" + name; }
-  Outcome run(std::vector<std::string> arguments, const Start& start = {}) const {
-    arguments.insert(arguments.begin(), {"--threads", "1"});
-    return Process(folder_, arguments, start).wait();
-  }
   Outcome eval(const std::string& name, std::vector<std::string> more) const {
     more.insert(more.begin(), {"eval", runs(name), "--attention"});
     return run(more);
@@ -78,10 +39,7 @@ class EvalAttention : public testing::FolderTest {
   std::string rationales() const {
     return write("gold.tsv", "1\tthe soup was fresh\t0 0 0 1\n2\twe loved it\t0 1 1\n");
   }
-
-  static std::unique_ptr<Shared> shared_;
 };
-std::unique_ptr<EvalAttention::Shared> EvalAttention::shared_;
 
 double mean_of(const Json& report, const std::string& map, const std::string& figure) {
   return report["maps"][map][figure]["mean"].get<double>();

@@ -14,11 +14,9 @@
 #include <thread>
 #include <unistd.h>
 
-#include "apps/cli/testing_program.h"
-#include <gtest/gtest.h>
+#include "apps/cli/testing_runs.h"
 #include <nlohmann/json.hpp>
 
-#include "heed/data/testing.h"
 #include "heed/models/translate/translator.h"
 
 namespace heed::cli {
@@ -40,40 +38,18 @@ eval: {tokenize: none, beam: 1}
 constexpr const char *kSource = "Tom chases Jerry\ntoday two angry cats chase the mouse in the garden\nMary sleeps\n",
                      *kTarget = "汤姆 追逐 杰瑞\n今天 两 只 生气 的 猫 在 花园 追逐 老鼠\n玛丽 睡觉\n";
 
-class Program : public testing::FolderTest {
+class Program : public ProgramRuns {
  protected:
-  /// Owns the folder of the trained runs, which is removed after the last test.
-  struct Shared : testing::FolderTest {
-    using FolderTest::folder_;
-    void TestBody() override {}
-  };
-
   static void SetUpTestSuite() {
-    shared_ = std::make_unique<Shared>();
-    std::ofstream(runs("toy.yaml")) << kRecipe;
-    for (const auto& [name, swap] : {std::pair{"there", "false"}, {"back", "true"}}) {
-      const Outcome trained =
-          Process(shared_->folder_, {"--threads", "1", "train", "toy.yaml", "--quiet", "run.dir=" + std::string(name),
-                                     "data.swap=" + std::string(swap)})
-              .wait();
-      ASSERT_EQ(trained.code, 0) << trained.err;
-    }
+    write_shared("toy.yaml", kRecipe);
+    train({"toy.yaml", "run.dir=there"});
+    train({"toy.yaml", "run.dir=back", "data.swap=true"});
   }
-  static void TearDownTestSuite() { shared_.reset(); }
 
-  static std::string runs(const std::string& name) { return shared_->folder_ + "/" + name; }
-  Outcome run(const std::vector<std::string>& arguments, const Start& start = {}) const {
-    std::vector<std::string> all{"--threads", "1"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return Process(folder_, all, start).wait();
-  }
   Outcome run_bare(const std::vector<std::string>& arguments, const Start& start = {}) const {
     return Process(folder_, arguments, start).wait();
   }
-
-  static std::unique_ptr<Shared> shared_;
 };
-std::unique_ptr<Program::Shared> Program::shared_;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> all;
