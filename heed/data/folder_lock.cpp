@@ -78,7 +78,7 @@ std::string FolderLock::holder(const std::string& folder) {
   const int descriptor = ::open((folder + "/" + kName).c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return "";
   const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  const std::string who = held ? first_line_of(descriptor) : "";
+  std::string who = held ? first_line_of(descriptor) : "";
   ::close(descriptor);
   return who;
 }

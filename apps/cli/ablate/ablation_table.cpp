@@ -48,9 +48,10 @@ void add_failures(std::vector<std::string>& notes, const CellSummary& cell) {
   std::map<std::string, std::vector<std::string>> runs;
   for (const auto& [run, reason] : cell.failures) runs[reason].push_back(run);
   for (const auto& [reason, titles] : runs) {
-    const std::string which =
-        titles.size() == 1 ? titles.front() : cell.cell.name + ": " + std::to_string(titles.size()) + " runs";
-    notes.push_back(excerpt(which + " failed: " + reason, kMaxReason));
+    std::string note = cell.cell.name;
+    note.append(": ").append(std::to_string(titles.size())).append(" runs");
+    if (titles.size() == 1) note = titles.front();
+    notes.push_back(excerpt(note.append(" failed: ").append(reason), kMaxReason));
   }
 }
 

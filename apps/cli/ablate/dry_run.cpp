@@ -91,7 +91,8 @@ void print_dry_run(std::ostream& out, const DryRun& found) {
       << " finished, " << found.started << " started, " << found.failed << " failed, " << found.untouched
       << " untouched\n";
   for (const auto& title : found.left) out << "  " << printable(title) << '\n';
-  for (const auto& [cell, reason] : found.refused) out << "refused: " << printable(cell + ": " + reason) << '\n';
+  for (const auto& [cell, reason] : found.refused)
+    out << "refused: " << printable(cell) << ": " << printable(reason) << '\n';
   if (found.left.empty()) return;
   out << "at once: " << found.jobs;
   if (const auto memory = found.estimate.memory_per_run) out << ", " << megabytes(*memory) << " of memory each";

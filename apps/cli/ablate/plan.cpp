@@ -33,7 +33,8 @@ std::map<std::string, std::string> leaves_of(const Setting& setting, const std::
   std::map<std::string, std::string> all;
   for (size_t i = 0; i < setting.items.size(); ++i) {
     const std::string name = i < setting.names.size() ? setting.names[i] : std::to_string(i);
-    all.merge(leaves_of(setting.items[i], path.empty() || name.empty() ? path + name : path + "." + name));
+    const std::string between = path.empty() || name.empty() ? "" : ".";
+    all.merge(leaves_of(setting.items[i], joined({path, name}, between)));
   }
   return all;
 }
@@ -65,8 +66,8 @@ std::vector<std::string> missing_from(const std::vector<Value>& ours, const std:
 }
 
 std::string keys_text(const std::vector<Axis>& axes) {
-  std::vector<std::string> keys;
-  for (const auto& axis : axes) keys.push_back(axis.key);
+  std::vector<std::string> keys(axes.size());
+  std::transform(axes.begin(), axes.end(), keys.begin(), [](const Axis& axis) { return axis.key; });
   return joined(keys);
 }
 
@@ -158,8 +159,8 @@ std::vector<GridRun> runs_of(const Plan& plan, const std::string& folder) {
   for (const int64_t seed : plan.seeds)
     for (size_t cell = 0; cell < plan.cells.size(); ++cell) {
       const std::string& name = plan.cells[cell].name;
-      runs.push_back(
-          {cell, seed, folder + "/" + name + "/seed-" + std::to_string(seed), name + ", seed " + std::to_string(seed)});
+      const std::string number = std::to_string(seed);
+      runs.push_back({cell, seed, joined({folder, name, "seed-" + number}, "/"), joined({name, "seed " + number})});
     }
   return runs;
 }

@@ -39,12 +39,12 @@ std::string svg_text(double x, double y, const std::string& anchor, const std::s
 }
 
 std::string svg_dot(double x, double y, bool full, const std::string& tip) {
-  return "<circle class=\"" + std::string(full ? "full" : "hollow") + "\" cx=\"" + at1(x) + "\" cy=\"" + at1(y) +
-         "\" r=\"4\"><title>" + html_text(tip) + "</title></circle>\n";
+  return R"(<circle class=")" + std::string(full ? "full" : "hollow") + R"(" cx=")" + at1(x) + R"(" cy=")" + at1(y) +
+         R"(" r="4"><title>)" + html_text(tip) + "</title></circle>\n";
 }
 
 std::string svg_of(const std::string& label, double height, const std::string& content) {
-  return "<svg role=\"img\" aria-label=\"" + html_text(label) + "\" viewBox=\"0 0 " + fixed(kPlotWidth, 0) + " " +
+  return R"(<svg role="img" aria-label=")" + html_text(label) + R"(" viewBox="0 0 )" + fixed(kPlotWidth, 0) + " " +
          fixed(height, 0) + "\">\n" + content + "</svg>\n";
 }
 

@@ -91,6 +91,7 @@ std::vector<std::string> short_keys(const std::vector<Axis>& axes) {
   const auto last = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
   for (const auto& axis : axes) ++count[last(axis.key)];
   std::vector<std::string> keys;
+  keys.reserve(axes.size());
   for (const auto& axis : axes) keys.push_back(count[last(axis.key)] == 1 ? last(axis.key) : axis.key);
   return keys;
 }
