@@ -162,17 +162,19 @@ void remark_on(AblationSummary& summary, const std::set<std::string>& values, co
 }
 
 void add_remarks(AblationSummary& summary, const std::vector<FinishedRun>& finished) {
-  std::set<std::string> steps, machines;
+  std::set<std::string> machines;
+  std::map<int64_t, std::set<std::string>> steps;  // by seed, which decides what the batches are
   std::map<std::string, std::set<std::string>> comparables;
   for (const auto& one : finished) {
-    steps.insert(std::to_string(static_cast<int64_t>(one.summary.step.value_or(0))));
+    steps[one.run.seed].insert(std::to_string(static_cast<int64_t>(one.summary.step.value_or(0))));
     machines.insert(one.summary.machine);
     for (const auto& [name, value] : one.summary.comparables) comparables[name].insert(value);
   }
   for (const auto& [name, hashes] : summary.origin.data)
     remark_on(summary, hashes, "the runs read different data, " + name);
   for (const auto& [name, values] : comparables) remark_on(summary, values, "the runs cannot be compared, " + name);
-  remark_on(summary, steps, "the runs have different numbers of steps");
+  for (const auto& [seed, counts] : steps)
+    remark_on(summary, counts, "the runs with seed " + std::to_string(seed) + " have different numbers of steps");
   remark_on(summary, machines, "the runs were trained on different devices or numbers of threads");
 }
 

@@ -122,6 +122,14 @@ TEST_F(AblationTest, RunsOnOtherDataAreNamed) {
   EXPECT_TRUE(says(joined(summarize(plan_, folder_).remarks), {"the runs read different data, data.dev"}));
 }
 
+TEST_F(AblationTest, OtherNumbersOfStepsAreNamedWithinASeed) {
+  finish("a", 1, "1100");
+  finish("a", 2, "1100");  // another seed has other batches
+  EXPECT_TRUE(summarize(plan_, folder_).remarks.empty());
+  finish("b", 2, "1110", R"(, "step": 7)");
+  EXPECT_TRUE(says(joined(summarize(plan_, folder_).remarks), {"with seed 2 have different numbers of steps: 7, 92"}));
+}
+
 TEST_F(AblationTest, NothingFinishedIsATableToo) {
   const AblationSummary found = summarize(plan_, folder_);
   EXPECT_TRUE(found.figures.empty());

@@ -50,12 +50,13 @@ class AblationTest : public FolderTest {
     const std::string accuracy = std::to_string(count / static_cast<double>(right.size()));
     make_folders(run_folder(cell, seed));
     write_atomically(run_folder(cell, seed) + "/dev.predictions.tsv", predictions);
-    write_atomically(
-        run_folder(cell, seed) + "/results.json",
-        R"({"step": 9, "parameters": 1000, "tokens_per_second": 5000, "peak_memory": 3e8, "device": "cpu", )"
-        R"("threads": 1, "train_seconds": 20, "seed": )" +
-            std::to_string(seed) + R"(, "data": {"data.dev": "0123456789"}, "dev": {"examples": )" +
-            std::to_string(right.size()) + R"(, "labels": "one", "accuracy": )" + accuracy + "}" + more + "}");
+    write_atomically(run_folder(cell, seed) + "/results.json",
+                     R"({"step": 9)" + std::to_string(seed) +
+                         R"(, "parameters": 1000, "tokens_per_second": 5000, "peak_memory": 3e8, "device": "cpu", )"
+                         R"("threads": 1, "train_seconds": 20, "seed": )" +
+                         std::to_string(seed) + R"(, "data": {"data.dev": "0123456789"}, "dev": {"examples": )" +
+                         std::to_string(right.size()) + R"(, "labels": "one", "accuracy": )" + accuracy + "}" + more +
+                         "}");
   }
 };
 
