@@ -166,6 +166,7 @@ nlohmann::ordered_json as_json(const AttentionReport& report) {
     all["agreement"][one.name]["maps"] = one.maps;
   }
   all["notes"] = report.notes;
+  all["provenance"] = as_json(report.origin);
   return all;
 }
 
@@ -177,6 +178,8 @@ void print(std::ostream& out, const AttentionReport& report) {
   print_agreements(out, report);
   if (!report.notes.empty()) out << '\n';
   for (const auto& note : report.notes) out << printable(note) << '\n';
+  out << '\n';
+  print(out, report.origin);
 }
 
 }  // namespace heed::cli

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/cli/provenance.h"
 #include <nlohmann/json_fwd.hpp>
 
 #include "heed/metrics/attention_scores.h"
@@ -42,6 +43,7 @@ struct AttentionReport {
   std::vector<AgreementFigures> agreements{};
   std::vector<LinkFigures> links{};
   ResamplingOptions resampling{};
+  Provenance origin{};
 };
 
 /// Adds the counts of degenerate cases, and what the partial correlation means, if it is there.

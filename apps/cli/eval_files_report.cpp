@@ -44,10 +44,7 @@ void print_tables(std::ostream& out, const Evaluated& all, const EvalFilesOption
   }
   for (const auto& note : notes_on(options.significance, all.systems, all.metrics.front().measured))
     out << note << '\n';
-  int width = 0;
-  const auto origin = facts(all.origin);
-  for (const auto& [name, value] : origin) width = std::max(width, display_width(name));
-  for (const auto& [name, value] : origin) out << padded(name, width + 2) << printable(value) << '\n';
+  print(out, all.origin);
 }
 
 ordered_json figure_json(const MetricFigure& figure) {

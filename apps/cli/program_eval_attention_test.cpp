@@ -32,7 +32,6 @@ class EvalAttention : public ProgramRuns {
     more.emplace_back("--json");
     const Outcome outcome = eval(name, more);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.out.find("nan"), std::string::npos);
     return Json::parse(outcome.out);
   }
   /// Two texts with rationales: one word of four, and two words of three.
@@ -68,6 +67,10 @@ TEST_F(EvalAttention, OfAClassifierIsThatOfItsWeights) {
   const Json found = report("attentive", {rationales(), "--text-column", "2"});
   EXPECT_NEAR(mean_of(found, "attention", "correctness"), expected, 1e-5);
   EXPECT_LE(found["maps"]["attention"]["correctness"]["low"].get<double>(), expected + 1e-5);
+  const Json& origin = found["provenance"];
+  EXPECT_EQ(origin["seeds"], Json::parse("[1]"));
+  EXPECT_EQ(origin["data"]["gold"].get<std::string>().size(), 32U);
+  EXPECT_TRUE(says(origin["command"].get<std::string>(), {" eval ", " --attention "}));
 }
 
 TEST_F(EvalAttention, ReadsAWordPerRecordAndGradedWeights) {
@@ -99,6 +102,9 @@ TEST_F(EvalAttention, CountsDegenerateTexts) {
   EXPECT_EQ(found["counts"]["with_empty_rationale"], 1);
   EXPECT_EQ(found["maps"]["attention"]["roc_auc"]["mean"], nullptr);
   EXPECT_EQ(found["maps"]["attention"]["roc_auc"]["undefined"], 3);
+  const std::string table = eval("attentive", {gold, "--text-column", "2"}).out;
+  EXPECT_TRUE(says(table, {"3 texts", "1 with empty rationale"}));
+  EXPECT_EQ(table.find(" nan"), std::string::npos) << table;
 }
 
 TEST_F(EvalAttention, OfATranslatorHasNoErrorAgainstItsOwnLinks) {

@@ -1,11 +1,13 @@
 #include "apps/cli/provenance.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <fstream>
 #include <sstream>
 #include <sys/utsname.h>
 
+#include "apps/cli/screen.h"
 #include <nlohmann/json.hpp>
 
 #include "heed/base/check.h"
@@ -107,6 +109,13 @@ std::vector<std::pair<std::string, std::string>> facts(const Provenance& p) {
   }
   if (!data.empty()) all.emplace_back("data (md5)", joined(data));
   return all;
+}
+
+void print(std::ostream& out, const Provenance& provenance) {
+  int width = 0;
+  const auto all = facts(provenance);
+  for (const auto& [name, value] : all) width = std::max(width, display_width(name));
+  for (const auto& [name, value] : all) out << padded(name, width + 2) << printable(value) << '\n';
 }
 
 }  // namespace heed::cli

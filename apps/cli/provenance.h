@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <ostream>
 #include <set>
 #include <string>
 #include <utility>
@@ -33,5 +34,7 @@ Provenance provenance();
 nlohmann::ordered_json as_json(const Provenance& provenance);
 /// Names and values for people, in order: ("command", "heed compare runs"), ...
 std::vector<std::pair<std::string, std::string>> facts(const Provenance& provenance);
+/// Prints a line for each of them.
+void print(std::ostream& out, const Provenance& provenance);
 
 }  // namespace heed::cli

@@ -2,9 +2,13 @@
 
 #include <iostream>
 
+#include "apps/cli/compare.h"
 #include "apps/cli/torch/body.h"
 #include <nlohmann/json.hpp>
 
+#include "heed/base/check.h"
+#include "heed/base/md5.h"
+#include "heed/data/file.h"
 #include "heed/data/runs.h"
 #include "heed/data/saved_model.h"
 
@@ -26,11 +30,22 @@ void check_task_options(const EvalAttentionArguments& a, bool texts) {
          "an option of tables of weights", "classifier");
 }
 
+/// Of the runs and the gold; a column of the set's own file is among the data of the run.
+Provenance origin_of(const EvalAttentionArguments& a) {
+  Provenance origin = provenance();
+  origin.add_runs(read_run_summary(a.run).origin);
+  for (const auto& run : a.agree) origin.add_runs(read_run_summary(run).origin);
+  if (!a.reverse.empty()) origin.add_runs(read_run_summary(a.reverse).origin);
+  if (exists(a.table.file)) origin.data["gold"].insert(md5_hex(read_file(a.table.file)));
+  return origin;
+}
+
 void eval_attention(const EvalAttentionArguments& a) {
   check_run(a.run);
   const bool texts = read_config(a.run).value("task", "translate") == "classify";
   check_task_options(a, texts);
-  const AttentionReport report = texts ? attention_to_texts(a) : attention_to_sources(a);
+  AttentionReport report = texts ? attention_to_texts(a) : attention_to_sources(a);
+  report.origin = origin_of(a);
   if (a.json)
     std::cout << as_json(report).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   else
