@@ -1,4 +1,4 @@
-// How many runs the machine bears at once: as many as there are processors for their threads, and as fit into memory.
+// How many runs fit on the machine at once: as many as there are processors for their threads, and as fit into memory.
 
 #pragma once
 

@@ -101,7 +101,7 @@ std::string html_plots(const AblationSummary& summary) {
                      "first row.") +
          html_figure(quality + " and speed", speed_plot(summary),
                      "Numbers are rows of the table. Tokens per second of training, measured while as many runs as "
-                     "the machine bears were at work.") +
+                     "fit on the machine were at work.") +
          "</div>\n";
 }
 
