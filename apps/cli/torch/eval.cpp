@@ -2,6 +2,7 @@
 
 #include <iostream>
 
+#include "apps/cli/compare.h"
 #include "apps/cli/eval_options.h"
 #include "apps/cli/report.h"
 #include "apps/cli/torch/body.h"
@@ -35,11 +36,17 @@ nlohmann::ordered_json evaluated(const EvalArguments& a) {
 }
 
 void run_eval(const EvalArguments& a) {
-  const auto report = evaluated(a);
-  if (a.json)
+  auto report = evaluated(a);
+  Provenance origin = provenance();
+  origin.add_runs(read_run_summary(a.run).origin);
+  if (a.json) {
+    report["provenance"] = as_json(origin);
     std::cout << report.dump(2) << '\n';
-  else
-    print_results(std::cout, report);
+    return;
+  }
+  print_results(std::cout, report);
+  std::cout << '\n';
+  print(std::cout, origin);
 }
 
 const Body eval_body{"eval", run_eval};
