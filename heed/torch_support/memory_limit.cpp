@@ -3,6 +3,8 @@
 #include <atomic>
 #include <limits>
 #include <memory>
+#include <new>
+#include <utility>
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
@@ -13,17 +15,22 @@
 namespace heed {
 namespace {
 
-/// Bookkeeping of one allocation, which may outlive the scope.
+/// Bookkeeping of one allocation, which may outlive the scope; it lies before the memory itself, whose address is the
+/// context of a DataPtr, as raw_allocate() of torch expects.
 struct Block {
   c10::DataPtr data;
   std::shared_ptr<std::atomic<uint64_t>> used;
   uint64_t bytes;
 };
+constexpr size_t kHeader = 64;  // the alignment of torch
+static_assert(sizeof(Block) <= kHeader);
 
 void free_block(void* pointer) {
-  const auto* block = static_cast<Block*>(pointer);
+  if (pointer == nullptr) return;
+  auto* block = reinterpret_cast<Block*>(static_cast<char*>(pointer) - kHeader);
   *block->used -= block->bytes;
-  delete block;
+  const c10::DataPtr data = std::move(block->data);  // freed after what lies in it
+  block->~Block();
 }
 
 }  // namespace
@@ -50,10 +57,15 @@ struct MemoryLimit::Allocator final : c10::Allocator {
       throw MemoryLimitExceeded("tensors need at least " + readable_bytes(static_cast<double>(needed)) +
                                     ", expected at most " + readable_bytes(static_cast<double>(limit)),
                                 needed);
-    auto data = inner->allocate(bytes);
-    void* const address = data.get();
+    auto data = inner->allocate(kHeader + bytes);
+    auto* const base = static_cast<char*>(data.get());
     *used += bytes;
-    return {address, new Block{std::move(data), used, bytes}, &free_block, c10::Device(c10::DeviceType::CPU)};
+    new (base) Block{std::move(data), used, bytes};
+    void* const address = base + kHeader;
+    return {address, address, &free_block, c10::Device(c10::DeviceType::CPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override {
+    return &free_block;
   }
 
   uint64_t limit;

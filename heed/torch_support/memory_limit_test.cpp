@@ -1,6 +1,9 @@
 #include "heed/torch_support/memory_limit.h"
 
+#include <cstdint>
+
 #include <ATen/ATen.h>
+#include <c10/core/CPUAllocator.h>
 #include <gtest/gtest.h>
 
 namespace heed {
@@ -43,6 +46,28 @@ TEST(MemoryLimit, AppliesInsideAnother) {
     EXPECT_THROW(at::empty({kMega}), Error);
   }
   EXPECT_NO_THROW(at::empty({kMega}));
+}
+
+// Libraries that torch calls, such as that of convolutions, allocate without a DataPtr.
+TEST(MemoryLimit, CountsAndFreesRawMemory) {
+  const MemoryLimit limit(10'000'000);
+  auto* const allocator = c10::GetCPUAllocator();
+  for (int i = 0; i < 3; ++i) {
+    void* const memory = allocator->raw_allocate(4'000'000);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 64, 0U);
+    void* const more = allocator->raw_allocate(4'000'000);
+    EXPECT_THROW(allocator->raw_allocate(4'000'000), Error);
+    allocator->raw_deallocate(memory);
+    allocator->raw_deallocate(more);
+  }
+  EXPECT_EQ(at::empty({0}).numel(), 0);
+}
+
+TEST(MemoryLimit, LetsConvolutionsOfManyTextsRun) {
+  const auto x = at::ones({32, 16, 20}), weight = at::ones({16, 16, 3}), bias = at::zeros({16});
+  const auto expected = at::conv1d(x, weight, bias, 1, 1);
+  const MemoryLimit limit(100'000'000);
+  EXPECT_TRUE(at::conv1d(x, weight, bias, 1, 1).equal(expected));
 }
 
 }  // namespace
