@@ -56,7 +56,8 @@ class ConvolutionFeatures final : public FeatureModel {
     for (size_t i = 0; i < widths_.size(); ++i)
       found.push_back(layers_->ptr<torch::nn::Conv1dImpl>(i)->forward(columns));
     const Tensor rows = heed::dropout(activated(at::cat(found, 1).transpose(1, 2)), values_.dropout, is_training());
-    const Features features = embedded.with_rows(rows).without_padding();
+    // Under autocast convolutions give bfloat16.
+    const Features features = embedded.with_rows(rows.to(embedded.rows.scalar_type())).without_padding();
     return {{features, mean(features).squeeze(1)}};
   }
   int64_t width() const override { return values_.dim; }
