@@ -265,6 +265,9 @@ class Classify final : public Task {
       supervision_ = std::make_unique<TextSupervision>(*model_, settings_.supervision);
       train_gold_ = gold_of(corpus_.train, reader);
       dev_gold_ = gold_of(corpus_.dev, reader);
+      if (settings_.monitor == kAttentionLoss && count_gold(dev_gold_) == 0)
+        recipe.at("eval").refuse("monitor", "is ", kAttentionLoss, ", but no text of the development set has a ",
+                                 "rationale with a weight above 0; correct data.dev_rationales");
     }
     classifier_ = std::make_unique<Classifier>(model_, std::move(reader), labels_);
     if (environment.resumed) check_same_model(environment.folder, model_settings_);
@@ -326,7 +329,7 @@ class Classify final : public Task {
   double score(const Figures& figures) const override {
     for (const auto& [name, value] : figures)
       if (name == settings_.monitor) return name == "loss" || name == "mse" || name == kAttentionLoss ? -value : value;
-    return 0;
+    fail("train/classify: got no figure ", settings_.monitor, " of the development set, expected it to decide");
   }
   std::string attention_path() override { return described_attention(*classifier_, corpus_.train.texts.front()); }
   std::string remarks() const override {
@@ -380,6 +383,8 @@ class Classify final : public Task {
                 {"data.test", md5_of_lines(lines_of(corpus_.test))}};
     if (!settings_.data.train_rationales.empty())
       hashes["data.train_rationales (" + settings_.data.train_rationales + ")"] = md5_of_lines(lines_of(train_gold_));
+    if (!settings_.data.dev_rationales.empty())
+      hashes["data.dev_rationales (" + settings_.data.dev_rationales + ")"] = md5_of_lines(lines_of(dev_gold_));
     if (!frozen_vectors_.empty()) hashes["model.embedding.vectors"] = file_md5(frozen_vectors_);
     return hashes;
   }

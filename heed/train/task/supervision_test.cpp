@@ -96,6 +96,58 @@ TEST_F(SupervisedTraining, OfTranslatorsRefusesWhatDoesNotFit) {
   EXPECT_NE(refused("", "}\neval: {monitor: aer").find("data.dev_links is missing"), std::string::npos);
 }
 
+TEST_F(SupervisedTraining, RefusesToChooseByAFigureThatNothingMeasures) {
+  write("none", "\n\n");
+  EXPECT_NE(
+      refused(", dev_links: none", "}\neval: {monitor: aer").find("no pair of the development set has a gold link"),
+      std::string::npos);
+  const auto fixed = refusal([&] {
+    Task::Parts::make("translate",
+                      parse_recipe("train: {batch_tokens: 100}\neval: {monitor: aer}\n", "small",
+                                   {"data={train: grammar, grammar: {train: 20, dev: 4, test: 4}, tokenizer: words}",
+                                    "model={embedding: {dim: 8}, features: {kind: recurrent, dim: 8}, "
+                                    "query: {kind: bahdanau, state_dim: 8, out_dim: 8}, attention: fixed}"}),
+                      TaskEnvironment{});
+  });
+  EXPECT_NE(fixed.find("eval.monitor is aer, but the model has no attention that makes links"), std::string::npos)
+      << fixed;
+  write("train.tsv", "a\tone two\t0 1\nb\ttwo\t1\n");
+  write("dev.tsv", "a\tone two\t0 0\nb\ttwo\t0\n");
+  const auto empty = refusal([&] {
+    labels_task({"data={root: " + folder_.path() +
+                     ", train: train.tsv, dev: dev.tsv, label: 1, text: 2, train_rationales: 3, dev_rationales: 3}",
+                 "eval.monitor=attention_loss"});
+  });
+  EXPECT_NE(empty.find("no text of the development set has a rationale"), std::string::npos) << empty;
+}
+
+TEST_F(SupervisedTraining, GoesOnWithTheSameRationalesAlone) {
+  write("train.tsv", "a\tone two\t0 1\nb\ttwo\t1\n");
+  write("dev.tsv", "a\tone two\t0 1\nb\ttwo\t1\n");
+  const auto hash = [&] {
+    return labels_task({"data={root: " + folder_.path() +
+                        ", train: train.tsv, dev: dev.tsv, label: 1, text: 2, train_rationales: 3, dev_rationales: 3}"})
+        ->data_hashes()["data.dev_rationales (3)"]
+        .get<std::string>();
+  };
+  const std::string before = hash();
+  write("dev.tsv", "a\tone two\t1 0\nb\ttwo\t1\n");
+  EXPECT_NE(hash(), before);
+}
+
+// A convolution of many sentences, which torch computes with memory of its own, and in bfloat16.
+TEST_F(SupervisedTraining, OfDocumentsTakesEveryFeatureModelAndPrecision) {
+  for (const char* const kind : {"embedding", "convolution", "recurrent", "transformer"})
+    for (const char* const precision : {"float", "bfloat16"}) {
+      const auto result =
+          train_labels(folder_.path(std::string(kind) + precision),
+                       {std::string("model.features={kind: ") + kind + "}", "model.attention={preset: yang_2016}",
+                        "data.sentences=rule", "train.supervision={weight: 0.1}", "train.max_steps=3",
+                        std::string("train.precision=") + precision});
+      EXPECT_TRUE(std::isfinite(result.results["dev"]["loss"].get<double>())) << kind << ' ' << precision;
+    }
+}
+
 /// The smallest mean distance of the attention from the words that decide, on the development set.
 double attention_loss(const std::string& run) {
   double smallest = HUGE_VAL;

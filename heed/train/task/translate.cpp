@@ -220,6 +220,7 @@ class Translate final : public Task {
     reward_ = RewardLoss::for_model(*model_, {.weight = settings_.reward, .soft_share = settings_.soft_share});
     if (settings_.supervision.active())
       supervision_ = std::make_unique<LinkSupervision>(*model_, settings_.supervision, gold_of_tokens());
+    if (settings_.monitor == kAer) check_alignment_is_measured(recipe.at("eval"));
   }
 
   torch::nn::Module& model() override { return *model_; }
@@ -267,12 +268,21 @@ class Translate final : public Task {
                          bleu(texts_of(corpus_.dev, settings_.greedy()), {corpus_.dev.target}, bleu_options()).score);
     return figures;
   }
+  /// Otherwise every validation would have the same error, and the first weights would be kept.
+  void check_alignment_is_measured(const Settings& eval) const {
+    if (!model_->aligns())
+      eval.refuse("monitor", "is ", kAer, ", but the model has no attention that makes links; expected bleu or loss");
+    const auto& links = corpus_.dev.links;
+    if (std::all_of(links.begin(), links.end(), [](const Links& of_pair) { return of_pair.empty(); }))
+      eval.refuse("monitor", "is ", kAer,
+                  ", but no pair of the development set has a gold link; correct data.dev_links");
+  }
   /// BLEU if it is at least 1, otherwise the negative loss: BLEU below 1 is noise. Or the negative alignment error.
   double score(const Figures& figures) const override {
     const auto of = [&](const std::string& wanted) {
       for (const auto& [name, value] : figures)
         if (name == wanted) return value;
-      return 0.0;
+      fail("train/translate: got no figure ", wanted, " of the development set, expected it to decide");
     };
     if (settings_.monitor == kAer) return -of(kAer);
     return settings_.monitor == "bleu" && of("bleu") >= 1 ? of("bleu") : -of("loss");
