@@ -71,10 +71,10 @@ std::vector<size_t> outputs_of(const std::vector<size_t>& items, size_t system) 
 
 /// The smallest difference that counts against one of these scores. Rounding may make equal differences differ a
 /// little.
-double least_counted(double score, double first, bool ties) {
+double least_counted(double score, double first, bool like_sacrebleu) {
   constexpr double kRounding = 1e-12;
   const double rounding = kRounding * (std::abs(score) + std::abs(first));
-  return std::abs(score - first) + (ties ? -rounding : rounding);
+  return std::abs(score - first) + (like_sacrebleu ? rounding : -rounding);
 }
 
 std::vector<double> without_undefined(std::vector<double> values) {
@@ -92,15 +92,26 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// differences: of samples. centered: what they differ from their mean is compared with the difference of all items.
-Comparison compared(double score, double first, const std::vector<double>& differences, bool centered, bool ties) {
+std::vector<double> magnitudes(std::vector<double> values) {
+  for (auto& value : values) value = std::abs(value);
+  return values;
+}
+
+std::vector<double> less_their_mean(std::vector<double> values) {
+  for (const double center = mean(values); auto& value : values) value -= center;
+  return values;
+}
+
+/// differences: of samples. center: they are of the bootstrap, which vary around the difference of all items, not 0.
+Comparison compared(double score, double first, const std::vector<double>& differences, bool center,
+                    bool like_sacrebleu) {
   Comparison found{.difference = score - first};
-  std::vector<double> sizes = without_undefined(differences);
-  found.undefined = static_cast<int64_t>(differences.size() - sizes.size());
-  for (auto& size : sizes) size = std::abs(size);
-  if (centered && !sizes.empty())
-    for (const double center = mean(sizes); auto& size : sizes) size -= center;
-  found.p = std::isnan(found.difference) ? kNoScore : p_value(sizes, least_counted(score, first, ties));
+  const auto defined = without_undefined(differences);
+  found.undefined = static_cast<int64_t>(differences.size() - defined.size());
+  const auto sizes = !center          ? magnitudes(defined)
+                     : like_sacrebleu ? less_their_mean(magnitudes(defined))
+                                      : magnitudes(less_their_mean(defined));
+  found.p = std::isnan(found.difference) ? kNoScore : p_value(sizes, least_counted(score, first, like_sacrebleu));
   return found;
 }
 
@@ -189,7 +200,7 @@ std::vector<Comparison> paired_bootstrap_of(const Resampled& outputs, const Samp
           samples[system].size(), " samples, expected equal numbers");
     std::vector<double> differences;
     for (size_t i = 0; i < samples[0].size(); ++i) differences.push_back(samples[system][i] - samples[0][i]);
-    all.push_back(compared(scores[system], scores[0], differences, true, options.ties));
+    all.push_back(compared(scores[system], scores[0], differences, true, options.like_sacrebleu));
     all.back().interval = confidence_interval(differences, options.confidence);
   }
   return corrected(std::move(all));
@@ -201,8 +212,8 @@ std::vector<Comparison> paired_randomization(const Resampled& outputs, const Res
   const auto scores = scores_of(outputs);
   std::vector<Comparison> all;
   for (size_t system = 1; system < outputs.systems; ++system)
-    all.push_back(
-        compared(scores[system], scores[0], random_differences(outputs, system, options), false, options.ties));
+    all.push_back(compared(scores[system], scores[0], random_differences(outputs, system, options), false,
+                           options.like_sacrebleu));
   return corrected(std::move(all));
 }
 

@@ -3,12 +3,16 @@
 //   bootstrap      a sample draws as many items as there are, with repetition. The interval of 95 % leaves out the
 //                  samples / 40 lowest and as many highest of the scores (Efron, 1979; Koehn, 2004)
 //   paired         the same samples for all systems. With d_s the difference to the first system in sample s and d that
-//   bootstrap      of all items:    p = (1 + number of s with |d_s| - mean |d_s| >= |d|) / (1 + samples)
+//   bootstrap      of all items:    p = (1 + number of s with |d_s - mean d_s| >= |d|) / (1 + samples)
 //   randomization  each item's outputs of the two systems change places or not, by a coin (Noreen, 1989; Riezler &
 //                  Maxwell, 2005):  p = (1 + number of s with |d_s| >= |d|) / (1 + samples)
 //
-// Intervals and p are those of sacreBLEU 2, which counts > instead of >= (`ties` = false). For metrics of few values,
-// such as accuracy, that p is too small, and a system compared with itself has 1 / (1 + samples) instead of 1.
+// Samples vary around d as d would around 0 if the systems were equal, hence the centers (Efron & Tibshirani, 1993).
+//
+// `like_sacrebleu` gives the p of sacreBLEU 2, to compare with its figures. Its bootstrap counts |d_s| - mean |d_s|,
+// which is one-sided: p is below .05 in one of ten comparisons of equal systems. It counts > instead of >=: for metrics
+// of few values, such as accuracy, p is too small, and a system compared with itself has 1 / (1 + samples) instead
+// of 1.
 //
 // Where one system is compared with m others, Holm's (1979) correction keeps the probability of any false finding: the
 // smallest p is multiplied by m, the next one by m - 1, ..., and none is smaller than the one before it.
@@ -29,7 +33,7 @@ struct ResamplingOptions {
   int64_t samples = 1000;
   uint64_t seed = 1;
   double confidence = 0.95;
-  bool ties = true;  // differences equal to |d| count against it; sacreBLEU: false
+  bool like_sacrebleu = false;  // p of paired tests as sacreBLEU 2 has it
 };
 
 struct Interval {

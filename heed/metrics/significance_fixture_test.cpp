@@ -45,7 +45,7 @@ void expect_same_interval(const Interval& found, const json& expected, double sa
 /// figures: one part of the fixture; systems: their statistics by metric, in the order of the fixture.
 void expect_sacrebleu(const json& figures, const std::map<std::string, std::vector<Statistics>>& systems) {
   const auto samples = figures.at("samples").get<double>();
-  const ResamplingOptions options{.samples = figures.at("samples").get<int64_t>(), .ties = false};
+  const ResamplingOptions options{.samples = figures.at("samples").get<int64_t>(), .like_sacrebleu = true};
   for (const auto& [metric, rows] : figures.at("bootstrap").items()) {
     SCOPED_TRACE(metric);
     const auto outputs = resampled(systems.at(metric));

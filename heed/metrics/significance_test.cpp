@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -113,7 +114,7 @@ TEST(PairedTests, DoNotTellASystemFromItself) {
   EXPECT_EQ(paired_bootstrap(same).at(0).p, 1);
   EXPECT_EQ(paired_randomization(same).at(0).p, 1);
   EXPECT_EQ(paired_bootstrap(same).at(0).difference, 0);
-  EXPECT_EQ(paired_randomization(same, {.samples = 999, .ties = false}).at(0).p, .001);  // as sacreBLEU has it
+  EXPECT_EQ(paired_randomization(same, {.samples = 999, .like_sacrebleu = true}).at(0).p, .001);  // as sacreBLEU has it
 }
 
 TEST(PairedTests, FindADifferenceOfEveryItem) {
@@ -131,8 +132,9 @@ TEST(PairedRandomization, HasThePOfAllAssignments) {
   const auto found = paired_randomization(means({{0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}}), {.samples = 20'000}).at(0);
   EXPECT_NEAR(found.p, 2.0 / 32, 5 * std::sqrt(.0625 * .9375 / 20'000));
   EXPECT_FALSE(found.interval);
-  EXPECT_EQ(paired_randomization(means({{0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}}), {.samples = 99, .ties = false}).at(0).p,
-            .01);
+  EXPECT_EQ(
+      paired_randomization(means({{0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}}), {.samples = 99, .like_sacrebleu = true}).at(0).p,
+      .01);
 }
 
 // Of 4 items two differ, in opposite directions: |d| is 0, and every assignment has as much.
@@ -149,6 +151,36 @@ TEST(PairedTests, LeaveOutSamplesWithoutAScore) {
   const auto undefined = rescored<double, double>({{1, 2, 3}, {3, 3, 3}}, gold, pearson);
   EXPECT_TRUE(std::isnan(paired_bootstrap(undefined).at(0).p));
   EXPECT_TRUE(std::isnan(paired_randomization(undefined).at(0).p_holm));
+}
+
+/// How many of 400 pairs of equal systems on 100 items a test tells apart by p < .05.
+int found_by_chance(std::vector<Comparison> (*test)(const Resampled&, const ResamplingOptions&), bool like_sacrebleu) {
+  std::mt19937 random(1);
+  int found = 0;
+  for (int pair = 0; pair < 400; ++pair) {
+    std::vector<std::vector<double>> systems(2, std::vector<double>(100));
+    for (auto& system : systems)
+      for (auto& value : system) value = static_cast<double>(random());
+    found += test(means(systems), {.samples = 499, .like_sacrebleu = like_sacrebleu}).at(0).p < .05 ? 1 : 0;
+  }
+  return found;
+}
+
+// 5 % of 400 are 20, with a deviation of 4.4.
+TEST(PairedTests, FindADifferenceOfEqualSystemsInOneOfTwenty) {
+  for (const int found : {found_by_chance(paired_bootstrap, false), found_by_chance(paired_randomization, false)}) {
+    EXPECT_LE(found, 32);
+    EXPECT_GE(found, 8);
+  }
+  EXPECT_GE(found_by_chance(paired_bootstrap, true), 40);  // sacreBLEU's is one-sided: 10 % or more
+}
+
+TEST(PairedBootstrap, HasTheSamePInBothDirections) {
+  const std::vector<double> low{1, 5, 2, 8, 3, 1, 7, 2}, high{2, 5, 4, 7, 6, 3, 7, 1};
+  const double p = paired_bootstrap(means({low, high})).at(0).p;
+  EXPECT_EQ(paired_bootstrap(means({high, low})).at(0).p, p);
+  EXPECT_GT(p, .05);
+  EXPECT_LT(p, .5);
 }
 
 TEST(PairedTests, CorrectForTheNumberOfComparisons) {
