@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <sstream>
 
 #include "apps/cli/ablate/ablation_table.h"
@@ -71,7 +72,7 @@ int report(const Plan& plan, const std::string& folder, bool json) {
     print_ablation(std::cout, summary, output_columns(0));
     std::cout << "\nwritten: " << printable(folder) << "/results.html, results.md, results.json\n";
   }
-  return summary.failures() > 0 ? 1 : 0;
+  return summary.failures() + summary.unmeasured() > 0 ? 1 : 0;
 }
 
 int run_table(const AblateArguments& a) {
@@ -96,6 +97,8 @@ int run_ablate(const AblateArguments& a) {
   check(!a.recipe.empty(), "ablate: got no recipe, expected heed ablate recipe.yaml --vary key=value,value");
   const std::string folder = folder_of(a);
   if (a.dry_run) return run_dry(a, folder);
+  std::optional<AttentionGold> gold;
+  if (!a.attention.empty()) gold = attention_gold(a.attention);
   make_folders(folder);
   const FolderLock lock(folder, {.command = "ablate", .folder = folder, .option = "--out"});
   const Plan plan = plan_for(a, folder);
@@ -105,7 +108,10 @@ int run_ablate(const AblateArguments& a) {
   const GridOptions options{program_file(), a.jobs, a.retry};
   int signal = train_grid(plan, folder, options, progress);
   progress.clear();
-  if (signal == 0 && !a.attention.empty()) signal = measure_attention(plan, folder, a.attention, options, progress);
+  if (signal == 0 && gold) {
+    write_attention_gold(folder, *gold);
+    signal = measure_attention(plan, folder, *gold, options, progress);
+  }
   if (signal == 0) return report(plan, folder, a.json);
   std::cerr << "stopped; go on with the same command: " << printable(provenance().command) << '\n';
   return 128 + signal;

@@ -128,7 +128,12 @@ std::vector<std::string> notes_of(const AblationSummary& summary) {
     notes.push_back("Tests against the first row: paired bootstrap of " + std::to_string(summary.resampling.samples) +
                     " samples, which draw " + (summary.figures.front().key == "bleu" ? "sentences" : "examples") +
                     "; scores are means over the seeds. p after Holm's correction over all rows.");
+  if (summary.gold)
+    notes.push_back("Attention against " + printable(summary.gold->options) + ", md5 " + summary.gold->md5 + ".");
   for (const auto& cell : summary.cells) add_failures(notes, cell);
+  for (const auto& cell : summary.cells)
+    for (const auto& [run, reason] : cell.unmeasured)
+      notes.push_back(printable(excerpt("the attention of " + run + " is not measured: " + reason, kMaxReason)));
   for (const auto& remark : summary.remarks) notes.push_back(printable(remark));
   if (const size_t left = summary.count(&CellSummary::left); left > 0)
     notes.push_back(std::to_string(left) + " runs are not finished; the same command goes on with them");

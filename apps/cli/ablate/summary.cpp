@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "apps/cli/ablate/attention_gold.h"
 #include "apps/cli/ablate/outputs.h"
 #include "apps/cli/ablate/run_state.h"
 #include "apps/cli/compare.h"
@@ -28,11 +27,27 @@ struct FinishedRun {
 std::vector<FinishedRun> finished_runs(const Plan& plan, const std::string& folder) {
   std::vector<FinishedRun> all;
   for (const auto& run : runs_of(plan, folder))
-    if (state_of(run) == RunState::finished) {
+    if (state_of(run) == RunState::finished)
       all.push_back({run, Json::parse(read_file(run.folder + "/results.json")), read_run_summary(run.folder)});
-      all.back().results["attention"] = attention_figures(run);
-    }
   return all;
+}
+
+/// Adds the figures against gold to the results of the runs, and to the cells why there are none.
+void add_attention(AblationSummary& summary, std::vector<FinishedRun>& runs) {
+  size_t left = 0;
+  for (auto& one : runs) {
+    one.results["attention"] = Json::object();
+    if (!summary.gold) continue;
+    const auto found = measured_attention(one.run, *summary.gold);
+    one.results["attention"] = found.figures;
+    if (!found.failure.empty())
+      summary.cells[one.run.cell].unmeasured.emplace_back(one.run.title, found.failure);
+    else if (!found.measured)
+      ++left;
+  }
+  if (left > 0)
+    summary.remarks.push_back("the attention of " + std::to_string(left) + " runs is not measured yet; --attention '" +
+                              summary.gold->options + "' does it");
 }
 
 std::optional<double> mean_of(const std::vector<double>& values) {
@@ -78,7 +93,6 @@ std::vector<FinishedRun> of_cell(const std::vector<FinishedRun>& runs, size_t ce
 }
 
 void add_cells(AblationSummary& summary, const std::vector<FinishedRun>& finished) {
-  for (const auto& cell : summary.plan.cells) summary.cells.push_back({.cell = cell});
   for (const auto& run : runs_of(summary.plan, summary.folder)) {
     CellSummary& cell = summary.cells[run.cell];
     const RunState state = state_of(run);
@@ -192,9 +206,17 @@ size_t AblationSummary::failures() const {
   return sum;
 }
 
+size_t AblationSummary::unmeasured() const {
+  size_t sum = 0;
+  for (const auto& cell : cells) sum += cell.unmeasured.size();
+  return sum;
+}
+
 AblationSummary summarize(const Plan& plan, const std::string& folder) {
-  AblationSummary summary{.plan = plan, .folder = folder, .origin = provenance()};
-  const auto finished = finished_runs(plan, folder);
+  AblationSummary summary{.plan = plan, .folder = folder, .gold = read_attention_gold(folder), .origin = provenance()};
+  for (const auto& cell : plan.cells) summary.cells.push_back({.cell = cell});
+  auto finished = finished_runs(plan, folder);
+  add_attention(summary, finished);
   add_names_of_figures(summary, finished);
   for (const auto& one : finished) summary.origin.add_runs(one.summary.origin);
   add_cells(summary, finished);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/cli/ablate/attention_gold.h"
 #include "apps/cli/ablate/figure.h"
 #include "apps/cli/ablate/plan.h"
 #include "apps/cli/provenance.h"
@@ -26,6 +27,7 @@ struct CellSummary {
   std::vector<SeedFigures> figures{};                           // of AblationSummary::figures, in that order
   std::optional<double> parameters{}, tokens_per_second{}, train_seconds{};  // means
   std::optional<double> peak_memory{};                                       // the largest
+  std::vector<std::pair<std::string, std::string>> unmeasured{};  // titles of runs without figures against gold, why
   std::optional<Comparison> against_first{};
   std::vector<int64_t> compared_seeds{};
 };
@@ -35,12 +37,15 @@ struct AblationSummary {
   std::string folder;
   std::vector<Figure> figures{};  // the quality comes first; empty: no run has finished
   std::vector<CellSummary> cells{};
+  std::optional<AttentionGold> gold{};  // what the attention of the runs is compared with
   std::vector<std::string> remarks{};
   ResamplingOptions resampling{};
   Provenance origin{};
 
   size_t count(size_t CellSummary::*what) const;
   size_t failures() const;
+  /// Runs whose attention could not be measured.
+  size_t unmeasured() const;
 };
 
 /// Reads the runs of a folder.

@@ -41,6 +41,8 @@ Json json_of_cell(const AblationSummary& summary, const CellSummary& cell) {
   for (size_t i = 0; i < summary.plan.axes.size(); ++i) one["values"][summary.plan.axes[i].key] = cell.cell.values[i];
   one["runs"] = {{"finished", cell.finished}, {"failed", cell.failures.size()}, {"left", cell.left}};
   for (const auto& [run, reason] : cell.failures) one["failures"].push_back({{"run", run}, {"reason", reason}});
+  for (const auto& [run, reason] : cell.unmeasured)
+    one["attention_failures"].push_back({{"run", run}, {"reason", reason}});
   for (size_t i = 0; i < cell.figures.size(); ++i)
     one["figures"][summary.figures[i].name()] = json_of_seeds(cell.figures[i]);
   one.update({{"against_first", json_of_test(cell)},
@@ -71,6 +73,7 @@ Json as_json(const AblationSummary& summary) {
   if (!summary.figures.empty())
     all["quality"] = {{"figure", summary.figures.front().name()},
                       {"higher_is_better", summary.figures.front().higher_is_better}};
+  if (summary.gold) all["attention_gold"] = {{"options", summary.gold->options}, {"md5", summary.gold->md5}};
   for (const auto& cell : summary.cells) all["cells"].push_back(json_of_cell(summary, cell));
   return all;
 }

@@ -139,18 +139,6 @@ TEST_F(AblationTest, NothingFinishedIsATableToo) {
   EXPECT_TRUE(as_json(found)["quality"].is_null());
 }
 
-TEST_F(AblationTest, FiguresAgainstGoldAreColumns) {
-  finish("a", 1, "1100");
-  finish("b", 1, "1110");
-  write_atomically(run_folder("b", 1) + ".attention.json",
-                   R"({"gold": "gold.tsv", "report": {"maps": {"attention": {"correctness": {"mean": 0.25}}}}})");
-  const AblationSummary found = summarize(plan_, folder_);
-  ASSERT_EQ(found.figures.size(), 2U);
-  EXPECT_EQ(figure_title(found.figures[1]), "attention correctness");
-  EXPECT_EQ(found.cells[1].figures[1].mean, 0.25);
-  EXPECT_TRUE(std::isnan(found.cells[0].figures[1].mean));
-}
-
 TEST_F(AblationTest, ThePageEscapesTextAndFetchesNothing) {
   plan_.cells[1].values = {"<script>alert('x')</script>&\"b\""};
   finish("a", 1, "1100");
