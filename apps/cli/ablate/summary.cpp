@@ -115,6 +115,32 @@ std::map<int64_t, Statistics> outputs_of(RunOutputs& outputs, const std::vector<
   return all;
 }
 
+/// The md5 of the texts that a run was judged on, by name without that of a file: "data.test", "data.test (source".
+std::map<std::string, std::string> judged_data(const FinishedRun& one, const std::string& set) {
+  std::map<std::string, std::string> all;
+  const std::string prefix = "data." + set;
+  const Json hashes = one.results.value("data", Json::object());
+  for (const auto& [name, hash] : hashes.items())
+    if (hash.is_string() && (name == prefix || name.starts_with(prefix + " (")))
+      all[name.substr(0, name.find_first_of(",)"))] = hash;
+  return all;
+}
+
+/// The first of the runs that was judged on other texts than the first run of all, and the two md5; empty: none was.
+std::string judged_on_others(const FinishedRun& first, const std::vector<FinishedRun>& runs, const std::string& set) {
+  const auto expected = judged_data(first, set);
+  const auto text_of = [](const std::map<std::string, std::string>& hashes) {
+    std::vector<std::string> all;
+    for (const auto& [name, hash] : hashes) all.push_back(hash);
+    return all.empty() ? "unknown" : joined(all, " and ");
+  };
+  for (const auto& one : runs)
+    if (const auto got = judged_data(one, set); got != expected)
+      return "the " + set + " set of " + one.run.title + " has md5 " + text_of(got) + ", that of " + first.run.title +
+             " " + text_of(expected);
+  return "";
+}
+
 /// Compares a cell with the first one over the seeds that both have.
 void compare_with_first(CellSummary& cell, const std::map<int64_t, Statistics>& first,
                         const std::map<int64_t, Statistics>& own, const ResamplingOptions& options) {
@@ -141,6 +167,23 @@ void correct(std::vector<CellSummary>& cells) {
     if (cell.against_first) cell.against_first->p_holm = adjusted[next++];
 }
 
+/// The cells whose runs were judged on the texts of the first row. The others get a remark.
+std::vector<size_t> comparable_cells(AblationSummary& summary, const std::vector<FinishedRun>& finished) {
+  std::vector<size_t> all;
+  const auto first = of_cell(finished, 0);
+  for (size_t i = 1; i < summary.cells.size(); ++i) {
+    auto runs = of_cell(finished, i);
+    if (runs.empty()) continue;
+    runs.insert(runs.begin(), first.begin(), first.end());
+    const std::string others = judged_on_others(first.front(), runs, summary.figures.front().set);
+    if (others.empty())
+      all.push_back(i);
+    else
+      summary.remarks.push_back("no test of " + summary.cells[i].cell.name + ": " + others);
+  }
+  return all;
+}
+
 void add_tests(AblationSummary& summary, const std::vector<FinishedRun>& finished) {
   if (summary.figures.empty() || summary.cells.size() < 2) return;
   if (summary.cells.front().finished == 0) {
@@ -150,7 +193,7 @@ void add_tests(AblationSummary& summary, const std::vector<FinishedRun>& finishe
   try {
     RunOutputs outputs(summary.figures.front());
     const auto first = outputs_of(outputs, of_cell(finished, 0));
-    for (size_t i = 1; i < summary.cells.size(); ++i)
+    for (const size_t i : comparable_cells(summary, finished))
       compare_with_first(summary.cells[i], first, outputs_of(outputs, of_cell(finished, i)), summary.resampling);
     correct(summary.cells);
   } catch (const std::exception& error) {

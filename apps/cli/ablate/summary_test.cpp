@@ -122,6 +122,23 @@ TEST_F(AblationTest, RunsOnOtherDataAreNamed) {
   EXPECT_TRUE(says(joined(summarize(plan_, folder_).remarks), {"the runs read different data, data.dev"}));
 }
 
+TEST_F(AblationTest, ARowThatWasJudgedOnOtherTextsIsNotTested) {
+  finish("a", 1, "1100");
+  finish("b", 1, "1110", R"(, "data": {"data.train": "1", "data.dev": "another"})");
+  const AblationSummary other = summarize(plan_, folder_);
+  EXPECT_FALSE(other.cells[1].against_first);
+  EXPECT_TRUE(
+      says(joined(other.remarks), {"no test of attention=b: the dev set of attention=b, seed 1 has md5 another, "
+                                   "that of attention=a, seed 1 0123456789"}));
+  const auto data = [](const std::string& file) {
+    return ", \"data\": {\"data.train\": \"" + file + "\", \"data.dev (source, " + file +
+           ")\": \"s\", \"data.dev (target, " + file + ")\": \"t\"}";
+  };
+  finish("a", 1, "1100", data("x"));
+  finish("b", 1, "1110", data("y"));
+  EXPECT_TRUE(summarize(plan_, folder_).cells[1].against_first);  // the same texts in files of other names
+}
+
 TEST_F(AblationTest, OtherNumbersOfStepsAreNamedWithinASeed) {
   finish("a", 1, "1100");
   finish("a", 2, "1100");  // another seed has other batches
