@@ -23,6 +23,8 @@
 namespace heed {
 namespace {
 
+constexpr size_t kAnyFields = static_cast<size_t>(-1), kNoColumn = kAnyFields;
+
 void check_one_of(const std::string& option, const std::string& got, const std::vector<std::string>& known) {
   check(std::find(known.begin(), known.end(), got) != known.end(), "data/examples: got ", option, " '", excerpt(got),
         "', expected one of ", joined(known), suggestion(got, known));
@@ -50,7 +52,7 @@ void check_options(const ExampleOptions& o) {
 std::unordered_set<std::string> read_ids(const std::string& file) {
   std::unordered_set<std::string> ids;
   if (file.empty()) return ids;
-  const Table table = read_table(file, {.format = "tsv", .header = "false"});
+  const Table table = read_table(file, {.format = "tsv", .header = "false", .fields = kAnyFields});
   for (const auto& record : table.records) ids.insert(record.front());
   return ids;
 }
@@ -91,6 +93,7 @@ class ExampleReader {
     for (const auto& text : texts) options.columns.insert(options.columns.end(), text.from.begin(), text.from.end());
     for (const auto* column : {&o_.id, &o_.rationales})
       if (!column->empty()) options.columns.push_back(*column);
+    options.fields = o_.sentences == "tab" ? kAnyFields : column_number(o_.rationales);
     const Table table = read_table(file, options);
     const size_t label = table.column(labels.from), id = o_.id.empty() ? 0 : table.column(o_.id),
                  rationale = rationale_column(table);
@@ -102,6 +105,8 @@ class ExampleReader {
       columns.emplace_back();
       for (const auto& from : text.from) columns.back().push_back(table.column(from));
     }
+    const size_t document = document_column(table, columns, {label, id, rationale});
+    if (document == kNoColumn) table.check_widths(column_number(o_.rationales));
     for (size_t i = 0; i < table.size(); ++i) {
       Candidate one{.label = label_of(labels, table.field(i, label), table.where(i)), .origin = table.where(i)};
       if (!o_.id.empty()) one.id = table.field(i, id);
@@ -109,8 +114,9 @@ class ExampleReader {
       for (const auto& text : columns) {
         std::vector<std::string> parts;
         for (const size_t column : text) {
-          one.hashed += table.field(i, column);
-          if (!table.field(i, column).empty()) parts.push_back(table.field(i, column));
+          const std::string field = column == document ? fields_from(table, i, column) : table.field(i, column);
+          one.hashed += field;
+          if (!field.empty()) parts.push_back(field);
         }
         one.texts.push_back(joined(parts, " "));
       }
@@ -121,10 +127,35 @@ class ExampleReader {
   /// Of a table; past the end of every record if it has none: files of examples without rationales may be among those
   /// that have them.
   size_t rationale_column(const Table& table) const {
+    if (o_.rationales.empty()) return kNoColumn;
+    const size_t number = column_number(o_.rationales);
+    return number > 0 ? number - 1 : table.column(o_.rationales);
+  }
+
+  /// The number of a column that is given by one, from 1; else 0.
+  static size_t column_number(const std::string& column) {
     int64_t number = 0;
-    if (o_.rationales.empty()) return std::string::npos;
-    if (read_integer(o_.rationales, number) && number > 0) return static_cast<size_t>(number) - 1;
-    return table.column(o_.rationales);
+    return read_integer(column, number) && number > 0 ? static_cast<size_t>(number) : 0;
+  }
+
+  /// The column after which further columns of a record are sentences of the same text: the last one of a TSV file with
+  /// sentences: tab. kNoColumn if another column is read after it.
+  size_t document_column(const Table& table, const std::vector<std::vector<size_t>>& texts,
+                         const std::vector<size_t>& others) const {
+    if (o_.sentences != "tab" || !table.tsv) return kNoColumn;
+    size_t last = 0;
+    for (const auto& text : texts) last = std::max(last, *std::max_element(text.begin(), text.end()));
+    const bool ends = table.names.empty() || last + 1 == table.names.size();
+    return ends && std::all_of(others.begin(), others.end(),
+                               [&](const size_t column) { return column == kNoColumn || column < last; })
+               ? last
+               : kNoColumn;
+  }
+
+  static std::string fields_from(const Table& table, size_t record, size_t column) {
+    std::string all = table.field(record, column);
+    for (size_t i = column + 1; i < table.records[record].size(); ++i) all += '\t' + table.records[record][i];
+    return all;
   }
 
   /// A first label that no other line has, where all others are frequent, names its column.

@@ -121,6 +121,19 @@ TEST_F(ExampleFile, HasItsSentencesBeforeItIsLowercased) {
   EXPECT_TRUE(says(error_of([&] { read_examples(options); }), {"got sentences 'rules'", "did you mean 'rule'?"}));
 }
 
+TEST_F(ExampleFile, OfTabsHasFurtherColumnsAsSentencesOrNotAtAll) {
+  const std::string bytes = "0\tIt is.\n1\tSo\tbad.\tNo\n",
+                    got = ":2: got 4 columns, expected at most 2 as in the first";
+  EXPECT_TRUE(says(refusal(bytes), {path("a.tsv") + got}));
+  EXPECT_TRUE(says(refusal(bytes, {.text = {"2"}, .label = "1", .sentences = "rule"}), {got}));
+  const auto documents = table(bytes, {.text = {"2"}, .label = "1", .sentences = "tab"});
+  EXPECT_EQ(summary(documents), "It is.: 0; So\tbad.\tNo: 1; ");
+  const ExampleOptions named{.sentences = "tab"};
+  EXPECT_EQ(summary(table("label\ttext\n0\ta\tb\n", named)), "a\tb: 0; ");
+  EXPECT_EQ(summary(table("label\ttext\tnote\n0\ta\tb\n", named)), "a: 0; ");
+  EXPECT_TRUE(says(refusal("text\tlabel\na\t0\tb\n", named), {":2: got 3 columns, expected at most 2"}));
+}
+
 TEST_F(ExampleFile, IsRefusedWithTheLineThatHasNoLabel) {
   EXPECT_EQ(refusal("0\ta\n \tb\n"),
             "data/examples: " + path("a.tsv") +

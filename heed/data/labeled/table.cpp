@@ -145,6 +145,13 @@ size_t Table::column(const std::string& which) const {
   return static_cast<size_t>(found - names.begin());
 }
 
+void Table::check_widths(size_t fields) const {
+  const size_t first = names.empty() ? records.at(0).size() : names.size(), width = std::max(fields, first);
+  for (size_t i = 0; i < size(); ++i)
+    check(records[i].size() <= width, "data/table: ", where(i), ": got ", columns_of(records[i].size()),
+          ", expected at most ", width, fields > first ? "" : " as in the first record", "; a text has no TABs in it");
+}
+
 const std::string& Table::field(size_t record, size_t column) const {
   const auto& fields = records.at(record);
   check(column < fields.size(), "data/table: ", where(record), ": got ", columns_of(fields.size()),
@@ -161,7 +168,8 @@ Table read_table(const std::string& file, const TableOptions& options) {
           ": got a NUL byte, expected text; write the file again as text");
   Table table;
   table.file = file;
-  is_tsv(options, file, lines.front()) ? read_tsv(lines, table) : read_csv(lines, table);
+  table.tsv = is_tsv(options, file, lines.front());
+  table.tsv ? read_tsv(lines, table) : read_csv(lines, table);
   const bool named = std::any_of(options.columns.begin(), options.columns.end(),
                                  [](const std::string& column) { return !is_number(column); });
   if (options.header == "true" || (options.header == "auto" && named)) {
@@ -170,6 +178,7 @@ Table read_table(const std::string& file, const TableOptions& options) {
     table.lines.erase(table.lines.begin());
     check(table.size() > 0, "data/table: ", file, ": got a header alone, expected records after it");
   }
+  table.check_widths(options.fields);
   return table;
 }
 

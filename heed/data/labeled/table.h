@@ -21,11 +21,14 @@ struct TableOptions {
   /// header if one of `columns` is a name instead of a number.
   std::string header = "auto";
   std::vector<std::string> columns{};  // that are read, for header: auto
+  /// Of tsv: a record may have as many fields although the first one has fewer.
+  size_t fields = 0;
 };
 
-/// All records of a CSV file have equally many fields; those of a TSV file may differ.
+/// All records of a CSV file have equally many fields; those of a TSV file may have fewer than the first.
 struct Table {
   std::string file;
+  bool tsv = false;
   std::vector<std::string> names;                 // of the columns; empty without a header
   std::vector<std::vector<std::string>> records;  // without the header
   std::vector<int64_t> lines;                     // the first line of each record, from 1
@@ -35,6 +38,8 @@ struct Table {
   std::string where(size_t record) const;
   /// Index of a column, from its name in the header or its number from 1.
   size_t column(const std::string& name_or_number) const;
+  /// An Error if a record has more columns than the first one, or the header, and more than `fields`.
+  void check_widths(size_t fields = 0) const;
   /// A field; an Error if the record has none in that column.
   const std::string& field(size_t record, size_t column) const;
 };

@@ -39,11 +39,11 @@ TEST_F(TableFile, OfCommasMayHaveQuotesInsideAFieldWithoutQuotes) {
 }
 
 TEST_F(TableFile, OfTabsHasARecordOnEachLine) {
-  const auto table = tsv("1\t\"a\n2\tb, \"c\"\tmore\n");
-  EXPECT_EQ(table.records, (Records{{"1", "\"a"}, {"2", "b, \"c\"", "more"}}));
-  EXPECT_EQ(table.field(1, 2), "more");
-  EXPECT_EQ(error_of([&] { table.field(0, 2); }),
-            "data/table: " + path("a.tsv") + ":1: got 2 columns, expected at least 3");
+  const auto table = tsv("2\tb, \"c\"\tmore\n1\t\"a\n");
+  EXPECT_EQ(table.records, (Records{{"2", "b, \"c\"", "more"}, {"1", "\"a"}}));
+  EXPECT_EQ(table.field(0, 2), "more");
+  EXPECT_EQ(error_of([&] { table.field(1, 2); }),
+            "data/table: " + path("a.tsv") + ":2: got 2 columns, expected at least 3");
 }
 
 TEST_F(TableFile, HasTheFormatOfItsNameOrOfItsFirstLine) {
@@ -103,6 +103,16 @@ TEST_F(TableFile, IsRefusedWithTheLineOfTheMistake) {
   EXPECT_TRUE(says(refusal("a\nb\xff\n"), {path("a.csv") + ":2: byte 2 is not UTF-8"}));
   EXPECT_TRUE(says(refusal(""), {path("a.csv") + ": is empty"}));
   EXPECT_TRUE(says(error_of([&] { csv("label,text\n", {.header = "true"}); }), {"got a header alone"}));
+}
+
+TEST_F(TableFile, OfTabsIsRefusedWithMoreFieldsThanTheFirstRecordHas) {
+  const std::string bytes = "label\ttext\n1\ta\n2\n3\tb\tc\n", file = "data/table: " + path("a.tsv");
+  const std::string got = file + ":4: got 3 columns, expected at most 2 as in the first record";
+  EXPECT_EQ(refusal(bytes, "a.tsv"), got + "; a text has no TABs in it");
+  EXPECT_TRUE(says(error_of([&] { tsv(bytes, {.header = "true"}); }), {got}));
+  EXPECT_EQ(tsv(bytes, {.fields = 3}).field(3, 2), "c");
+  EXPECT_EQ(error_of([&] { tsv(bytes + "4\t5\t6\t7\n", {.fields = 3}); }),
+            file + ":5: got 4 columns, expected at most 3; a text has no TABs in it");
 }
 
 TEST_F(TableFile, IsRefusedWithAFieldOfMoreThanAMegabyte) {
