@@ -98,6 +98,9 @@ void print_systems(std::ostream& out, const std::vector<std::string>& systems, c
   if (!found.comparisons.empty()) add_comparisons(table, found.comparisons, digits);
   out << measured.figures.front().name << '|' << measured.figures.front().signature << '\n';
   print_table(out, table, columns);
+  if (measured.left_out > 0)
+    out << measured.left_out << " of " << measured.items << ' ' << measured.unit
+        << " have no score in at least one system and are left out of all\n";
   const auto remark = [&](int64_t undefined, const std::string& system) {
     if (undefined > 0) out << printable(system) << ": " << undefined << " samples have no score and are left out\n";
   };

@@ -1,5 +1,6 @@
 #include "heed/metrics/resampled.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -38,6 +39,22 @@ Statistics mean_statistics(const std::vector<double>& values) {
   for (const double value : values)
     all.rows.push_back(std::isnan(value) ? std::vector<double>{0, 0} : std::vector<double>{value, 1});
   return all;
+}
+
+size_t leave_out_of_all(std::vector<std::vector<double>>& values) {
+  check(!values.empty(), "metrics/resampled: got no systems, expected at least 1");
+  const size_t items = values.front().size();
+  for (const auto& one : values)
+    check(one.size() == items, "metrics/resampled: got systems of ", items, " and of ", one.size(),
+          " items, expected equal numbers");
+  size_t left_out = 0;
+  for (size_t item = 0; item < items; ++item) {
+    const auto undefined = [&](const std::vector<double>& one) { return std::isnan(one[item]); };
+    if (std::none_of(values.begin(), values.end(), undefined)) continue;
+    ++left_out;
+    for (auto& one : values) one[item] = std::numeric_limits<double>::quiet_NaN();
+  }
+  return left_out;
 }
 
 }  // namespace heed

@@ -35,6 +35,10 @@ Resampled resampled(const std::vector<Statistics>& systems);
 /// Statistics of a metric that is the mean over items, without those whose value is NaN; NaN if there is no other.
 Statistics mean_statistics(const std::vector<double>& values);
 
+/// Makes an item that is undefined (NaN) in one system undefined in all, so that their means are over the same items.
+/// values: [system][item]. Returns the number of such items.
+size_t leave_out_of_all(std::vector<std::vector<double>>& values);
+
 /// Values of each system and gold values, one per item, that `score` computes from as a whole.
 template <typename Value, typename Gold, typename Score>
 Resampled rescored(std::vector<std::vector<Value>> systems, std::vector<Gold> gold, Score score) {

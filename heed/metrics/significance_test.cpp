@@ -39,6 +39,15 @@ TEST(Resampled, LeavesUndefinedValuesOutOfTheMean) {
   EXPECT_TRUE(std::isnan(scores_of(means({{kNaN, kNaN}}))[0]));
 }
 
+TEST(Resampled, LeavesAnItemThatOneSystemLacksOutOfAll) {
+  std::vector<std::vector<double>> values{{1, kNaN, 3, 8}, {2, 5, kNaN, 9}};
+  EXPECT_EQ(leave_out_of_all(values), 2U);
+  EXPECT_EQ(scores_of(means(values)), (std::vector<double>{4.5, 5.5}));  // not 4 and 16 / 3
+  EXPECT_EQ(paired_bootstrap(means(values)).at(0).difference, 1);
+  std::vector<std::vector<double>> unequal{{1}, {1, 2}};
+  EXPECT_NE(refusal([&] { leave_out_of_all(unequal); }).find("got systems of 1 and of 2 items"), std::string::npos);
+}
+
 TEST(Resampled, ComputesAgainWhatIsNoSum) {
   const auto outputs = rescored<double, double>({{1, 2, 3, 4}, {4, 3, 2, 1}}, {2, 3, 5, 9}, spearman);
   EXPECT_EQ(scores_of(outputs), (std::vector<double>{1, -1}));

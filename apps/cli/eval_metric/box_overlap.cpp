@@ -43,7 +43,7 @@ struct BoxFiles {
 Measured measure_iou(const BoxFiles& files, const FileMetricOptions&) {
   constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
   Measured all{.unit = "boxes", .items = files.gold.size()};
-  std::vector<Statistics> systems;
+  std::vector<std::vector<double>> values;
   for (const auto& boxes : files.systems) {
     const BoxOverlap found = box_overlap(boxes, files.gold);
     all.figures.push_back(
@@ -53,11 +53,10 @@ Measured measure_iou(const BoxFiles& files, const FileMetricOptions&) {
          .score = found.empty == found.pairs ? kNoScore : found.mean,
          .details = "(pairs = " + std::to_string(found.pairs) + " without area = " + std::to_string(found.empty) + ")",
          .more = {{"pairs", found.pairs}, {"without_area", found.empty}}});
-    std::vector<double> values;
-    for (const auto& iou : found.boxes) values.push_back(iou.value_or(kNoScore));
-    systems.push_back(mean_statistics(values));
+    values.emplace_back();
+    for (const auto& iou : found.boxes) values.back().push_back(iou.value_or(kNoScore));
   }
-  all.resampled = [systems = std::move(systems)] { return resampled(systems); };
+  resample_means(all, std::move(values));
   return all;
 }
 

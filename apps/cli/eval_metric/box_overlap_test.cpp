@@ -23,6 +23,23 @@ TEST(BoxesOfFiles, WithoutAreaAreCountedAndLeftOut) {
   EXPECT_TRUE(std::isnan(score("iou", {{"1 1 1 1"}, {"2 2 2 2"}})));
 }
 
+// The second box has an IoU in b alone: both systems are compared on the first and the third.
+TEST(BoxesOfFiles, WithoutAreaInOneSystemAreLeftOutOfAll) {
+  const std::vector<Lines> files{
+      {"0 0 2 2", "1 1 1 1", "0 0 1 1"}, {"0 0 2 1", "1 1 1 1", "0 0 1 1"}, {"0 0 2 2", "0 0 1 1", "0 0 1 1"}};
+  auto o = options({"iou"}, files);
+  o.significance.paired = "bootstrap";
+  const auto found = json(o)["systems"];
+  EXPECT_DOUBLE_EQ(found[0]["iou"]["score"].get<double>(), .75);
+  EXPECT_DOUBLE_EQ(found[1]["iou"]["score"].get<double>(), 1);
+  EXPECT_DOUBLE_EQ(found[1]["iou"]["comparison"]["difference"].get<double>(), .25);
+  EXPECT_EQ(found[1]["iou"]["left_out_of_all"], 1);
+  EXPECT_EQ(found[1]["iou"]["without_area"], 0);
+  EXPECT_NE(printed(o).find("\n1 of 3 boxes have no score in at least one system and are left out of all\n"),
+            std::string::npos)
+      << printed(o);
+}
+
 TEST(BoxesOfFiles, NameTheLineThatIsWrong) {
   EXPECT_EQ(problem({"iou"}, {{"0 0 1 1"}, {"0 0 1"}}),
             "eval: a:1: got 3 values in '0 0 1', expected 4 numbers, x1 y1 x2 y2 separated by spaces");

@@ -1,11 +1,13 @@
 #include "apps/cli/eval_metric/file_metric.h"
 
 #include <cassert>
+#include <cmath>
 #include <map>
 
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
 #include "heed/base/nearest.h"
+#include "heed/metrics/significance.h"
 #include "heed/version.h"
 
 namespace heed::cli {
@@ -46,6 +48,22 @@ std::string FileMetric::names_by_kind() {
   all.reserve(of_kind.size());
   for (const auto& [kind, names] : of_kind) all.push_back(kind + ": " + joined(names));
   return joined(all, "; ");
+}
+
+void resample_means(Measured& measured, std::vector<std::vector<double>> values) {
+  if (values.size() > 1) {
+    measured.left_out = leave_out_of_all(values);
+    for (auto& figure : measured.figures) figure.more["left_out_of_all"] = measured.left_out;
+  }
+  std::vector<Statistics> systems;
+  systems.reserve(values.size());
+  for (const auto& one : values) systems.push_back(mean_statistics(one));
+  if (measured.left_out > 0) {
+    const auto scores = scores_of(resampled(systems));
+    for (size_t i = 0; i < scores.size(); ++i)
+      if (!std::isinf(measured.figures[i].score)) measured.figures[i].score = scores[i];
+  }
+  measured.resampled = [systems = std::move(systems)] { return resampled(systems); };
 }
 
 std::string signature_of(const std::vector<std::pair<std::string, std::string>>& choices) {

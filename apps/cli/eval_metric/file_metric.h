@@ -58,6 +58,7 @@ struct Measured {
   std::string unit{};                   // of what significance resamples: "sentences"
   size_t items = 0;
   std::function<Resampled()> resampled{};  // of all systems; valid as long as the files
+  size_t left_out = 0;                     // items without a score in one of several systems, left out of all
 };
 
 class FileMetric {
@@ -97,6 +98,10 @@ class FileMetric {
   Read read_;
   Measure measure_;
 };
+
+/// Makes the mean over items what significance resamples. values: [system][item], NaN where there is no score. Where
+/// several systems are compared, such an item is left out of all of them, and of the scores in the figures.
+void resample_means(Measured& measured, std::vector<std::vector<double>> values);
 
 /// "average:macro|version:heed-0.2.0"
 std::string signature_of(const std::vector<std::pair<std::string, std::string>>& choices);

@@ -1,5 +1,4 @@
-// psnr, ssim: means over images. The signature has the data range, which is that of the files (255 for 8 bits) or that
-// of
+// psnr, ssim: means over images. The signature has the data range, which is that of the files (255 for 8 bits) or of
 // --data-range, and the window of SSIM.
 
 #include "heed/metrics/image_quality.h"
@@ -69,7 +68,7 @@ std::vector<double> values_of_images(const PictureFiles& files, size_t system, D
 Measured measure_psnr(const PictureFiles& files, const FileMetricOptions& options) {
   DataRange range(options.data_range);
   Measured all{.unit = "images", .items = files.images()};
-  std::vector<Statistics> systems;
+  std::vector<std::vector<double>> defined;
   for (size_t system = 0; system < files.systems(); ++system) {
     auto values = values_of_images(
         files, system, range,
@@ -84,9 +83,9 @@ Measured measure_psnr(const PictureFiles& files, const FileMetricOptions& option
          .more = {{"images", found.images}, {"equal", found.equal}},
          .digits = 2});
     for (auto& value : values) value = std::isinf(value) ? kNoPsnr : value;
-    systems.push_back(mean_statistics(values));
+    defined.push_back(std::move(values));
   }
-  all.resampled = [systems = std::move(systems)] { return resampled(systems); };
+  resample_means(all, std::move(defined));
   return all;
 }
 

@@ -80,6 +80,26 @@ TEST_F(ImagesOfFiles, AreLeftOutOfTheMeanOfPsnrIfEqual) {
   EXPECT_TRUE(json(same)["psnr"]["score"].is_null());
 }
 
+// a is exact where b is worst: without that image both are equal.
+TEST_F(ImagesOfFiles, AreLeftOutOfAllSystemsIfEqualInOne) {
+  for (const int image : {1, 2}) pgm("gold/" + std::to_string(image) + ".pgm", 1, 1, {0});
+  pgm("a/1.pgm", 1, 1, {0});
+  pgm("a/2.pgm", 1, 1, {51});
+  pgm("b/1.pgm", 1, 1, {255});
+  pgm("b/2.pgm", 1, 1, {51});
+  auto o = compare({"psnr"}, {path("a"), path("b")}, {path("gold")});
+  o.significance.paired = "randomization";
+  const auto found = json(o)["systems"];
+  const double both = -20 * std::log10(51. / 255);
+  for (const auto& system : found) EXPECT_NEAR(system["psnr"]["score"].get<double>(), both, 1e-12);
+  EXPECT_DOUBLE_EQ(found[1]["psnr"]["comparison"]["difference"].get<double>(), 0);
+  EXPECT_EQ(found[1]["psnr"]["left_out_of_all"], 1);
+  EXPECT_NE(printed(o).find("1 of 2 images have no score in at least one system"), std::string::npos);
+  o.hypotheses = {path("gold"), path("b")};
+  EXPECT_TRUE(json(o)["systems"][1]["psnr"]["comparison"]["difference"].is_null());
+  EXPECT_NE(printed(o).find("infinite"), std::string::npos);
+}
+
 TEST_F(ImagesOfFiles, AreTakenFromFoldersAndLists) {
   pgm("gold/1.pgm", 1, 1, {0});
   pgm("gold/2.pgm", 1, 1, {0});
