@@ -85,9 +85,12 @@ void add_quality(TableColumns& columns, const AblationSummary& summary) {
   columns.add("95 % over seeds", true,
               [=](const auto& cell) { return interval_text(figure, seeds(cell).low, seeds(cell).high, figure_text); });
   columns.add("to first row", true, [=](const CellSummary& cell) {
-    return cell.against_first ? difference_text(figure, cell.against_first->difference) : "-";
+    return cell.difference ? difference_text(figure, cell.difference->mean) : "-";
   });
-  columns.add("95 % over " + std::string(figure.key == "bleu" ? "sentences" : "examples"), true,
+  columns.add("95 % of it over seeds", true, [=](const CellSummary& cell) {
+    return cell.difference ? interval_text(figure, cell.difference->low, cell.difference->high, difference_text) : "-";
+  });
+  columns.add("95 % of it over " + std::string(figure.key == "bleu" ? "sentences" : "examples"), true,
               [=](const CellSummary& cell) {
                 if (!cell.against_first) return std::string("-");
                 const Interval& interval = *cell.against_first->interval;
@@ -123,7 +126,8 @@ std::vector<std::string> notes_of(const AblationSummary& summary) {
                                   [](const auto& cell) { return cell.against_first.has_value(); });
   if (!summary.figures.empty() && summary.plan.seeds.size() > 1)
     notes.push_back("Means of " + std::to_string(summary.plan.seeds.size()) +
-                    " seeds. \"over seeds\": Student's t interval of the mean, for new seeds on the same set.");
+                    " seeds. \"over seeds\": Student's t intervals of the mean and of the difference by seed, for new "
+                    "seeds on the same set.");
   if (tested)
     notes.push_back("Tests against the first row: paired bootstrap of " + std::to_string(summary.resampling.samples) +
                     " samples, which draw " + (summary.figures.front().key == "bleu" ? "sentences" : "examples") +

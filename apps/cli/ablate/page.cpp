@@ -95,10 +95,12 @@ std::string html_plots(const AblationSummary& summary) {
   const std::string quality = figure_title(summary.figures.front());
   const std::string better = summary.figures.front().higher_is_better ? "higher is better" : "lower is better";
   return "<div class=\"plots\">\n" +
-         html_figure(quality + ", " + better, quality_plot(summary),
-                     "Dot: mean of the seeds; full if it differs from the first row with p < 0.05 after Holm's "
-                     "correction. Short lines: the seeds. Long line: 95 % interval of the mean over seeds. Dashed: the "
-                     "first row.") +
+         html_figure(
+             quality + ", " + better, quality_plot(summary),
+             "Dot: mean of the seeds; full if both 95 % intervals of its difference to the first row, over examples "
+             "and "
+             "over seeds, leave out 0, and p < 0.05 after Holm's correction. Short lines: the seeds. Long line: 95 % "
+             "interval of the mean over seeds. Dashed: the first row.") +
          html_figure(quality + " and speed", speed_plot(summary),
                      "Numbers are rows of the table. Tokens per second of training, measured while as many runs as "
                      "fit on the machine were at work.") +

@@ -55,7 +55,7 @@ struct PlottedCell {
   const SeedFigures* quality;
 
   std::string title() const { return std::to_string(row) + "  " + joined(cell->cell.values, ", "); }
-  bool differs() const { return cell->against_first && cell->against_first->p_holm < 0.05; }
+  bool differs() const { return cell->differs_from_first(); }
 };
 
 std::vector<PlottedCell> plotted_cells(const AblationSummary& summary) {

@@ -13,7 +13,7 @@ namespace heed::cli {
 std::vector<double> axis_ticks(double low, double high, int count);
 
 /// The quality of every cell that has one: a dot for the mean, a line for the interval over seeds, a tick for each
-/// seed. Full dots differ from the first row (p < 0.05 after Holm's correction). Empty if no run has finished.
+/// seed. Full dots differ from the first row (CellSummary::differs_from_first). Empty if no run has finished.
 std::string quality_plot(const AblationSummary& summary);
 
 /// Quality against tokens/s; cells have the number of their row.

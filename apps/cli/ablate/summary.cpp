@@ -148,12 +148,37 @@ void compare_with_first(CellSummary& cell, const std::map<int64_t, Statistics>& 
   for (const auto& [seed, statistics] : first) {
     const auto found = own.find(seed);
     if (found == own.end()) continue;
-    cell.compared_seeds.push_back(seed);
     theirs.push_back(statistics);
     ours.push_back(found->second);
   }
   if (ours.empty()) return;
   cell.against_first = paired_bootstrap(resampled({over_seeds(theirs), over_seeds(ours)}), options).front();
+}
+
+/// The differences of a cell's main figure to that of the first one.
+std::optional<SeedFigures> difference_to(const CellSummary& first, const CellSummary& cell) {
+  std::map<int64_t, double> values;
+  for (const auto& [seed, value] : cell.figures.front().values)
+    if (const auto other = first.figures.front().values.find(seed); other != first.figures.front().values.end())
+      values[seed] = value - other->second;
+  return values.empty() ? std::nullopt : std::optional(seed_figures(values));
+}
+
+/// Names the rows that are compared over too few seeds.
+void remark_on_few_seeds(AblationSummary& summary) {
+  constexpr size_t kFew = 3;
+  std::map<size_t, std::vector<std::string>> rows;  // by the number of seeds
+  size_t compared = 0;
+  for (const auto& cell : summary.cells) {
+    if (!cell.difference) continue;
+    ++compared;
+    if (const size_t seeds = cell.difference->values.size(); seeds < kFew) rows[seeds].push_back(cell.cell.name);
+  }
+  for (const auto& [seeds, names] : rows)
+    summary.remarks.push_back(
+        (names.size() == compared ? "rows are" : joined(names) + (names.size() == 1 ? " is" : " are")) +
+        " compared with the first over " + (seeds == 1 ? "1 seed" : std::to_string(seeds) + " seeds") +
+        ", fewer than 3: a difference may be one of the seeds");
 }
 
 /// Holm's correction over all comparisons.
@@ -190,10 +215,14 @@ void add_tests(AblationSummary& summary, const std::vector<FinishedRun>& finishe
     summary.remarks.emplace_back("no tests: no run of the first row has finished");
     return;
   }
+  const auto comparable = comparable_cells(summary, finished);
+  for (const size_t i : comparable)
+    summary.cells[i].difference = difference_to(summary.cells.front(), summary.cells[i]);
+  remark_on_few_seeds(summary);
   try {
     RunOutputs outputs(summary.figures.front());
     const auto first = outputs_of(outputs, of_cell(finished, 0));
-    for (const size_t i : comparable_cells(summary, finished))
+    for (const size_t i : comparable)
       compare_with_first(summary.cells[i], first, outputs_of(outputs, of_cell(finished, i)), summary.resampling);
     correct(summary.cells);
   } catch (const std::exception& error) {
@@ -236,6 +265,20 @@ void add_remarks(AblationSummary& summary, const std::vector<FinishedRun>& finis
 }
 
 }  // namespace
+
+std::vector<int64_t> CellSummary::compared_seeds() const {
+  std::vector<int64_t> seeds;
+  if (difference)
+    for (const auto& [seed, value] : difference->values) seeds.push_back(seed);
+  return seeds;
+}
+
+bool CellSummary::differs_from_first() const {
+  const auto leaves_out_0 = [](double low, double high) { return low > 0 || high < 0; };  // false for NaN
+  return against_first && difference && against_first->p_holm < 0.05 &&
+         leaves_out_0(against_first->interval->low, against_first->interval->high) &&
+         leaves_out_0(difference->low, difference->high);
+}
 
 size_t AblationSummary::count(size_t CellSummary::*what) const {
   size_t sum = 0;

@@ -1,7 +1,8 @@
 // What an ablation found: for each cell its figures over the seeds, the test against the first cell, and what it cost.
 //
 // The test resamples sentences or examples, the same for both cells, and takes the mean of the scores of all seeds that
-// both have finished (heed/metrics/significance.h: paired bootstrap, Holm's correction over all cells).
+// both have finished (heed/metrics/significance.h: paired bootstrap, Holm's correction over all cells). It says nothing
+// about other seeds. For these there is Student's t interval of the differences, one for each of those seeds.
 
 #pragma once
 
@@ -29,7 +30,12 @@ struct CellSummary {
   std::optional<double> peak_memory{};                                       // the largest
   std::vector<std::pair<std::string, std::string>> unmeasured{};  // titles of runs without figures against gold, why
   std::optional<Comparison> against_first{};
-  std::vector<int64_t> compared_seeds{};
+  std::optional<SeedFigures> difference{};  // the figure less that of the first cell, by the seeds that both have
+
+  std::vector<int64_t> compared_seeds() const;
+  /// Whether it is another one than the first: p < 0.05 after the correction, and 0 is in neither of the intervals of
+  /// the difference, over examples and over seeds.
+  bool differs_from_first() const;
 };
 
 struct AblationSummary {

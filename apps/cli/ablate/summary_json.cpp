@@ -33,7 +33,7 @@ Json json_of_test(const CellSummary& cell) {
   const Comparison& found = *cell.against_first;
   return {{"difference", finite(found.difference)}, {"low", finite(found.interval->low)},
           {"high", finite(found.interval->high)},   {"p", finite(found.p)},
-          {"p_holm", finite(found.p_holm)},         {"seeds", cell.compared_seeds}};
+          {"p_holm", finite(found.p_holm)},         {"seeds", cell.compared_seeds()}};
 }
 
 Json json_of_cell(const AblationSummary& summary, const CellSummary& cell) {
@@ -46,6 +46,7 @@ Json json_of_cell(const AblationSummary& summary, const CellSummary& cell) {
   for (size_t i = 0; i < cell.figures.size(); ++i)
     one["figures"][summary.figures[i].name()] = json_of_seeds(cell.figures[i]);
   one.update({{"against_first", json_of_test(cell)},
+              {"difference", cell.difference ? json_of_seeds(*cell.difference) : Json(nullptr)},
               {"parameters", optional_json(cell.parameters)},
               {"tokens_per_second", optional_json(cell.tokens_per_second)},
               {"peak_memory", optional_json(cell.peak_memory)},

@@ -1,5 +1,6 @@
 #include "apps/cli/ablate/summary.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -77,10 +78,54 @@ TEST_F(AblationTest, ComparesMeansOverSeedsWithTheFirstRow) {
   EXPECT_NEAR(found.cells[1].against_first->difference, 0.275, 1e-9);
   EXPECT_LT(found.cells[1].against_first->p_holm, 0.01);
   EXPECT_GT(found.cells[1].against_first->interval->low, 0.2);
-  EXPECT_EQ(found.cells[1].compared_seeds, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(found.cells[1].compared_seeds(), (std::vector<int64_t>{1, 2}));
   EXPECT_EQ(found.cells[1].parameters, 1000);
-  EXPECT_TRUE(found.remarks.empty());
   EXPECT_EQ(found.origin.seeds, (std::set<int64_t>{1, 2}));
+}
+
+/// The dots of the plot, f: full, h: hollow.
+std::string full_dots(const AblationSummary& summary) {
+  const std::string plot = quality_plot(summary);
+  std::string all;
+  for (size_t at = plot.find("<circle"); at != std::string::npos; at = plot.find("<circle", at + 1))
+    all += plot.compare(at, 20, "<circle class=\"full\"") == 0 ? "f" : "h";
+  return all;
+}
+
+TEST_F(AblationTest, DifferencesBySeedHaveTheIntervalOfStudentsT) {
+  plan_.seeds = {1, 2, 3};
+  const std::vector<size_t> a{100, 110, 105}, b{150, 152, 157}, unsteady{101, 190, 150};
+  for (size_t i = 0; i < 3; ++i) {
+    finish("a", static_cast<int>(i) + 1, of_length(200, a[i]));
+    finish("b", static_cast<int>(i) + 1, of_length(200, b[i]));
+  }
+  const AblationSummary steady = summarize(plan_, folder_);
+  const SeedFigures& difference = *steady.cells[1].difference;  // 0.25, 0.21, 0.26
+  EXPECT_NEAR(difference.mean, 0.24, 1e-9);
+  EXPECT_NEAR(difference.high - difference.mean, 4.302652730 * std::sqrt(0.0007 / 3), 1e-9);
+  EXPECT_TRUE(steady.remarks.empty());
+  EXPECT_EQ(full_dots(steady), "hf");
+  const Table table = table_of(steady);
+  const auto column = std::find(table.titles.begin(), table.titles.end(), "95 % of it over seeds");
+  ASSERT_NE(column, table.titles.end());
+  EXPECT_EQ(table.rows[1][static_cast<size_t>(column - table.titles.begin())], "+17.43 to +30.57");
+  EXPECT_NEAR(as_json(steady)["cells"][1]["difference"]["low"].get<double>(), difference.low, 1e-12);
+
+  for (size_t i = 0; i < 3; ++i) finish("b", static_cast<int>(i) + 1, of_length(200, unsteady[i]));
+  const AblationSummary found = summarize(plan_, folder_);
+  EXPECT_LT(found.cells[1].against_first->p_holm, 0.01);
+  EXPECT_GT(found.cells[1].against_first->interval->low, 0);
+  EXPECT_LT(found.cells[1].difference->low, 0);
+  EXPECT_EQ(full_dots(found), "hh");  // with these seeds, perhaps not with others
+}
+
+TEST_F(AblationTest, FewerThanThreeSeedsAreARemark) {
+  finish("a", 1, "1100");
+  finish("a", 2, "1111");
+  finish("b", 1, "1110");
+  EXPECT_TRUE(says(joined(summarize(plan_, folder_).remarks), {"rows are compared with the first over 1 seed, fewer"}));
+  finish("b", 2, "1110");
+  EXPECT_TRUE(says(joined(summarize(plan_, folder_).remarks), {"over 2 seeds, fewer than 3"}));
 }
 
 TEST_F(AblationTest, ComparesTheSeedsThatBothCellsHave) {
@@ -88,7 +133,8 @@ TEST_F(AblationTest, ComparesTheSeedsThatBothCellsHave) {
   finish("a", 2, "1111");
   finish("b", 2, "1110");
   const AblationSummary found = summarize(plan_, folder_);
-  EXPECT_EQ(found.cells[1].compared_seeds, std::vector<int64_t>{2});
+  EXPECT_EQ(found.cells[1].compared_seeds(), std::vector<int64_t>{2});
+  EXPECT_TRUE(std::isnan(found.cells[1].difference->high));
   EXPECT_NEAR(found.cells[1].against_first->difference, -0.25, 1e-9);
   EXPECT_EQ(found.count(&CellSummary::left), 1U);
 }
@@ -111,9 +157,8 @@ TEST_F(AblationTest, PredictionsThatDoNotGiveTheFigureAreNotTested) {
   write_atomically(run_folder("b", 1) + "/dev.predictions.tsv", "yes\t0.5\tno\n");
   const AblationSummary found = summarize(plan_, folder_);
   EXPECT_FALSE(found.cells[1].against_first);
-  ASSERT_EQ(found.remarks.size(), 1U);
-  EXPECT_TRUE(
-      says(found.remarks[0], {"no tests", "attention=b/seed-1: got dev accuracy 0 of its outputs, expected 0.75"}));
+  EXPECT_TRUE(says(joined(found.remarks),
+                   {"no tests", "attention=b/seed-1: got dev accuracy 0 of its outputs, expected 0.75"}));
 }
 
 TEST_F(AblationTest, RunsOnOtherDataAreNamed) {
@@ -142,7 +187,8 @@ TEST_F(AblationTest, ARowThatWasJudgedOnOtherTextsIsNotTested) {
 TEST_F(AblationTest, OtherNumbersOfStepsAreNamedWithinASeed) {
   finish("a", 1, "1100");
   finish("a", 2, "1100");  // another seed has other batches
-  EXPECT_TRUE(summarize(plan_, folder_).remarks.empty());
+  finish("b", 1, "1110");
+  EXPECT_EQ(joined(summarize(plan_, folder_).remarks).find("steps"), std::string::npos);
   finish("b", 2, "1110", R"(, "step": 7)");
   EXPECT_TRUE(says(joined(summarize(plan_, folder_).remarks), {"with seed 2 have different numbers of steps: 7, 92"}));
 }
