@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -57,6 +58,30 @@ std::unordered_set<std::string> read_ids(const std::string& file) {
   return ids;
 }
 
+/// Whether each is a word such as a header has, and one is well known: "label", "text_2", "comment_text".
+bool are_names_of_columns(const std::vector<std::string>& fields) {
+  static const std::set<std::string> kKnown{
+      "answer", "body",     "category",  "class",  "comment",  "content",  "document", "id",
+      "label",  "labels",   "mask",      "phrase", "polarity", "question", "rating",   "review",
+      "score",  "sentence", "sentiment", "spans",  "stars",    "tag",      "tags",     "target",
+      "text",   "title",    "tokens",    "topic",  "toxicity", "tweet",    "words"};
+  bool known = false;
+  for (const auto& field : fields) {
+    const bool number = field.find_first_not_of("0123456789.,+-") == std::string::npos;  // or empty
+    if (number || field.find_first_of(" \t\n") != std::string::npos) return false;
+    std::string word;
+    for (const char letter : lowered(field) + "_") {
+      if (letter >= 'a' && letter <= 'z') {
+        word += letter;
+        continue;
+      }
+      known = known || kKnown.count(word) > 0;
+      word.clear();
+    }
+  }
+  return known;
+}
+
 /// An example as it is in a file.
 struct Candidate {
   std::vector<std::string> texts{};
@@ -97,7 +122,6 @@ class ExampleReader {
     const Table table = read_table(file, options);
     const size_t label = table.column(labels.from), id = o_.id.empty() ? 0 : table.column(o_.id),
                  rationale = rationale_column(table);
-    if (o_.header == "auto" && o_.classes.empty() && o_.one_class) check_no_header(table, label);
     std::vector<std::vector<size_t>> columns;
     examples_.columns.clear();
     for (const auto& text : texts) {
@@ -105,6 +129,7 @@ class ExampleReader {
       columns.emplace_back();
       for (const auto& from : text.from) columns.back().push_back(table.column(from));
     }
+    if (o_.header == "auto" && table.names.empty()) check_no_header(table, label, columns);
     const size_t document = document_column(table, columns, {label, id, rationale});
     if (document == kNoColumn) table.check_widths(column_number(o_.rationales));
     for (size_t i = 0; i < table.size(); ++i) {
@@ -158,15 +183,21 @@ class ExampleReader {
     return all;
   }
 
-  /// A first label that no other line has, where all others are frequent, names its column.
-  void check_no_header(const Table& table, size_t label) const {
-    if (!table.names.empty()) return;
+  /// A first label that no other line has names its column if all others are frequent classes, or if it and the texts
+  /// next to it are names, one of them a well-known one.
+  void check_no_header(const Table& table, size_t label, const std::vector<std::vector<size_t>>& texts) const {
+    const std::string& first = table.field(0, label);
     std::map<std::string, int64_t> count;
     for (size_t i = 0; i < table.size(); ++i) ++count[table.field(i, label)];
+    if (count[first] > 1 || map_.is_ignored(first)) return;
+    std::vector<std::string> fields{first};
+    for (const auto& text : texts)
+      for (const size_t column : text) fields.push_back(table.field(0, column));
     const auto rare = std::count_if(count.begin(), count.end(), [](const auto& one) { return one.second < 3; });
-    check(rare != 1 || count[table.field(0, label)] != 1 || count.size() < 3, "data/examples: ", table.where(0),
-          ": got the label '", excerpt(table.field(0, label)), "', which no other line has, expected one of the ",
-          count.size() - 1, " others; set header to true if this line names the columns, and to false if it does not");
+    const bool alone = o_.classes.empty() && o_.one_class && rare == 1 && count.size() > 2;
+    check(!alone && !are_names_of_columns(fields), "data/examples: ", table.where(0), ": got the label '",
+          excerpt(first), "', which no other line has, as if the line named the columns, expected an example; set ",
+          "header (data.header) to true if it names them, and to false if it does not");
   }
 
   void read_tree_file(const std::string& file) {

@@ -145,10 +145,30 @@ TEST_F(ExampleFile, IsRefusedWithTheLineThatHasNoLabel) {
 
 TEST_F(ExampleFile, IsRefusedWhereItsFirstLineSeemsToNameTheColumns) {
   const std::string bytes = "label\ttext\n0\ta\n1\tb\n0\tc\n1\td\n0\te\n1\tf\n";
-  EXPECT_TRUE(
-      says(refusal(bytes), {path("a.tsv") + ":1: got the label 'label', which no other line has", "set header"}));
+  EXPECT_TRUE(says(refusal(bytes), {path("a.tsv") + ":1: got the label 'label', which no other line has",
+                                    "set header (data.header) to true"}));
   EXPECT_EQ(table(bytes, {.header = "false", .text = {"2"}, .label = "1"}).size(), 7U);
   EXPECT_EQ(table(bytes, {.header = "true", .text = {"2"}, .label = "1"}).size(), 6U);
+}
+
+TEST_F(ExampleFile, IsRefusedWhereItsFirstLineHasWordsOfAHeader) {
+  const auto refused = [&](const std::string& header, const std::string& more, ExampleOptions options) {
+    return says(refusal(header + more, options),
+                {path("a.tsv") + ":1: got the label '", "which no other line has", "(data.header) to true"});
+  };
+  const ExampleOptions one{.text = {"2"}, .label = "1"}, several{.text = {"2"}, .label = "1", .one_class = false};
+  const std::string few = "pos\ta\nneg\tb c\n", lists = "toxic,insult\ta\n\tb c\n";
+  for (const std::string header : {"label\ttext\n", "Label\tSentence1\n", "y\tcomment_text\n", "gold-class\tx\n"}) {
+    EXPECT_TRUE(refused(header, few, one)) << header;
+    EXPECT_TRUE(refused(header, lists, several)) << header;
+  }
+  EXPECT_TRUE(refused("label\tleft\ttarget\n", "0\ta\tb\n", {.text = {"left=2", "right=3"}, .label = "1"}));
+  EXPECT_EQ(table("label\ttext\n" + few, {.header = "true", .text = {"2"}, .label = "1"}).size(), 2U);
+  EXPECT_EQ(table("label\ttext\n" + few, {.header = "false", .text = {"2"}, .label = "1"}).size(), 3U);
+  EXPECT_EQ(table("label\ttext\n" + few, {.text = {"2"}, .label = "1", .ignore_labels = {"label"}}).size(), 2U);
+  EXPECT_EQ(table("class\tWe met in class .\n" + few, one).size(), 3U);  // a text
+  EXPECT_EQ(table("0.5\ttext\n" + few, one).size(), 3U);
+  EXPECT_EQ(table("pos\ttext\n" + few, one).size(), 3U);  // a label that others have
 }
 
 TEST_F(ExampleFile, IsRefusedWithInvalidOptions) {
