@@ -87,7 +87,7 @@ int run_dry(const AblateArguments& a, const std::string& folder) {
     std::cout << as_json(found).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   else
     print_dry_run(std::cout, found);
-  return 0;
+  return found.refused.empty() ? 0 : 1;
 }
 
 }  // namespace
@@ -99,6 +99,7 @@ int run_ablate(const AblateArguments& a) {
   if (a.dry_run) return run_dry(a, folder);
   std::optional<AttentionGold> gold;
   if (!a.attention.empty()) gold = attention_gold(a.attention);
+  if (!exists(folder)) plan_for(a, folder);  // a call that is refused leaves no folder
   make_folders(folder);
   const FolderLock lock(folder, {.command = "ablate", .folder = folder, .option = "--out"});
   const Plan plan = plan_for(a, folder);

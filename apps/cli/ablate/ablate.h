@@ -15,7 +15,8 @@ struct AblateArguments {
   bool dry_run = false, json = false, retry = false;
 };
 
-/// Returns the exit code: 0 if every run has finished, 1 if some failed or their attention could not be measured, 128 + the signal that stopped it.
+/// Returns the exit code: 0 if every run has finished, or in a dry run no cell is refused; 1 if some failed or their
+/// attention could not be measured, 128 + the signal that stopped it.
 int run_ablate(const AblateArguments& arguments);
 
 }  // namespace heed::cli

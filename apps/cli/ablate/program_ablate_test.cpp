@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <sys/wait.h>
 #include <thread>
@@ -96,7 +97,7 @@ TEST_F(ProgramAblate, AGridThatIsKilledTwiceEndsAsOneThatIsNot) {
 
 TEST_F(ProgramAblate, SaysWhatItWillTrainAndHowToGoOn) {
   const Outcome dry = run(command("dry", {"--dry-run", "train.max_steps=20"}));
-  EXPECT_EQ(dry.code, 0) << dry.err;
+  EXPECT_EQ(dry.code, kFailed) << dry.err;  // as the grid would
   EXPECT_TRUE(says(dry.out, {"3 cells x 2 seeds = 6 runs", "refused: attention=nothing: recipe: ", "time: about",
                              "disk: about", "temporary folder"}));
   EXPECT_FALSE(std::ifstream(path("dry/plan.json")).good());
@@ -114,7 +115,25 @@ TEST_F(ProgramAblate, SaysWhatItWillTrainAndHowToGoOn) {
   EXPECT_TRUE(says(contents(path("stopped/attention=self_attentive+softmax/seed-1/log.txt")), {"stopped at step"}));
 }
 
+TEST_F(ProgramAblate, ADryRunSucceedsIfNoCellIsRefused) {
+  const auto dry = [&](const std::string& values) {
+    return run({"ablate", "toy.yaml", "--vary", "model.attention=" + values, "--seeds", "1", "--dry-run",
+                "train.max_steps=20"});
+  };
+  EXPECT_EQ(dry("mean").code, 0);
+  EXPECT_EQ(dry("nothing").code, kFailed);
+}
+
 TEST_F(ProgramAblate, RefusesWhatIsNoAblation) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--seeds", "none"}, {"--vary", "train.seed=1,2"}, {"--attention", "none.tsv"}}) {
+    std::vector<std::string> all{"ablate", "toy.yaml", "--vary", "model.attention=mean", "--out", "refused/folder"};
+    all.insert(all.end(), more.begin(), more.end());
+    const Outcome refused = run(all);
+    EXPECT_EQ(refused.code, kFailed) << more.front();
+    EXPECT_TRUE(says(refused.err, {"ablate: "})) << more.front();
+    EXPECT_FALSE(std::filesystem::exists(path("refused"))) << more.front();
+  }
   EXPECT_TRUE(says(run({"ablate", "toy.yaml"}).err, {"ablate: got no --vary"}));
   EXPECT_TRUE(says(run({"ablate", "--table", "."}).err, {"without plan.json"}));
   EXPECT_TRUE(says(run(command(".")).err, {"ablate: . holds '", "no plan.json"}));
