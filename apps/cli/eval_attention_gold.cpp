@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
@@ -29,7 +30,7 @@ class GoldReader {
  public:
   explicit GoldReader(const GoldTableOptions& options) : o_(options), table_(read(options)), columns_(columns()) {}
 
-  GoldWeights all() const {
+  GoldWeights all() {
     GoldWeights gold{.texts = {}, .has_text = columns_.text != Columns::kNone};
     for (size_t i = 0; i < table_.size(); ++i) o_.word_rows ? add_word(gold, i) : add_text(gold, i);
     for (const auto& text : gold.texts) check_words(gold, text);
@@ -58,7 +59,14 @@ class GoldReader {
     return word;
   }
 
-  void add_text(GoldWeights& gold, size_t record) const {
+  /// Refuses an id that has been there.
+  void begin_text(const GoldText& text, const char* expected) {
+    const auto [first, is_new] = places_.emplace(text.id, text.where);
+    check(is_new, "eval: ", text.where, ": got the id '", excerpt(text.id), "' again, after ", first->second, ", ",
+          expected, ", or choose the column of ids by --id-column");
+  }
+
+  void add_text(GoldWeights& gold, size_t record) {
     GoldText one{.id = table_.field(record, columns_.id), .where = table_.where(record)};
     for (const auto& written : whitespace_words(table_.field(record, columns_.gold)))
       one.weights.push_back(weight_of(written, one.where));
@@ -67,13 +75,16 @@ class GoldReader {
       for (auto& word : words) word = stripped(word);
       one.text = joined(words, " ");
     }
+    begin_text(one, "expected each once; a table of a word in each record needs --word-rows");
     gold.texts.push_back(std::move(one));
   }
 
-  void add_word(GoldWeights& gold, size_t record) const {
+  void add_word(GoldWeights& gold, size_t record) {
     const std::string& id = table_.field(record, columns_.id);
-    if (gold.texts.empty() || gold.texts.back().id != id)
+    if (gold.texts.empty() || gold.texts.back().id != id) {
       gold.texts.push_back({.id = id, .where = table_.where(record)});
+      begin_text(gold.texts.back(), "expected the words of a text one after another; sort the records by id");
+    }
     GoldText& one = gold.texts.back();
     one.weights.push_back(weight_of(table_.field(record, columns_.gold), table_.where(record)));
     if (!gold.has_text) return;
@@ -93,6 +104,7 @@ class GoldReader {
   const GoldTableOptions& o_;
   heed::Table table_;
   Columns columns_;
+  std::map<std::string, std::string> places_;  // of the first record of each id
 };
 
 }  // namespace

@@ -2,9 +2,10 @@
 // 0: it does not) or any scale, such as reading times. Two forms:
 //
 //   a record is a text    id TAB text TAB weights       weights separated by blanks, one for each word of the text;
-//   without
-//                                                       a column of texts they are those of the run's set
+//                                                       without a column of texts they are those of the run's set
 //   a record is a word    id, word, weight              consecutive records with the same id are a text
+//
+// An id is that of one text.
 
 #pragma once
 
@@ -29,7 +30,8 @@ struct GoldWeights {
   bool binary() const;
 };
 
-/// Throws Error, with file and line, for a weight that is no finite number, and if words and weights differ in number.
+/// Throws Error, with file and line, for a weight that is no finite number, for an id that returns, and if words and
+/// weights differ in number.
 GoldWeights read_gold_weights(const GoldTableOptions& options);
 
 }  // namespace heed::cli
