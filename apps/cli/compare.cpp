@@ -201,7 +201,7 @@ void print_comparison_markdown(std::ostream& out, const std::vector<RunSummary>&
   for (const auto& remark : remarks_on(runs)) out << "\n" << remark << '\n';
   out << '\n';
   for (const auto& [name, value] : facts(origin_of(runs)))
-    out << "- " << name << ": `" << markdown_cell(printable(value)) << "`\n";
+    out << "- " << name << ": " << markdown_code(printable(value)) << '\n';
 }
 
 void print_comparison_json(std::ostream& out, const std::vector<RunSummary>& runs) {

@@ -14,7 +14,7 @@ void print_preset_table(std::ostream& out, const std::vector<Card>& cards) {
   for (size_t i = 0; i < cards.front().axes.size(); ++i) out << "---|";
   out << '\n';
   for (const auto& card : cards) {
-    out << "| " << card.name << " | `" << card.formula << "` | `" << markdown_cell(card.inside) << "` |";
+    out << "| " << card.name << " | `" << card.formula << "` | `" << with_escaped_bars(card.inside) << "` |";
     for (const auto& [axis, choice] : card.axes) out << ' ' << choice << " |";
     out << '\n';
   }
@@ -26,13 +26,13 @@ void print_choices(std::ostream& out, const std::vector<Card>& cards) {
     std::string synonyms;
     for (const auto& synonym : card.synonyms) synonyms += (synonyms.empty() ? "" : ", ") + synonym;
     out << "| " << (card.order > 0 ? std::to_string(card.order) : "") << " | " << card.name << " | "
-        << markdown_cell(card.choose) << " | " << synonyms << " |\n";
+        << with_escaped_bars(card.choose) << " | " << synonyms << " |\n";
   }
 }
 
 void print_card(std::ostream& out, const Card& card) {
   out << "\n### " << card.name << "\n\n`" << card.formula << "`\n\n| | |\n|---|---|\n";
-  for (const auto& [label, text] : card_lines(card)) out << "| " << label << " | " << markdown_cell(text) << " |\n";
+  for (const auto& [label, text] : card_lines(card)) out << "| " << label << " | " << with_escaped_bars(text) << " |\n";
 }
 
 void print_key_table(std::ostream& out, const Card& card) {
@@ -41,9 +41,9 @@ void print_key_table(std::ostream& out, const Card& card) {
   out << "\n| " << (card.kind == "section" ? card.choose + task : "`" + card.name + "`, " + card.kind)
       << " | | default | allowed |\n|---|---|---|---|\n";
   for (const auto& key : card.keys)
-    out << "| `" << (card.path.empty() ? "" : card.path + ".") << key.name << "` | " << markdown_cell(key.sentence)
-        << " | " << markdown_cell(key.default_value) << " | " << markdown_cell(key.range.empty() ? key.kind : key.range)
-        << " |\n";
+    out << "| `" << (card.path.empty() ? "" : card.path + ".") << key.name << "` | " << with_escaped_bars(key.sentence)
+        << " | " << with_escaped_bars(key.default_value) << " | "
+        << with_escaped_bars(key.range.empty() ? key.kind : key.range) << " |\n";
 }
 
 }  // namespace

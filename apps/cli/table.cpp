@@ -65,10 +65,27 @@ void print_table_markdown(std::ostream& out, const Table& table) {
   for (const auto& row : table.rows) print_markdown_row(out, row);
 }
 
-std::string markdown_cell(const std::string& text) {
+std::string with_escaped_bars(const std::string& text) {
   std::string safe;
   for (const char letter : text) safe += letter == '|' ? std::string("\\|") : std::string(1, letter);
   return safe;
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string safe;
+  for (const char letter : with_escaped_bars(text))
+    safe += letter == '<' ? std::string("&lt;") : letter == '&' ? std::string("&amp;") : std::string(1, letter);
+  return safe;
+}
+
+std::string markdown_code(const std::string& text) {
+  size_t longest = 0, run = 0;
+  for (const char letter : text) {
+    run = letter == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`'), gap(longest > 0 ? 1 : 0, ' ');
+  return fence + gap + text + gap + fence;
 }
 
 int output_columns(int elsewhere) {

@@ -38,5 +38,11 @@ TEST(Table, PrintsMarkdown) {
   EXPECT_EQ(out.str(), "| run | BLEU |\n|---|---:|\n| a\\|b | 1 |\n");
 }
 
+TEST(Table, HasNoHtmlInMarkdown) {
+  EXPECT_EQ(markdown_cell("<img src=x onerror=alert(1)> &amp; a|b"), "&lt;img src=x onerror=alert(1)> &amp;amp; a\\|b");
+  EXPECT_EQ(markdown_code("a < b && c | d"), "`a < b && c | d`");
+  EXPECT_EQ(markdown_code("`<b>` ``"), "``` `<b>` `` ```");
+}
+
 }  // namespace
 }  // namespace heed::cli
