@@ -161,7 +161,8 @@ std::string wrong_byte(const std::string& path, size_t line, std::string_view te
 /// Splits the bytes into lines, checks each, and passes it on.
 class LineCutter {
  public:
-  LineCutter(const std::string& path, const LineReader& read) : path_(path), read_(read) {}
+  LineCutter(const std::string& path, const LineReader& read, const std::string& expected)
+      : path_(path), expected_(expected), read_(read) {}
 
   void add(std::string_view bytes) {
     while (!bytes.empty()) {
@@ -180,7 +181,7 @@ class LineCutter {
   void finish() {
     if (lines_ == 0 && open_ == kByteOrderMark) open_.clear();
     if (!open_.empty()) finish_line();
-    if (lines_ == 0) refuse_text(path_, "is empty, expected one sentence a line");
+    if (lines_ == 0) refuse_text(path_, "is empty, expected ", expected_);
     check(wrong_.empty(), wrong_);
   }
 
@@ -197,32 +198,39 @@ class LineCutter {
     open_.clear();
   }
 
-  std::string path_, open_, wrong_;  // open_: incomplete last line; wrong_: error to report at the end
+  std::string path_, expected_, open_, wrong_;  // open_: incomplete last line; wrong_: error to report at the end
   const LineReader& read_;
   size_t lines_ = 0;
 };
 
 }  // namespace
 
-void each_line(const std::string& path, const LineReader& read) {
+void each_line(const std::string& path, const LineReader& read, const std::string& expected) {
   UnpackedFile file(path);
-  LineCutter cutter(path, read);
+  LineCutter cutter(path, read, expected);
   for (auto bytes = file.next(); !bytes.empty(); bytes = file.next()) cutter.add(bytes);
   cutter.finish();
 }
 
 std::vector<std::string> read_lines(const std::string& path) {
+  return read_lines_of(path, kSentences);
+}
+
+std::vector<std::string> read_lines_of(const std::string& path, const std::string& expected) {
   std::vector<std::string> lines;
   uint64_t memory = 0;
   const uint64_t limit = available_memory() / 2;
-  each_line(path, [&](std::string_view line, size_t) {
-    memory += line.size() + sizeof(std::string);
-    if (memory > limit)
-      refuse_text(path, "got more than ", lines.size(), " lines with ", readable_bytes(static_cast<double>(memory)),
-                  " of text, expected at most ", readable_bytes(static_cast<double>(limit)),
-                  ", half of the memory that is free; split the file");
-    lines.emplace_back(line);
-  });
+  each_line(
+      path,
+      [&](std::string_view line, size_t) {
+        memory += line.size() + sizeof(std::string);
+        if (memory > limit)
+          refuse_text(path, "got more than ", lines.size(), " lines with ", readable_bytes(static_cast<double>(memory)),
+                      " of text, expected at most ", readable_bytes(static_cast<double>(limit)),
+                      ", half of the memory that is free; split the file");
+        lines.emplace_back(line);
+      },
+      expected);
   return lines;
 }
 

@@ -120,14 +120,14 @@ class ExampleReader {
       if (!column->empty()) options.columns.push_back(*column);
     options.fields = o_.sentences == "tab" ? kAnyFields : column_number(o_.rationales);
     const Table table = read_table(file, options);
-    const size_t label = table.column(labels.from), id = o_.id.empty() ? 0 : table.column(o_.id),
-                 rationale = rationale_column(table);
+    const size_t label = table.column(labels.from, "data.label"),
+                 id = o_.id.empty() ? 0 : table.column(o_.id, "data.id"), rationale = rationale_column(table);
     std::vector<std::vector<size_t>> columns;
     examples_.columns.clear();
     for (const auto& text : texts) {
       examples_.columns.push_back(text.name);
       columns.emplace_back();
-      for (const auto& from : text.from) columns.back().push_back(table.column(from));
+      for (const auto& from : text.from) columns.back().push_back(table.column(from, "data.text"));
     }
     if (o_.header == "auto" && table.names.empty()) check_no_header(table, label, columns);
     const size_t document = document_column(table, columns, {label, id, rationale});

@@ -140,7 +140,9 @@ TEST_F(ExampleFile, IsRefusedWithTheLineThatHasNoLabel) {
                 ":2: got an empty label, expected one for every example; write it, or remove the line");
   EXPECT_TRUE(
       says(refusal("0\ta\nb\n", {.text = {"1"}, .label = "2"}), {path("a.tsv") + ":2: got 1 column, expected"}));
-  EXPECT_TRUE(says(refusal("lable\ttext\n0\ta\n", {}), {":1: got no column 'label'", "did you mean 'lable'?"}));
+  EXPECT_TRUE(says(refusal("lable\ttext\n0\ta\n", {}),
+                   {":1: got no column 'label' of data.label, expected", "did you mean 'lable'?"}));
+  EXPECT_TRUE(says(refusal("0\n", {.text = {"2"}, .label = "1"}), {": got column 2 of data.text, expected 1 to 1"}));
 }
 
 TEST_F(ExampleFile, IsRefusedWhereItsFirstLineSeemsToNameTheColumns) {

@@ -127,21 +127,22 @@ std::string Table::where(size_t record) const {
   return file + ":" + std::to_string(lines.at(record));
 }
 
-size_t Table::column(const std::string& which) const {
+size_t Table::column(const std::string& which, const std::string& key) const {
+  const std::string of_key = key.empty() ? "" : " of " + key;
   if (is_number(which)) {
     const size_t width = names.empty() ? records.at(0).size() : names.size();
     const size_t number = which.size() > 6 ? width + 1 : std::stoul(which);
-    check(number >= 1 && number <= width, "data/table: ", file, ": got column ", which, ", expected 1 to ", width,
-          names.empty() ? "" : ": " + excerpt(joined(names), kShownNames));
+    check(number >= 1 && number <= width, "data/table: ", file, ": got column ", which, of_key, ", expected 1 to ",
+          width, names.empty() ? "" : ": " + excerpt(joined(names), kShownNames));
     return number - 1;
   }
-  check(!names.empty(), "data/table: ", file, ": got column '", excerpt(which),
-        "', expected a number, since the file is read without a header; set header to true or count columns from 1");
+  check(!names.empty(), "data/table: ", file, ": got column '", excerpt(which), "'", of_key,
+        ", expected a number, since the file is read without a header; set header to true or count columns from 1");
   const auto found = std::find(names.begin(), names.end(), which);
-  check(found != names.end(), "data/table: ", file, ":1: got no column '", excerpt(which), "', expected one of ",
-        excerpt(joined(names), kShownNames), suggestion(which, names));
+  check(found != names.end(), "data/table: ", file, ":1: got no column '", excerpt(which), "'", of_key,
+        ", expected one of ", excerpt(joined(names), kShownNames), suggestion(which, names));
   check(std::find(found + 1, names.end(), which) == names.end(), "data/table: ", file, ":1: got several columns '",
-        excerpt(which), "', expected one; ask for it by its number");
+        excerpt(which), "'", of_key, ", expected one; ask for it by its number");
   return static_cast<size_t>(found - names.begin());
 }
 
@@ -162,10 +163,15 @@ const std::string& Table::field(size_t record, size_t column) const {
 Table read_table(const std::string& file, const TableOptions& options) {
   check_choice("format", options.format, {"auto", "csv", "tsv"});
   check_choice("header", options.header, {"auto", "true", "false"});
-  const auto lines = read_lines(file);
+  const auto lines = read_lines_of(file, "records with commas or TABs between their fields");
   for (size_t i = 0; i < lines.size(); ++i)
     check(lines[i].find('\0') == std::string::npos, "data/table: ", file, ":", i + 1,
           ": got a NUL byte, expected text; write the file again as text");
+  const bool blank = std::all_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find_first_not_of(" \t") == std::string::npos;
+  });
+  check(!blank, "data/table: ", file, ": got no records in ", lines.size(), lines.size() == 1 ? " line" : " lines",
+        ", all of which are blank, expected some");
   Table table;
   table.file = file;
   table.tsv = is_tsv(options, file, lines.front());

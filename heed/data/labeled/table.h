@@ -36,8 +36,9 @@ struct Table {
   size_t size() const { return records.size(); }
   /// "train.csv:17"
   std::string where(size_t record) const;
-  /// Index of a column, from its name in the header or its number from 1.
-  size_t column(const std::string& name_or_number) const;
+  /// Index of a column, from its name in the header or its number from 1. key: of the recipe, for the message of an
+  /// Error.
+  size_t column(const std::string& name_or_number, const std::string& key = "") const;
   /// An Error if a record has more columns than the first one, or the header, and more than `fields`.
   void check_widths(size_t fields = 0) const;
   /// A field; an Error if the record has none in that column.

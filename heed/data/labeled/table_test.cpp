@@ -101,7 +101,10 @@ TEST_F(TableFile, IsRefusedWithTheLineOfTheMistake) {
   EXPECT_TRUE(says(refusal("a\n\"b\nc\"d\n"), {file + ":3: got 'd' after a closing quote"}));
   EXPECT_TRUE(says(refusal(std::string("a\nb\0c\n", 6)), {file + ":2: got a NUL byte"}));
   EXPECT_TRUE(says(refusal("a\nb\xff\n"), {path("a.csv") + ":2: byte 2 is not UTF-8"}));
-  EXPECT_TRUE(says(refusal(""), {path("a.csv") + ": is empty"}));
+  EXPECT_TRUE(says(refusal(""), {path("a.csv") + ": is empty, expected records with commas or TABs"}));
+  for (const std::string name : {"a.csv", "a.tsv"})
+    EXPECT_EQ(refusal("\n \n\t\n", name),
+              "data/table: " + path(name) + ": got no records in 3 lines, all of which are blank, expected some");
   EXPECT_TRUE(says(error_of([&] { csv("label,text\n", {.header = "true"}); }), {"got a header alone"}));
 }
 

@@ -124,7 +124,7 @@ LabeledTree parse_tree(std::string_view line, const std::string& where) {
 }
 
 std::vector<LabeledTree> read_trees(const std::string& file) {
-  const auto lines = read_lines(file);
+  const auto lines = read_lines_of(file, "one tree a line");
   std::vector<LabeledTree> trees;
   for (size_t i = 0; i < lines.size(); ++i) trees.push_back(parse_tree(lines[i], file + ":" + std::to_string(i + 1)));
   return trees;

@@ -97,7 +97,9 @@ class VectorReader {
 
 WordVectors read_word_vectors(const std::string& file, const std::unordered_map<std::string, int64_t>& rows) {
   VectorReader reader(file, rows);
-  each_line(file, [&](std::string_view line, size_t number) { reader.read(line, number); });
+  each_line(
+      file, [&](std::string_view line, size_t number) { reader.read(line, number); },
+      "a word and its values on each line");
   return reader.finish();
 }
 

@@ -53,6 +53,7 @@ TEST_F(VectorFile, IsRefusedWithTheLineOfTheMistake) {
     EXPECT_TRUE(says(refusal("the 1 " + wrong + " 2\n"), {file + ":1: got '" + wrong + "' as value 2"})) << wrong;
   EXPECT_EQ(refusal("the 1 2\nof course 1 2\n"), file + ":2: got 3 values, expected 2 as before; a word has no blanks");
   EXPECT_TRUE(says(refusal("1 3\nthe 1 2\n"), {file + ":2: got 2 values, expected 3 as the first line says"}));
+  EXPECT_TRUE(says(refusal(""), {path("vectors") + ": is empty, expected a word and its values on each line"}));
   EXPECT_TRUE(says(refusal("the\n"), {file + ":1: got 0 values, expected 1 to 65536"}));
   EXPECT_TRUE(says(refusal("3 100000\nthe 1\n"), {file + ":1: got 100000 values"}));
   EXPECT_TRUE(says(refusal("the 1\n\n"), {file + ":2: got 0 values, expected 1 as before"}));
