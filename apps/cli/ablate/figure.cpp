@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "apps/cli/screen.h"
 #include <nlohmann/json.hpp>
@@ -35,6 +36,19 @@ Figure figure_of(const std::string& set, const std::string& key) {
           .digits = key == "mse" || key == "f1"          ? 4
                     : set == "attention" && key != "aer" ? 3
                                                          : 2};
+}
+
+/// The smallest and the largest value that a figure can have.
+std::pair<double, double> range_of(const Figure& figure) {
+  const bool correlation = figure.key == "spearman" || figure.key == "partial_spearman";
+  const double high = figure.key == "bleu" ? 100 : figure.key == "mse" ? std::numeric_limits<double>::infinity() : 1;
+  return {correlation ? -1 : 0, high};
+}
+
+SeedFigures cut(SeedFigures figures, double low, double high) {
+  figures.low = std::max(figures.low, low);  // NaN stays
+  figures.high = std::min(figures.high, high);
+  return figures;
 }
 
 }  // namespace
@@ -92,13 +106,13 @@ SeedFigures seed_figures(const std::map<int64_t, double>& values) {
 }
 
 SeedFigures bounded(SeedFigures figures, const Figure& figure) {
-  const bool correlation = figure.key == "spearman" || figure.key == "partial_spearman";
-  const double low = correlation ? -1 : 0, high = figure.key == "bleu"  ? 100
-                                                  : figure.key == "mse" ? std::numeric_limits<double>::infinity()
-                                                                        : 1;
-  figures.low = std::max(figures.low, low);  // NaN stays
-  figures.high = std::min(figures.high, high);
-  return figures;
+  const auto [low, high] = range_of(figure);
+  return cut(std::move(figures), low, high);
+}
+
+SeedFigures bounded_difference(SeedFigures differences, const Figure& figure) {
+  const auto [low, high] = range_of(figure);
+  return cut(std::move(differences), low - high, high - low);
 }
 
 double student_t(int64_t degrees) {

@@ -47,8 +47,10 @@ struct SeedFigures {
   double mean = 0, deviation = 0, low = 0, high = 0;
 };
 SeedFigures seed_figures(const std::map<int64_t, double>& values);
-/// The interval within what the figure can be: 0 to 100 for BLEU, at least 0 for a mean squared error.
+/// The interval within what the figure can be: 0 to 100 for BLEU, at least 0 for a mean squared error. And that of a
+/// difference of two such figures: -100 to 100.
 SeedFigures bounded(SeedFigures figures, const Figure& figure);
+SeedFigures bounded_difference(SeedFigures differences, const Figure& figure);
 
 /// The quantile 0.975 of Student's t distribution; degrees: at least 1.
 double student_t(int64_t degrees);

@@ -156,12 +156,12 @@ void compare_with_first(CellSummary& cell, const std::map<int64_t, Statistics>& 
 }
 
 /// The differences of a cell's main figure to that of the first one.
-std::optional<SeedFigures> difference_to(const CellSummary& first, const CellSummary& cell) {
+std::optional<SeedFigures> difference_to(const CellSummary& first, const CellSummary& cell, const Figure& figure) {
   std::map<int64_t, double> values;
   for (const auto& [seed, value] : cell.figures.front().values)
     if (const auto other = first.figures.front().values.find(seed); other != first.figures.front().values.end())
       values[seed] = value - other->second;
-  return values.empty() ? std::nullopt : std::optional(seed_figures(values));
+  return values.empty() ? std::nullopt : std::optional(bounded_difference(seed_figures(values), figure));
 }
 
 /// Names the rows that are compared over too few seeds.
@@ -217,7 +217,7 @@ void add_tests(AblationSummary& summary, const std::vector<FinishedRun>& finishe
   }
   const auto comparable = comparable_cells(summary, finished);
   for (const size_t i : comparable)
-    summary.cells[i].difference = difference_to(summary.cells.front(), summary.cells[i]);
+    summary.cells[i].difference = difference_to(summary.cells.front(), summary.cells[i], summary.figures.front());
   remark_on_few_seeds(summary);
   try {
     RunOutputs outputs(summary.figures.front());

@@ -48,6 +48,9 @@ TEST(SeedFigures, StayWithinWhatAFigureCanBe) {
   EXPECT_EQ(bounds("bleu"), std::pair(0.0, 100.0));
   EXPECT_EQ(bounds("mse"), std::pair(0.0, 300.0));
   EXPECT_EQ(bounds("spearman"), std::pair(-1.0, 1.0));
+  EXPECT_EQ(bounded_difference(wide, {.set = "test", .key = "accuracy"}).low, -1);
+  EXPECT_EQ(bounded_difference(wide, {.set = "test", .key = "bleu"}).high, 100);
+  EXPECT_EQ(bounded_difference(wide, {.set = "test", .key = "mse"}).low, -3);
   EXPECT_TRUE(std::isnan(bounded(seed_figures({{1, 2.0}}), {.set = "test", .key = "bleu"}).high));
 }
 
