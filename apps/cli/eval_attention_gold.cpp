@@ -61,8 +61,8 @@ class GoldReader {
 
   /// Refuses an id that has been there.
   void begin_text(const GoldText& text, const char* expected) {
-    const auto [first, is_new] = places_.emplace(text.id, text.where);
-    check(is_new, "eval: ", text.where, ": got the id '", excerpt(text.id), "' again, after ", first->second, ", ",
+    const auto [known, is_new] = first_.emplace(text.id, text.where);
+    check(is_new, "eval: ", text.where, ": got the id '", excerpt(text.id), "' again, after ", known->second, ", ",
           expected, ", or choose the column of ids by --id-column");
   }
 
@@ -104,7 +104,7 @@ class GoldReader {
   const GoldTableOptions& o_;
   heed::Table table_;
   Columns columns_;
-  std::map<std::string, std::string> places_;  // of the first record of each id
+  std::map<std::string, std::string> first_;  // where each id is first
 };
 
 }  // namespace

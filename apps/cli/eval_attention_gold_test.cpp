@@ -29,7 +29,7 @@ class GoldOfAttention : public ::testing::Test {
     }
     return "no refusal";
   }
-  std::string place(const std::string& line) const { return folder_.path("gold.tsv") + ":" + line; }
+  std::string at_record(const std::string& line) const { return folder_.path("gold.tsv") + ":" + line; }
 
  private:
   testing::Folder folder_;
@@ -40,16 +40,16 @@ TEST_F(GoldOfAttention, HasATextForEachId) {
   ASSERT_EQ(gold.texts.size(), 2U);
   EXPECT_EQ(gold.texts[0].text, "we loved");
   EXPECT_EQ(gold.texts[0].weights, (std::vector<double>{0, 1}));
-  EXPECT_EQ(gold.texts[1].where, place("3"));
+  EXPECT_EQ(gold.texts[1].where, at_record("3"));
 }
 
 TEST_F(GoldOfAttention, RefusesAnIdThatReturns) {
   EXPECT_EQ(refusal("1\twe loved it\t0 1 0\n2\tsoup\t1\n1\tsoup\t0\n"),
-            "gold.tsv:3: got the id '1' again, after " + place("1") +
+            "gold.tsv:3: got the id '1' again, after " + at_record("1") +
                 ", expected each once; a table of a word in each record needs --word-rows, or choose the column of ids "
                 "by --id-column");
   EXPECT_EQ(refusal("1\twe\t0\n2\tsoup\t1\n1\tloved\t1\n", true),
-            "gold.tsv:3: got the id '1' again, after " + place("1") +
+            "gold.tsv:3: got the id '1' again, after " + at_record("1") +
                 ", expected the words of a text one after another; sort the records by id, or choose the column of ids "
                 "by --id-column");
 }
