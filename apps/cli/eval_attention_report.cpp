@@ -119,6 +119,18 @@ std::string printed_counts(const AttentionReport& report) {
   return text;
 }
 
+/// What a partial correlation says about people and attention.
+std::string meaning_of(const MeanFigure& figure, const std::string& cases) {
+  constexpr int64_t kFewCases = 20;  // a bootstrap interval of fewer is too narrow
+  if (figure.defined < kFewCases)
+    return " is of few " + cases + " (" + std::to_string(figure.defined) + "): an interval over fewer than " +
+           std::to_string(kFewCases) + " is not reliable, and nothing is concluded from it.";
+  const std::string beyond = ": beyond what the controls explain, ";
+  if (*figure.low > 0) return beyond + "words that people weigh more have more attention.";
+  if (*figure.high < 0) return beyond + "words that people weigh more have less attention.";
+  return beyond + "no relation of attention and gold is visible.";
+}
+
 }  // namespace
 
 void add_degenerate(AttentionReport& report, const DegenerateCases& cases, bool has_rationales) {
@@ -136,13 +148,9 @@ void add_degenerate(AttentionReport& report, const DegenerateCases& cases, bool 
 void add_meaning(AttentionReport& report) {
   if (report.maps.empty()) return;
   const MeanFigure* const figure = figure_of(report.maps.front(), "partial_spearman");
-  if (figure != nullptr && figure->mean && figure->low && figure->high) {
-    const std::string shown = "Partial Spearman " + number(figure->mean) + " (" + interval(figure->low, figure->high) +
-                              "): beyond what the controls explain, ";
-    report.notes.push_back(shown + (*figure->low > 0    ? "words that people weigh more have more attention."
-                                    : *figure->high < 0 ? "words that people weigh more have less attention."
-                                                        : "no relation of attention and gold is visible."));
-  }
+  if (figure != nullptr && figure->mean && figure->low && figure->high)
+    report.notes.push_back("Partial Spearman " + number(figure->mean) + " (" + interval(figure->low, figure->high) +
+                           ")" + meaning_of(*figure, report.one_case));
   report.notes.emplace_back(
       "Weights that agree with people are plausible explanations, not faithful ones: what decided may be elsewhere.");
 }

@@ -46,7 +46,7 @@ struct AttentionReport {
   Provenance origin{};
 };
 
-/// Adds the counts of degenerate cases, and what the partial correlation means, if it is there.
+/// Adds the counts of degenerate cases, and what the partial correlation means, if it is there and of 20 cases or more.
 void add_degenerate(AttentionReport& report, const DegenerateCases& cases, bool has_rationales);
 void add_meaning(AttentionReport& report);
 
