@@ -12,7 +12,7 @@ namespace heed::cli {
 namespace {
 
 ByLength by_source_length(const EvalFilesOptions& options, const TextFiles& texts, FileReader& reader) {
-  const auto lines = reader.lines_beside(options.source, options.hypotheses.front(), texts.lines());
+  const auto lines = reader.lines_beside(options.source, options.hypotheses.front(), texts.lines(), "a sentence");
   const auto found = options.source_characters ? sentence_lengths(lines, true) : sentence_lengths(lines);
   return {bleu_by_length(found.lengths, texts.systems.front(), texts.references, options.bleu, options.length_bounds),
           found.characters};

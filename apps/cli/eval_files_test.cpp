@@ -221,6 +221,13 @@ TEST(EvalFiles, ReadsLinesOfFiles) {
   EXPECT_NE(printed(o).find(" = 100.00 100.0/100.0/100.0/100.0"), std::string::npos) << printed(o);
   o.references = {path + ".none"};
   EXPECT_EQ(problem(o), "data/text: " + path + ".none: cannot be opened: No such file or directory");
+  std::ofstream(path, std::ios::trunc).close();
+  for (const auto& [metric, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"bleu", "a sentence"}, {"mse", "a number"}, {"f1", "a label"}, {"mrr", "query<TAB>item item ..."}}) {
+    o.metrics = {metric};
+    o.references = {path};
+    EXPECT_EQ(problem(o), "eval: " + path + " is empty, expected " + expected + " on each line");
+  }
   ::unlink(path.c_str());
 }
 

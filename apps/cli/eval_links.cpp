@@ -31,8 +31,8 @@ void remark_on_numbering(const EvalLinksOptions& options, const std::vector<Link
 }  // namespace
 
 AlignmentError link_errors(const EvalLinksOptions& options, FileReader& reader, std::ostream& remarks) {
-  const auto lines = reader.lines(options.links);
-  const auto gold_lines = reader.lines_beside(options.gold, options.links, lines.size());
+  const auto lines = reader.lines(options.links, "links");
+  const auto gold_lines = reader.lines_beside(options.gold, options.links, lines.size(), "links");
   const auto links = links_of_lines(options.links, lines, options.links_numbers),
              gold = links_of_lines(options.gold, gold_lines, options.gold_numbers);
   const AlignmentError found = alignment_error(links, gold);

@@ -131,6 +131,9 @@ TEST_F(EvalAttention, RefusesGoldThatDoesNotFit) {
   EXPECT_TRUE(says(refusal("1\twe loved it\t0 1\n", {"--text-column", "2"}),
                    {"bad.tsv:1: got 2 gold weights for 3 words, expected one for each"}));
   EXPECT_TRUE(says(refusal("1\twe loved it\t0 nan 1\n", {"--text-column", "2"}), {"bad.tsv:1", "'nan'", "finite"}));
+  EXPECT_TRUE(says(refusal("1\t0 1\n", {"--set", "dev"}),
+                   {"bad.tsv:1: got 2 gold weights for the ", "the id '1' may be of another text in --set dev",
+                    "--id-column", "--text-column if the gold has texts of its own"}));
   EXPECT_TRUE(says(refusal("0 1 1\n", {}), {"bad.tsv:1", "a single column"}));
   EXPECT_TRUE(says(run({"eval", "--attention", rationales()}).err, {"got --attention without a run"}));
 }

@@ -533,7 +533,7 @@ TEST_F(Program, HandlesEmptyInput) {
   EXPECT_EQ(translated.out, "");
   const Outcome evaluated = run({"eval", "--hypothesis", write("empty", ""), "--reference", write("a", "a\n")});
   EXPECT_EQ(evaluated.code, kFailed);
-  EXPECT_TRUE(says(evaluated.err, {"/empty: is empty, expected one sentence a line"}));
+  EXPECT_TRUE(says(evaluated.err, {"/empty is empty, expected a sentence on each line"}));
 }
 
 TEST_F(Program, RefusesALineThatItWouldSpendHoursOn) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
@@ -11,15 +12,18 @@
 
 namespace heed::cli {
 
-std::vector<std::string> FileReader::lines(const std::string& path) {
+std::vector<std::string> FileReader::lines(const std::string& path, const std::string& expected) {
+  std::error_code unknown;  // standard input, and files that cannot be read
+  const auto bytes = std::filesystem::file_size(path, unknown);
+  check(unknown || bytes > 0, "eval: ", path, " is empty, expected ", expected, " on each line");
   auto all = lines_(path);
   hashes_[path] = md5_of_lines(all);
   return all;
 }
 
 std::vector<std::string> FileReader::lines_beside(const std::string& path, const std::string& first_path,
-                                                  size_t first_lines) {
-  auto all = lines(path);
+                                                  size_t first_lines, const std::string& expected) {
+  auto all = lines(path, expected);
   check(all.size() == first_lines, "eval: ", first_path, " has ", first_lines, " lines but ", path, " has ", all.size(),
         ", expected the same number of lines");
   return all;

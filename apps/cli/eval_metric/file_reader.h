@@ -16,9 +16,11 @@ class FileReader {
 
   explicit FileReader(Lines lines) : lines_(std::move(lines)) {}
 
-  std::vector<std::string> lines(const std::string& path);
+  /// expected: of each line, "a number"; for the message if the file is empty.
+  std::vector<std::string> lines(const std::string& path, const std::string& expected);
   /// Lines that belong to those of another file, one to one; another number of them is an Error.
-  std::vector<std::string> lines_beside(const std::string& path, const std::string& first_path, size_t first_lines);
+  std::vector<std::string> lines_beside(const std::string& path, const std::string& first_path, size_t first_lines,
+                                        const std::string& expected);
   /// All bytes of a file, which belongs to a set: a folder, or the file itself.
   std::string bytes(const std::string& path, const std::string& set);
 

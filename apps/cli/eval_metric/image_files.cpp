@@ -35,7 +35,7 @@ std::vector<std::string> images_in(const std::string& folder) {
 
 std::vector<std::string> images_listed(const std::string& list, FileReader& reader) {
   const std::string folder = fs::path(list).parent_path().string();
-  const auto lines = reader.lines(list);
+  const auto lines = reader.lines(list, "the path of an image");
   std::vector<std::string> all;
   for (size_t i = 0; i < lines.size(); ++i) {
     check_plain(list, i, lines[i]);

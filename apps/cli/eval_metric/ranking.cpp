@@ -34,14 +34,15 @@ ItemsOfQueries items_of_queries(const std::string& path, const std::vector<std::
 }
 
 struct RankingFiles {
-  static constexpr const char* kKind = "rankings";
+  static constexpr const char *kKind = "rankings", *kLine = "query<TAB>item item ...";
   RankingFiles(const FileMetricOptions& options, FileReader& reader) {
     check(!options.references.empty(), "eval: rankings in ", options.hypotheses.front(),
           " without references, expected a file of the relevant items");
     check_one_reference("rankings", options.references.size());
     const auto& gold = options.references.front();
-    relevant = items_of_queries(gold, reader.lines(gold), false);
-    for (const auto& path : options.hypotheses) systems.push_back(items_of_queries(path, reader.lines(path), true));
+    relevant = items_of_queries(gold, reader.lines(gold, kLine), false);
+    for (const auto& path : options.hypotheses)
+      systems.push_back(items_of_queries(path, reader.lines(path, kLine), true));
   }
   ItemsOfQueries relevant;
   std::vector<ItemsOfQueries> systems;

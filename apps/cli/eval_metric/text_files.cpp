@@ -19,12 +19,13 @@ LinesOfFiles read_lines_of(const FileMetricOptions& options, FileReader& reader,
   const auto& first = options.hypotheses.front();
   check(!options.references.empty(), "eval: hypotheses in ", first, " without references, expected a file of them");
   LinesOfFiles all;
-  all.systems.push_back(reader.lines(first));
+  all.systems.push_back(reader.lines(first, expected));
   const size_t lines = all.systems[0].size();
   check(lines > 0, "eval: ", first, " is empty, expected ", expected, " on each line");
   for (size_t i = 1; i < options.hypotheses.size(); ++i)
-    all.systems.push_back(reader.lines_beside(options.hypotheses[i], first, lines));
-  for (const auto& path : options.references) all.references.push_back(reader.lines_beside(path, first, lines));
+    all.systems.push_back(reader.lines_beside(options.hypotheses[i], first, lines, expected));
+  for (const auto& path : options.references)
+    all.references.push_back(reader.lines_beside(path, first, lines, expected));
   return all;
 }
 

@@ -47,7 +47,7 @@ TextPairs gold_pairs(const EvalAttentionArguments& a) {
   TextPairs pairs = std::move(dev ? corpus.dev : corpus.test);
   check(pairs.size() > 0, "eval: got --set ", a.set, ", expected a set that the run's recipe has");
   if (options.is_grammar()) {
-    const auto lines = read_lines(file);
+    const auto lines = read_lines_of(file, "the links of a sentence pair on each line");
     check(lines.size() == pairs.size(), "eval: ", file, ": got ", lines.size(), " lines of links, expected ",
           pairs.size(), ", one for each pair of the set");
     pairs.links.clear();

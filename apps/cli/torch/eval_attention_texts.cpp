@@ -144,7 +144,10 @@ class TextEvaluation {
     }
     const size_t words = word_count(classifier_, text);
     check(words == gold.weights.size(), "eval: ", gold.where, ": got ", gold.weights.size(), " gold weights for the ",
-          words, " words that the run reads, expected one for each");
+          words, " words that the run reads, expected one for each",
+          gold_.has_text ? ""
+                         : "; the id '" + excerpt(gold.id) + "' may be of another text in --set " + a_.set +
+                               ": choose ids by --id-column, or --text-column if the gold has texts of its own");
     if (words == 0) {
       ++without_words_;
       return;
