@@ -86,6 +86,18 @@ void print_maps(std::ostream& out, const AttentionReport& report) {
   print_table(out, table, 0);
 }
 
+void print_differences(std::ostream& out, const AttentionReport& report) {
+  if (report.differences.empty()) return;
+  Table table{{"attention less a baseline", "baseline", "difference", "95 % interval", "p", report.item},
+              {false, false, true, false, true, true},
+              {}};
+  for (const auto& [figure, baseline, found] : report.differences)
+    table.rows.push_back({title_of(figure), baseline, (found.difference > 0 ? "+" : "") + number(found.difference),
+                          interval(found.low, found.high), number(found.p), std::to_string(found.items)});
+  out << '\n';
+  print_table(out, table, 0);
+}
+
 void print_agreements(std::ostream& out, const AttentionReport& report) {
   if (report.agreements.empty()) return;
   Table table{{"agreement of", "maps", "measure", "mean", "95 % interval", "undefined"},
@@ -155,6 +167,20 @@ void add_meaning(AttentionReport& report) {
       "Weights that agree with people are plausible explanations, not faithful ones: what decided may be elsewhere.");
 }
 
+std::string strongest_of(const AttentionReport& report, const std::vector<std::string>& maps,
+                         const std::string& figure) {
+  std::string strongest;
+  double largest = 0;
+  for (const auto& map : report.maps) {
+    if (std::find(maps.begin(), maps.end(), map.name) == maps.end()) continue;
+    const MeanFigure* const found = figure_of(map, figure);
+    if (found == nullptr || !found->mean || (!strongest.empty() && *found->mean <= largest)) continue;
+    strongest = map.name;
+    largest = *found->mean;
+  }
+  return strongest;
+}
+
 nlohmann::ordered_json as_json(const AttentionReport& report) {
   Json all{{"run", report.run},
            {"gold", report.gold},
@@ -169,6 +195,10 @@ nlohmann::ordered_json as_json(const AttentionReport& report) {
     all["links"][one.name] = {
         {"aer", one.error}, {"low", one.low}, {"high", one.high}, {"precision", one.precision}, {"recall", one.recall}};
   for (const auto& map : report.maps) all["maps"][map.name] = json_of(map.figures);
+  for (const auto& [figure, baseline, found] : report.differences)
+    all["differences"][figure] = {{"baseline", baseline}, {"difference", found.difference},
+                                  {"low", found.low},     {"high", found.high},
+                                  {"p", found.p},         {report.item, found.items}};
   for (const auto& one : report.agreements) {
     all["agreement"][one.name] = json_of(one.figures);
     all["agreement"][one.name]["maps"] = one.maps;
@@ -183,6 +213,7 @@ void print(std::ostream& out, const AttentionReport& report) {
       << printed_counts(report) << '\n';
   print_links(out, report);
   print_maps(out, report);
+  print_differences(out, report);
   print_agreements(out, report);
   if (!report.notes.empty()) out << '\n';
   for (const auto& note : report.notes) out << printable(note) << '\n';

@@ -20,6 +20,12 @@ struct MapFigures {
   std::vector<MeanFigure> figures;
 };
 
+/// Attention less a baseline, over the texts where both have the figure.
+struct BaselineDifference {
+  std::string figure, baseline;
+  MeanDifference found;
+};
+
 /// Agreement of maps: of heads, of calls, of queries or of runs.
 struct AgreementFigures {
   std::string name;                 // "heads", "runs"
@@ -40,6 +46,7 @@ struct AttentionReport {
   std::vector<std::pair<std::string, int64_t>> counts{};  // sizes, and cases left out or degenerate
   std::vector<std::string> notes{};                       // sentences for the reader
   std::vector<MapFigures> maps{};                         // attention first, then the baselines
+  std::vector<BaselineDifference> differences{};          // to the strongest baseline of each figure
   std::vector<AgreementFigures> agreements{};
   std::vector<LinkFigures> links{};
   ResamplingOptions resampling{};
@@ -49,6 +56,10 @@ struct AttentionReport {
 /// Adds the counts of degenerate cases, and what the partial correlation means, if it is there and of 20 cases or more.
 void add_degenerate(AttentionReport& report, const DegenerateCases& cases, bool has_rationales);
 void add_meaning(AttentionReport& report);
+
+/// The one of these maps with the largest mean of a figure; empty if none has it.
+std::string strongest_of(const AttentionReport& report, const std::vector<std::string>& maps,
+                         const std::string& figure);
 
 nlohmann::ordered_json as_json(const AttentionReport& report);
 void print(std::ostream& out, const AttentionReport& report);

@@ -29,5 +29,15 @@ TEST(EvalAttentionReport, ConcludesNothingFromFewTexts) {
         ") is of few texts (19): an interval over fewer than 20 is not reliable, and nothing is concluded from it.");
 }
 
+TEST(EvalAttentionReport, FindsTheStrongestBaseline) {
+  AttentionReport report;
+  for (const auto& [name, mean] :
+       std::vector<std::pair<std::string, double>>{{"attention", .9}, {"random", .8}, {"length", -.2}, {"rarity", -.1}})
+    report.maps.push_back({name, {{.name = "spearman", .mean = mean}}});
+  EXPECT_EQ(strongest_of(report, {"length", "rarity"}, "spearman"), "rarity");
+  EXPECT_EQ(strongest_of(report, {"length"}, "spearman"), "length");
+  EXPECT_EQ(strongest_of(report, {"length", "rarity"}, "roc_auc"), "");
+}
+
 }  // namespace
 }  // namespace heed::cli

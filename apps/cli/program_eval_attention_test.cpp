@@ -73,6 +73,20 @@ TEST_F(EvalAttention, OfAClassifierIsThatOfItsWeights) {
   EXPECT_TRUE(says(origin["command"].get<std::string>(), {" eval ", " --attention "}));
 }
 
+TEST_F(EvalAttention, IsComparedWithTheStrongestBaseline) {
+  const std::vector<std::string> options{rationales(), "--text-column", "2", "--controls", "length"};
+  const Json found = report("attentive", options);
+  for (const std::string figure : {"average_precision", "roc_auc", "spearman"}) {
+    const Json& difference = found["differences"][figure];
+    EXPECT_EQ(difference["baseline"], "length");
+    EXPECT_EQ(difference["texts"], 2);
+    EXPECT_NEAR(difference["difference"].get<double>(),
+                mean_of(found, "attention", figure) - mean_of(found, "length", figure), 1e-12);
+    EXPECT_LE(difference["low"], difference["high"]);
+  }
+  EXPECT_TRUE(says(eval("attentive", options).out, {"attention less a baseline", "baseline", "difference"}));
+}
+
 TEST_F(EvalAttention, ReadsAWordPerRecordAndGradedWeights) {
   const std::string gaze = write("gaze.csv",
                                  "sentence,word,time\n7,The,0.5\n7,soup,2\n7,was,1\n7,fresh<END>,3\n"

@@ -99,6 +99,32 @@ std::vector<MeanFigure> MeanFigures::all(const ResamplingOptions& options) const
   return all;
 }
 
+std::vector<double> MeanFigures::means_of(const std::string& name) const {
+  std::vector<double> means;
+  for (const auto& one : figures_) {
+    if (one.name != name) continue;
+    for (const auto& row : one.rows)
+      means.push_back(row[1] > 0 ? row[0] / row[1] : std::numeric_limits<double>::quiet_NaN());
+  }
+  return means;
+}
+
+std::optional<MeanDifference> MeanFigures::difference_to(const MeanFigures& other, const std::string& name,
+                                                         const ResamplingOptions& options) const {
+  std::vector<Values> means{other.means_of(name), means_of(name)};
+  const size_t items = std::max(means[0].size(), means[1].size());
+  for (auto& one : means) one.resize(items, std::numeric_limits<double>::quiet_NaN());
+  const size_t both = items - leave_out_of_all(means);
+  if (both < 2) return std::nullopt;
+  const auto found =
+      paired_bootstrap(resampled({mean_statistics(means[0]), mean_statistics(means[1])}), options).front();
+  return MeanDifference{.difference = found.difference,
+                        .low = found.interval->low,
+                        .high = found.interval->high,
+                        .p = found.p,
+                        .items = static_cast<int64_t>(both)};
+}
+
 void AttentionTally::add(const AttentionCase& one, size_t item) {
   figures_.add(attention_scores(one, options_), item);
   ++cases_;

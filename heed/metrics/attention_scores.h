@@ -56,11 +56,21 @@ struct MeanFigure {
   int64_t defined = 0, undefined = 0;  // cases
 };
 
+/// The mean of a figure less that of the same figure of another map, over the items where both have it; by a paired
+/// bootstrap.
+struct MeanDifference {
+  double difference = 0, low = 0, high = 0, p = 1;
+  int64_t items = 0;
+};
+
 /// Collects (sum, count) of each figure for each item, so memory does not grow with keys.
 class MeanFigures {
  public:
   void add(const NamedScores& scores, size_t item);
   std::vector<MeanFigure> all(const ResamplingOptions& options = {}) const;
+  /// Nothing unless two items have the figure in both. An item counts once, however many cases it has.
+  std::optional<MeanDifference> difference_to(const MeanFigures& other, const std::string& name,
+                                              const ResamplingOptions& options = {}) const;
 
  private:
   struct Collected {
@@ -68,6 +78,9 @@ class MeanFigures {
     std::vector<std::vector<double>> rows{};  // of each item: sum, count
     int64_t defined = 0, undefined = 0;
   };
+  /// The mean of each item, NaN where it has none; empty if there is no such figure.
+  std::vector<double> means_of(const std::string& name) const;
+
   std::vector<Collected> figures_;
 };
 
@@ -79,6 +92,10 @@ class AttentionTally {
   void add(const AttentionCase& one, size_t item);
 
   std::vector<MeanFigure> figures(const ResamplingOptions& options = {}) const { return figures_.all(options); }
+  std::optional<MeanDifference> difference_to(const AttentionTally& other, const std::string& name,
+                                              const ResamplingOptions& options = {}) const {
+    return figures_.difference_to(other.figures_, name, options);
+  }
   const DegenerateCases& degenerate() const { return degenerate_; }
   int64_t cases() const { return cases_; }
 

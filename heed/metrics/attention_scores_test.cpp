@@ -137,5 +137,22 @@ TEST(AttentionTally, CountsDegenerateCasesAndHasNoNaN) {
   EXPECT_EQ(figure(tally.figures(), "spearman").undefined, 5);           // of constant weights or gold
 }
 
+// The second item has no figure of the other map; the differences of the others are 0.5 and 0.1.
+TEST(MeanFigures, DifferOnTheItemsThatBothHave) {
+  MeanFigures ours, theirs;
+  const std::vector<std::optional<double>> of_ours{0.9, 0.9, 0.5}, of_theirs{0.4, std::nullopt, 0.4};
+  for (size_t item = 0; item < 3; ++item) {
+    ours.add({{"kendall", 0.0}, {"spearman", of_ours[item]}}, item);
+    theirs.add({{"kendall", std::nullopt}, {"spearman", of_theirs[item]}}, item);
+  }
+  const auto found = ours.difference_to(theirs, "spearman").value();
+  EXPECT_NEAR(found.difference, 0.3, kClose);
+  EXPECT_EQ(found.items, 2);
+  EXPECT_NEAR(found.low, 0.1, kClose);
+  EXPECT_NEAR(found.high, 0.5, kClose);
+  EXPECT_FALSE(ours.difference_to(theirs, "kendall").has_value());
+  EXPECT_FALSE(ours.difference_to(theirs, "roc_auc").has_value());
+}
+
 }  // namespace
 }  // namespace heed

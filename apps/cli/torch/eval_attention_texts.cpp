@@ -92,6 +92,7 @@ class TextEvaluation {
     add_degenerate(report, attention_->degenerate(), rationales_);
     report.maps.push_back({"attention", attention_->figures(report.resampling)});
     for (const auto& [name, tally] : baselines_) report.maps.push_back({name, tally.figures(report.resampling)});
+    add_differences(report);
     heads_.report(report);
     calls_.report(report);
     queries_.report(report);
@@ -117,6 +118,17 @@ class TextEvaluation {
     std::vector<std::string> names{"equal", "random", "length"};
     if (has_control(a_, "frequency")) names.emplace_back("rarity");
     return names;
+  }
+
+  void add_differences(AttentionReport& report) const {
+    for (const std::string figure : {"average_precision", "roc_auc", "spearman"}) {
+      const std::string strongest = strongest_of(report, {"length", "rarity"}, figure);
+      for (const auto& [name, tally] : baselines_) {
+        if (name != strongest) continue;
+        if (const auto found = attention_->difference_to(tally, figure, report.resampling))
+          report.differences.push_back({figure, name, *found});
+      }
+    }
   }
 
   bool relevant(double weight) const { return a_.relevant_above ? weight > *a_.relevant_above : weight == 1; }
