@@ -117,6 +117,7 @@ Comparison compared(double score, double first, const std::vector<double>& diffe
 
 std::vector<Comparison> corrected(std::vector<Comparison> comparisons) {
   std::vector<double> p;
+  p.reserve(comparisons.size());
   for (const auto& one : comparisons) p.push_back(one.p);
   p = holm(p);
   for (size_t i = 0; i < p.size(); ++i) comparisons[i].p_holm = p[i];
