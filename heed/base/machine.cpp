@@ -16,15 +16,15 @@ std::string cpu_model() {
 std::vector<std::string> instruction_sets() {
   std::vector<std::string> found;
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) found.push_back("avx2");
-  if (__builtin_cpu_supports("fma")) found.push_back("fma");
-  if (__builtin_cpu_supports("avx512f")) found.push_back("avx512f");
-  if (__builtin_cpu_supports("avx512bw")) found.push_back("avx512bw");
-  if (__builtin_cpu_supports("avx512dq")) found.push_back("avx512dq");
-  if (__builtin_cpu_supports("avx512vl")) found.push_back("avx512vl");
-  if (__builtin_cpu_supports("avx512bf16")) found.push_back("avx512bf16");
+  if (__builtin_cpu_supports("avx2")) found.emplace_back("avx2");
+  if (__builtin_cpu_supports("fma")) found.emplace_back("fma");
+  if (__builtin_cpu_supports("avx512f")) found.emplace_back("avx512f");
+  if (__builtin_cpu_supports("avx512bw")) found.emplace_back("avx512bw");
+  if (__builtin_cpu_supports("avx512dq")) found.emplace_back("avx512dq");
+  if (__builtin_cpu_supports("avx512vl")) found.emplace_back("avx512vl");
+  if (__builtin_cpu_supports("avx512bf16")) found.emplace_back("avx512bf16");
 #elif defined(__aarch64__)
-  found.push_back("neon");
+  found.emplace_back("neon");
 #endif
   return found;
 }

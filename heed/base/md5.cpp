@@ -35,7 +35,7 @@ void mix(Words& state, const unsigned char* block) {
                        : round == 2 ? b ^ c ^ d
                                     : c ^ (b | ~d);
     const uint32_t from = (round == 0 ? i : round == 1 ? 5 * i + 1 : round == 2 ? 3 * i + 5 : 7 * i) % 16;
-    const uint32_t rotated = std::rotl(a + f + sine[i] + word_at(block + 4 * from), kRotation[round][i % 4]);
+    const uint32_t rotated = std::rotl(a + f + sine[i] + word_at(block + size_t{4} * from), kRotation[round][i % 4]);
     a = d;
     d = c;
     c = b;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include <zlib.h>
 
@@ -161,8 +162,8 @@ std::string wrong_byte(const std::string& path, size_t line, std::string_view te
 /// Splits the bytes into lines, checks each, and passes it on.
 class LineCutter {
  public:
-  LineCutter(const std::string& path, const LineReader& read, const std::string& expected)
-      : path_(path), expected_(expected), read_(read) {}
+  LineCutter(std::string path, const LineReader& read, std::string expected)
+      : path_(std::move(path)), expected_(std::move(expected)), read_(read) {}
 
   void add(std::string_view bytes) {
     while (!bytes.empty()) {

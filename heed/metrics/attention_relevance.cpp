@@ -84,17 +84,16 @@ std::optional<double> roc_auc(const Values& weights, const std::vector<bool>& go
 std::vector<double> top_membership(const Values& weights, int64_t k) {
   check_weights(weights);
   check(k >= 0, "metrics/attention_relevance: got k = ", k, ", expected at least 0");
-  if (k >= std::ssize(weights)) return Values(weights.size(), 1);
-  if (k == 0) return Values(weights.size(), 0);
+  Values members(weights.size(), k == 0 ? 0 : 1);
+  if (k == 0 || k >= std::ssize(weights)) return members;
   Values sorted = weights;
   std::nth_element(sorted.begin(), sorted.begin() + (k - 1), sorted.end(), std::greater<>());
   const double last = sorted[static_cast<size_t>(k - 1)];
   const auto above = std::count_if(weights.begin(), weights.end(), [&](double weight) { return weight > last; });
   const auto tied = std::count(weights.begin(), weights.end(), last);
   const double part = static_cast<double>(k - above) / static_cast<double>(tied);
-  Values membership;
-  for (const double weight : weights) membership.push_back(weight > last ? 1 : weight == last ? part : 0);
-  return membership;
+  for (size_t i = 0; i < weights.size(); ++i) members[i] = weights[i] > last ? 1 : weights[i] == last ? part : 0;
+  return members;
 }
 
 std::optional<double> precision_at(const Values& weights, const std::vector<bool>& gold, int64_t k) {

@@ -39,7 +39,7 @@ const RecipeTable<ExampleOptions> label_keys{
      {.choices = {"auto", "csv", "tsv", "trees"}}},
     {"classes",
      &ExampleOptions::classes,
-     "classes in order, each with its labels: `[\"negative: 0 1\", \"positive: 3 4\"]`, or a label alone",
+     R"(classes in order, each with its labels: `["negative: 0 1", "positive: 3 4"]`, or a label alone)",
      {.default_text = "every label is a class"}},
     {"ignore_labels",
      &ExampleOptions::ignore_labels,

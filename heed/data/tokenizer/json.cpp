@@ -43,7 +43,7 @@ std::string added_tokens_json() {
 
 std::string pre_tokenizer_json(TokenizerSpec::Split split) {
   if (split == Split::none) return "null";
-  const std::string whitespace = R"({"type":"WhitespaceSplit"})";
+  std::string whitespace = R"({"type":"WhitespaceSplit"})";
   if (split == Split::whitespace) return whitespace;
   return R"({"type":"Sequence","pretokenizers":[)" + whitespace + R"(,{"type":"Punctuation","behavior":"Isolated"}]})";
 }
