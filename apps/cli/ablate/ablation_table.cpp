@@ -157,7 +157,7 @@ void print_ablation_markdown(std::ostream& out, const AblationSummary& summary) 
   for (const auto& note : notes_of(summary)) out << "\n" << note << '\n';
   out << '\n';
   for (const auto& [name, value] : facts(summary.origin))
-    out << "- " << name << ": `" << markdown_cell(printable(value)) << "`\n";
+    out << "- " << name << ": " << markdown_code(printable(value)) << '\n';
 }
 
 }  // namespace heed::cli
