@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +72,12 @@ struct Outputs {
 enum class Path { fastest, fused, composed, stored, reference };
 std::string to_string(Path path);
 
+/// Weights in place of those that a mechanism computes, to ask what would have been: equal weights, those of another
+/// model, weights that are searched by gradient. weights: as Attended::weights, without dropout; values: [B, (H,) Lk,
+/// Dv], 0 where no query may attend. Returns the weights that make the context, of that shape or one that expands to
+/// it.
+using ReplaceWeights = std::function<Tensor(const Tensor& weights, const Tensor& values)>;
+
 struct Call {
   Mask mask{};
   Bias bias{};
@@ -79,8 +86,9 @@ struct Call {
   double scale = 1;     // multiplies the scores
   double soft_cap = 0;  // c > 0: e <- c tanh(e / c), after scale, before bias and mask
   Path path = Path::fastest;
-  bool deterministic = true;       // on a GPU, take only engines whose gradients are the same bits in every run
-  int64_t block_bytes = 16 << 20;  // composed: approximate memory of one block
+  bool deterministic = true;         // on a GPU, take only engines whose gradients are the same bits in every run
+  int64_t block_bytes = 16 << 20;    // composed: approximate memory of one block
+  ReplaceWeights replace_weights{};  // all weights are computed, composed unless `path` says otherwise, and returned
 };
 
 /// The path of a call, and the reasons against the others.

@@ -46,7 +46,7 @@ struct HalfEngine {
 
   static std::optional<HalfEngine> of(const Tensor& q, const Tensor& k, const Tensor& v, const Mechanism& mechanism,
                                       const Parameters& parameters, const Call& call) {
-    if (!k.is_cuda() || !is_half(q) || !is_half(v)) return {};
+    if (!k.is_cuda() || !is_half(q) || !is_half(v) || call.replace_weights) return {};
     const bool learning = learns({q, k, v});
     const auto like = [&](const Tensor& x) {  // never read
       return at::empty(x.sizes(), x.options().dtype(at::kFloat)).requires_grad_(learning);

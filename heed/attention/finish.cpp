@@ -1,5 +1,8 @@
 #include "heed/attention/finish.h"
 
+#include <ATen/ATen.h>
+#include <ATen/ExpandUtils.h>
+
 #include "heed/attention/mechanism_parts.h"
 
 namespace heed {
@@ -19,6 +22,18 @@ void add_policy(const CallRecord& r, Attended& result) {
   result.log_probability = policy.log_probability;
 }
 
+/// The context of other weights. result: with the axes of the caller.
+void replace_weights(const CallRecord& r, Attended& result) {
+  Tensor values = repeat_heads(r.in[kValues], r.heads);  // [B, H, Lk, Dv]
+  if (!r.head_axis) values = values.squeeze(1);
+  const Tensor own = result.weights;
+  const Tensor given = r.call.replace_weights(own, values);
+  check(given.defined() && given.dim() <= own.dim() && at::is_expandable_to(given.sizes(), own.sizes()),
+        "attend: replace_weights returned ", shape_of(given), ", expected ", shape_of(own));
+  result.weights = given.expand(own.sizes());
+  result.context = r.single() ? at::matmul(result.weights, values) : (result.weights * values.unsqueeze(-3)).sum(-2);
+}
+
 }  // namespace
 
 Attended finish(const CallRecord& r, Attended result, Plan plan) {
@@ -35,6 +50,7 @@ Attended finish(const CallRecord& r, Attended result, Plan plan) {
           &result.top_keys, &result.log_probability, &result.selected, &result.selected_share})
       if (x->defined()) *x = x->squeeze(1);
   result.plan = std::move(plan);
+  if (r.call.replace_weights) replace_weights(r, result);
   return result;
 }
 

@@ -239,6 +239,12 @@ CallRecord normalize_options(const Mechanism& mechanism, const Call& call, int64
   CallRecord r;
   r.in.reserve(kSlots + 8);
   r.call = call;
+  if (call.replace_weights) {
+    r.call.outputs.weights = true;
+    r.call.outputs.rows.clear();
+    r.call.outputs.heads.clear();
+    if (call.path == Path::fastest) r.call.path = Path::composed;
+  }
   r.batch = batch;
   r.heads = heads;
   r.queries = queries;
