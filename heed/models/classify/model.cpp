@@ -143,13 +143,15 @@ Tensor ClassificationModel::without_some(const Tensor& rows) const {
                  (1 - token_dropout_));
 }
 
-/// The features of one input of the attention model.
-Encoded ClassificationModel::encode(size_t input, const TextBatch& batch, const Call& call, Steps& steps) {
+Features ClassificationModel::embed(size_t input, const TextBatch& batch) {
   const bool tables = embeddings_.size() > 1;
   const auto& column = batch.columns[tables ? 0 : attention_->order()[input]];
   auto& table = embeddings_[tables ? input : 0];
-  const Features embedded{heed::dropout(without_some(table(column.ids)), dropout_, is_training()), column.keep,
-                          /*real_first=*/true};
+  return {heed::dropout(without_some(table(column.ids)), dropout_, is_training()), column.keep, /*real_first=*/true};
+}
+
+/// The features of one input of the attention model.
+Encoded ClassificationModel::encode(size_t input, const Features& embedded, const Call& call, Steps& steps) {
   if (embedded.rows.dim() == 3) {
     FeatureOutput found = features_[input]->encode(embedded, call);
     for (auto& step : found.steps) steps.push_back(std::move(step));
@@ -163,21 +165,29 @@ Encoded ClassificationModel::encode(size_t input, const TextBatch& batch, const 
   FeatureOutput found = features_[input]->encode(sentences, own);
   for (auto& step : found.steps) steps.push_back(std::move(step));
   const Tensor& rows = found.encoded.features.rows;
-  return {{rows.view({B, S, rows.size(1), rows.size(2)}), column.keep}, found.encoded.last};
+  return {{rows.view({B, S, rows.size(1), rows.size(2)}), embedded.keep}, found.encoded.last};
+}
+
+ClassificationModel::EncodedTexts ClassificationModel::encode(const std::function<Features(size_t)>& embedded,
+                                                              const Call& call) {
+  EncodedTexts texts;
+  for (size_t input = 0; input < features_.size(); ++input)
+    texts.inputs.push_back(encode(input, embedded(input), call, texts.steps));
+  for (auto& [name, attended] : texts.steps) name = "features." + name;
+  return texts;
+}
+
+Pooled ClassificationModel::attend(const EncodedTexts& encoded, const Call& call) {
+  Pooled pooled = attention_->forward(encoded.inputs, call);
+  pooled.output.steps.insert(pooled.output.steps.begin(), encoded.steps.begin(), encoded.steps.end());
+  return pooled;
 }
 
 Pooled ClassificationModel::pool(const TextBatch& batch, const Call& call, const std::optional<Outputs>& of_attention) {
-  std::vector<Encoded> encoded;
-  Steps steps;
-  for (size_t input = 0; input < features_.size(); ++input) encoded.push_back(encode(input, batch, call, steps));
-  Call to_texts = call;
+  Call to_features = call, to_texts = call;
+  to_features.replace_weights = {};  // for the weights of texts
   if (of_attention) to_texts.outputs = *of_attention;
-  Pooled pooled = attention_->forward(encoded, to_texts);
-  if (!steps.empty()) {
-    for (auto& [name, attended] : steps) name = "features." + name;
-    pooled.output.steps.insert(pooled.output.steps.begin(), steps.begin(), steps.end());
-  }
-  return pooled;
+  return attend(encode([&](size_t input) { return embed(input, batch); }, to_features), to_texts);
 }
 
 Tensor ClassificationModel::loss(const Pooled& pooled, const Tensor& wanted, const LabelLossOptions& options) {

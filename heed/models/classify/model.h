@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,20 @@ class ClassificationModel : public torch::nn::Module {
   /// The context of each text, with the steps of its attention. of_attention: outputs requested of the attention model
   /// alone, in place of those of the call.
   Pooled pool(const TextBatch& batch, const Call& call = {}, const std::optional<Outputs>& of_attention = {});
+
+  // The same in steps.
+
+  /// The embedded tokens of a batch for one input of the attention model; after dropout, in training.
+  Features embed(size_t input, const TextBatch& batch);
+  /// Features of each input, with the uses of mechanisms in the feature models.
+  struct EncodedTexts {
+    std::vector<Encoded> inputs{};
+    Steps steps{};
+  };
+  /// embedded: the embedded tokens for an input, asked for one after another.
+  EncodedTexts encode(const std::function<Features(size_t)>& embedded, const Call& call = {});
+  /// The context of each text. The steps of the feature models come first.
+  Pooled attend(const EncodedTexts& encoded, const Call& call = {});
   /// The loss, summed over texts or tokens; wanted: see LabelOutput::loss().
   Tensor loss(const Pooled& pooled, const Tensor& wanted, const LabelLossOptions& options);
   /// Probabilities or numbers, see LabelOutput::predict().
@@ -71,7 +86,7 @@ class ClassificationModel : public torch::nn::Module {
 
  private:
   Tensor without_some(const Tensor& rows) const;
-  Encoded encode(size_t input, const TextBatch& batch, const Call& call, Steps& steps);
+  Encoded encode(size_t input, const Features& embedded, const Call& call, Steps& steps);
 
   double dropout_ = 0, token_dropout_ = 0, output_dropout_ = 0;
   std::vector<torch::nn::Embedding> embeddings_;  // one, or one for each representation of a text
