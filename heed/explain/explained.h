@@ -22,12 +22,12 @@ namespace heed {
 using at::Tensor;
 
 struct ExplainedText {
-  std::string id{};                   // of the set: its id, or file and line
-  std::vector<std::string> tokens{};  // as the model reads them, without markers and padding
-  std::vector<int64_t> word{};        // of each token, the index in `words`; -1: of none
-  std::vector<std::string> words{};   // of the whole text; what was cut has no tokens
-  std::vector<std::string> targets{}; // of a translator: the tokens of the target, with the end marker
-  std::vector<int64_t> gold{};        // of a classifier: the classes that are right
+  std::string id{};                    // of the set: its id, or file and line
+  std::vector<std::string> tokens{};   // as the model reads them, without markers and padding
+  std::vector<int64_t> word{};         // of each token, the index in `words`; -1: of none
+  std::vector<std::string> words{};    // of the whole text; what was cut has no tokens
+  std::vector<std::string> targets{};  // of a translator: the tokens of the target, with the end marker
+  std::vector<int64_t> gold{};         // of a classifier: the classes that are right
 };
 
 /// What is known of a model.
@@ -60,8 +60,8 @@ class ExplainedBatch {
 
   // Each of these computes outputs float [N, P, C] for variations of texts rows: int64 [N], indices into B.
 
-  /// Other weights [N, P, T], of the same meaning, in place of the model's, for all heads and features; what is attended
-  /// to stays as it is. Differentiable. A document's are split into weights of words and of sentences.
+  /// Other weights [N, P, T], of the same meaning, in place of the model's, for all heads and features; what is
+  /// attended to stays as it is. Differentiable. A document's are split into weights of words and of sentences.
   virtual Tensor outputs_with(const Tensor& rows, const Tensor& weights) = 0;
   /// The model's own weights, each key's those of another one: order int64 [N, P, T], a permutation of the tokens of
   /// the text; padding stays where it is. All heads, features and queries have the same order.
@@ -95,14 +95,14 @@ class ExplainedModel {
 
 /// Which texts of which set.
 struct ExplainedSet {
-  std::string set = "dev";               // of the run's recipe: dev, test
-  int64_t limit = 0;                     // texts that are drawn, by seed; 0: all
+  std::string set = "dev";  // of the run's recipe: dev, test
+  int64_t limit = 0;        // texts that are drawn, by seed; 0: all
   uint64_t seed = 1;
   std::vector<std::string> overrides{};  // of the recipe, data.root=...
 };
 
-/// The model of a run folder of `heed train` with texts of its recipe. device: "cpu", "cuda". Throws Error if the run is
-/// not one that can be explained: several texts for an example, labels of words, numbers.
+/// The model of a run folder of `heed train` with texts of its recipe. device: "cpu", "cuda". Throws Error if the run
+/// is not one that can be explained: several texts for an example, labels of words, numbers.
 std::unique_ptr<ExplainedModel> load_explained(const std::string& run, const ExplainedSet& set, at::Device device);
 
 /// Weights [.., T] divided by their sum over tokens; rows whose sum is 0 or not finite are 0.

@@ -1,6 +1,6 @@
-// A test of attention as an explanation. It measures texts one batch at a time and keeps a small record of each; what it
-// found is computed from the records alone, so a run of tests can be stopped and go on, and holds no weights of a whole
-// data set.
+// A test of attention as an explanation. It measures texts one batch at a time and keeps a small record of each; what
+// it found is computed from the records alone, so a run of tests can be stopped and go on, and holds no weights of a
+// whole data set.
 //
 //   gradients             Kendall tau of weights and gradients                     Jain & Wallace, 2019
 //   leave_one_out         Kendall tau of weights and what a token's removal does
@@ -50,7 +50,7 @@ struct TestSummaryOptions {
   const ExplainedModel* model = nullptr;  // for texts and names of classes
   int64_t samples = 1000;                 // of bootstraps
   uint64_t seed = 1;
-  size_t examples = 3;                    // of each kind, best and worst
+  size_t examples = 3;  // of each kind, best and worst
 };
 
 /// What the options of the command say to tests that train variants.
