@@ -28,6 +28,7 @@ struct ExplainedText {
   std::vector<std::string> words{};    // of the whole text; what was cut has no tokens
   std::vector<std::string> targets{};  // of a translator: the tokens of the target, with the end marker
   std::vector<int64_t> gold{};         // of a classifier: the classes that are right
+  std::vector<double> rationale{};     // weights of people, one for each word, if the set has them
 };
 
 /// What is known of a model.
@@ -37,6 +38,7 @@ struct ExplainedFacts {
   std::string mechanism{};             // "additive + softmax"; "mean" of a model without attention
   bool attends = true;                 // whether tokens have weights of their own
   bool several = false;                // whether classes are independent: any number is right. If not, outputs sum to 1
+  bool number = false;                 // the output is a number, in deviations: as one class of `several`, without gold
   std::vector<std::string> classes{};  // names; empty of a translator
 };
 
