@@ -1,11 +1,11 @@
 #include "heed/metrics/attention_agreement.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "heed/base/check.h"
 #include "heed/metrics/attention_distribution.h"
 #include "heed/metrics/attention_relevance.h"
+#include "heed/metrics/distribution_distance.h"
 #include "heed/metrics/rank_correlation.h"
 
 namespace heed {
@@ -17,24 +17,6 @@ void check_sizes(size_t one, size_t other) {
 }
 
 }  // namespace
-
-double total_variation(const std::vector<double>& p, const std::vector<double>& q) {
-  check_sizes(p.size(), q.size());
-  double sum = 0;
-  for (size_t i = 0; i < p.size(); ++i) sum += std::abs(p[i] - q[i]);
-  return std::min(sum / 2, 1.0);
-}
-
-double jensen_shannon(const std::vector<double>& p, const std::vector<double>& q) {
-  check_sizes(p.size(), q.size());
-  double sum = 0;
-  for (size_t i = 0; i < p.size(); ++i) {
-    const double both = p[i] + q[i];
-    if (p[i] > 0) sum += p[i] * std::log(2 * p[i] / both) / 2;
-    if (q[i] > 0) sum += q[i] * std::log(2 * q[i] / both) / 2;
-  }
-  return std::clamp(sum, 0.0, std::log(2.0));
-}
 
 MapAgreement map_agreement(const std::vector<double>& one, const std::vector<double>& other, int64_t k) {
   check_sizes(one.size(), other.size());

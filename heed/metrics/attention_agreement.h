@@ -1,7 +1,6 @@
 // Agreement of two maps of attention over the same keys: of two heads, layers or seeds.
 //
-//   JSD = KL(p | m) / 2 + KL(q | m) / 2,  m = (p + q) / 2     from 0 (equal) to log 2 (no key in common)
-//   TVD = 1/2 sum_i |p_i - q_i|                               from 0 to 1
+//   JSD, TVD   distribution_distance.h                        from 0 (equal) to log 2, to 1 (no key in common)
 //   Spearman's rank correlation of the weights                from -1 to 1
 //   top-k overlap   sum_i min(s_i, t_i) / k                   from 0 to 1; s, t: whether key i is among the k largest
 //                                                             weights of either map, in part if it is tied for the last
@@ -17,10 +16,6 @@
 #include <vector>
 
 namespace heed {
-
-/// p, q: probabilities of the same size.
-double total_variation(const std::vector<double>& p, const std::vector<double>& q);
-double jensen_shannon(const std::vector<double>& p, const std::vector<double>& q);
 
 struct MapAgreement {
   std::optional<double> jsd{}, tvd{}, spearman{}, top_overlap{};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 
 #include "heed/base/check.h"
 
@@ -32,15 +33,23 @@ double pairs_of(size_t count) {
   return n * (n - 1) / 2;
 }
 
-/// Pairs of neighbors of which `same` holds throughout, in a sorted order.
+/// Sums over groups of equal values, t of each.
+struct Ties {
+  double pairs = 0, triples = 0, weighted = 0;  // t (t - 1) / 2, t (t - 1) (t - 2), t (t - 1) (2 t + 5)
+};
+
+/// same: whether neighbors of a sorted order are equal.
 template <typename Same>
-double tied_pairs(size_t count, const Same& same) {
-  double pairs = 0;
+Ties ties_of(size_t count, const Same& same) {
+  Ties ties;
   for (size_t first = 0, last = 0; first < count; first = last) {
     while (last < count && same(first, last)) ++last;
-    pairs += pairs_of(last - first);
+    const auto t = static_cast<double>(last - first);
+    ties.pairs += pairs_of(last - first);
+    ties.triples += t * (t - 1) * (t - 2);
+    ties.weighted += t * (t - 1) * (2 * t + 5);
   }
-  return pairs;
+  return ties;
 }
 
 /// Sorts the range; returns the number of pairs that were in descending order.
@@ -54,6 +63,66 @@ double sort_and_count(std::vector<double>::iterator begin, std::vector<double>::
   }
   std::inplace_merge(begin, middle, end);
   return descending;
+}
+
+/// How the pairs of values are ordered in x and in y.
+struct PairedOrders {
+  double all = 0, discordant = 0, difference = 0;  // difference: pairs in the same order less those in the opposite one
+  Ties x{}, y{};
+};
+
+PairedOrders paired_orders(const Values& x, const Values& y) {
+  check_ranked(x, y.size());
+  check_ranked(y, x.size());
+  std::vector<size_t> order(x.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return x[a] != x[b] ? x[a] < x[b] : y[a] < y[b]; });
+  Values by_x;
+  for (const size_t i : order) by_x.push_back(y[i]);
+  PairedOrders found{.all = pairs_of(x.size())};
+  found.x = ties_of(x.size(), [&](size_t a, size_t b) { return x[order[a]] == x[order[b]]; });
+  const Ties both =
+      ties_of(x.size(), [&](size_t a, size_t b) { return x[order[a]] == x[order[b]] && y[order[a]] == y[order[b]]; });
+  found.discordant = sort_and_count(by_x.begin(), by_x.end());
+  found.y = ties_of(y.size(), [&](size_t a, size_t b) { return by_x[a] == by_x[b]; });
+  found.difference = found.all - found.x.pairs - found.y.pairs + both.pairs - 2 * found.discordant;
+  return found;
+}
+
+std::optional<double> tau_of(const PairedOrders& orders) {
+  const double untied_x = orders.all - orders.x.pairs, untied_y = orders.all - orders.y.pairs;
+  if (untied_x == 0 || untied_y == 0) return std::nullopt;
+  return std::clamp(orders.difference / std::sqrt(untied_x) / std::sqrt(untied_y), -1.0, 1.0);
+}
+
+/// Twice the share of the orders of n values that have at most `inversions` pairs in descending order. The shares of
+/// n values with c inversions are means of those of n - 1 values with c - n + 1 ... c.
+double exact_p(size_t n, double inversions) {
+  const auto count = static_cast<size_t>(inversions);
+  if (n == 0 || 2 * inversions >= pairs_of(n)) return 1;
+  Values shares(count + 1, 0);
+  shares[0] = 1;
+  for (size_t values = 2; values <= n; ++values) {
+    Values next(count + 1);
+    double sum = 0;
+    for (size_t c = 0; c <= count; ++c) {
+      sum += shares[c];
+      if (c >= values) sum -= shares[c - values];
+      next[c] = sum / static_cast<double>(values);
+    }
+    shares = std::move(next);
+  }
+  return std::clamp(2 * std::accumulate(shares.begin(), shares.end(), 0.0), 0.0, 1.0);
+}
+
+/// n: 3 or more; two values without ties have the exact one.
+double normal_p(size_t count, const PairedOrders& orders) {
+  const auto n = static_cast<double>(count);
+  const double pairs = n * (n - 1);
+  const double variance = (pairs * (2 * n + 5) - orders.x.weighted - orders.y.weighted) / 18 +
+                          2 * orders.x.pairs * orders.y.pairs / pairs +
+                          orders.x.triples * orders.y.triples / (9 * pairs * (n - 2));
+  return std::erfc(std::abs(orders.difference) / std::sqrt(2 * variance));
 }
 
 double inner_product_of(const Values& one, const Values& other) {
@@ -92,22 +161,18 @@ Values average_ranks(const Values& values) {
 }
 
 std::optional<double> kendall_tau_b(const Values& x, const Values& y) {
-  check_ranked(x, y.size());
-  check_ranked(y, x.size());
-  std::vector<size_t> order(x.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return x[a] != x[b] ? x[a] < x[b] : y[a] < y[b]; });
-  Values by_x;
-  for (const size_t i : order) by_x.push_back(y[i]);
-  const double tied_x = tied_pairs(x.size(), [&](size_t a, size_t b) { return x[order[a]] == x[order[b]]; });
-  const double tied_both = tied_pairs(
-      x.size(), [&](size_t a, size_t b) { return x[order[a]] == x[order[b]] && y[order[a]] == y[order[b]]; });
-  const double discordant = sort_and_count(by_x.begin(), by_x.end());
-  const double tied_y = tied_pairs(y.size(), [&](size_t a, size_t b) { return by_x[a] == by_x[b]; });
-  const double all = pairs_of(x.size()), untied_x = all - tied_x, untied_y = all - tied_y;
-  if (untied_x == 0 || untied_y == 0) return std::nullopt;
-  const double difference = all - tied_x - tied_y + tied_both - 2 * discordant;
-  return std::clamp(difference / std::sqrt(untied_x) / std::sqrt(untied_y), -1.0, 1.0);
+  return tau_of(paired_orders(x, y));
+}
+
+std::optional<KendallTest> kendall_test(const Values& x, const Values& y) {
+  const PairedOrders orders = paired_orders(x, y);
+  const auto tau = tau_of(orders);
+  if (!tau) return std::nullopt;
+  constexpr size_t kExactSize = 33;  // SciPy's
+  const bool ties = orders.x.pairs > 0 || orders.y.pairs > 0;
+  const double rarer = std::min(orders.discordant, orders.all - orders.discordant);
+  const bool exact = !ties && (x.size() <= kExactSize || rarer <= 1);
+  return KendallTest{*tau, exact ? exact_p(x.size(), rarer) : normal_p(x.size(), orders)};
 }
 
 std::optional<double> partial_spearman(const Values& x, const Values& y, const std::vector<Values>& controls) {

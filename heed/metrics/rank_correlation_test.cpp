@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "heed/base/shuffle.h"
 #include "heed/metrics/regression.h"
@@ -26,6 +28,34 @@ TEST(AverageRanks, AreSharedByEqualValues) {
 TEST(KendallTauB, IsThatOfTheGoldenNumbers) {
   EXPECT_NEAR(kendall_tau_b({0.1, 0.4, 0.2, 0.3}, {1, 4, 3, 2}).value(), 0.66666667, 5e-9);
   EXPECT_NEAR(kendall_tau_b({12, 2, 1, 12, 2}, {1, 4, 7, 1, 0}).value(), -0.47140452, 5e-9);
+}
+
+// Of the 24 orders of four values one has no pair in the opposite order, and three have one: twice 4 / 24.
+TEST(KendallTest, CountsTheOrdersOfFewValues) {
+  const auto found = kendall_test({0.1, 0.4, 0.2, 0.3}, {1, 4, 3, 2});
+  EXPECT_NEAR(found->tau, 0.66666667, 5e-9);
+  EXPECT_NEAR(found->p, 2 * 4.0 / 24, kClose);
+  EXPECT_NEAR(kendall_test({1, 2, 3, 4, 5}, {5, 4, 3, 2, 1})->p, 2 / 120.0, kClose);
+  EXPECT_EQ(kendall_test({1, 2, 3, 4}, {2, 4, 1, 3})->p, 1);  // 3 of 6 pairs
+  EXPECT_EQ(kendall_test({1, 2}, {2, 1})->p, 1);
+}
+
+TEST(KendallTest, IsThatOfSciPy) {
+  const auto fixture = nlohmann::json::parse(std::ifstream("heed/metrics/fixtures/rank_correlation.json"));
+  EXPECT_GE(fixture.at("kendall").size(), 200U);
+  for (const auto& one : fixture.at("kendall")) {
+    SCOPED_TRACE(one.dump());
+    const auto found = kendall_test(one["x"].get<Values>(), one["y"].get<Values>());
+    ASSERT_TRUE(found.has_value());
+    EXPECT_NEAR(found->tau, one["tau"].get<double>(), 1e-13);
+    const double p = one["p"].get<double>();
+    EXPECT_NEAR(found->p, p, 1e-10 * p + 1e-300);
+  }
+}
+
+TEST(KendallTest, IsUndefinedWithTau) {
+  EXPECT_FALSE(kendall_test({1, 1}, {1, 2}).has_value());
+  EXPECT_FALSE(kendall_test({}, {}).has_value());
 }
 
 TEST(KendallTauB, IsOneForTheSameOrderAndMinusOneForTheOpposite) {
