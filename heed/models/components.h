@@ -139,7 +139,8 @@ class QueryModel : public torch::nn::Module {
   /// Makes the modules. Called once, before answer() and start().
   virtual void build() = 0;
   /// All steps with known targets. targets [B, T, E]: the embedded target that precedes each output; seen: the features
-  /// of AttentionModel::seen(); summary: Encoded::last.
+  /// of AttentionModel::seen(); summary: Encoded::last. Call::replace_weights replaces the weights of the aligning step
+  /// alone; where targets are read one by one it is called for each of them, in order.
   virtual QueryOutput answer(const Features& targets, const Features& seen, const Tensor& summary,
                              const Call& call) = 0;
   /// The state before the first step.

@@ -12,6 +12,8 @@ class TransformerQueryState final : public QueryState {
   TransformerQueryState(TransformerDecoder decoder, DecoderCache cache)
       : decoder_(std::move(decoder)), cache_(std::move(cache)) {}
   QueryOutput step(const Tensor& embedded, const Call& call) override {
+    check(!call.replace_weights,
+          "query: got weights that replace others in a step of a transformer, expected them for all targets at once");
     if (fixed_) return step_fixed(embedded, call);
     const int64_t position = cache_.length();
     if (!positions_.defined() || positions_.size(0) <= position)
@@ -111,6 +113,12 @@ class TransformerQuery final : public QueryModel {
       all.outputs = {};
       one = {.layer = align_.align_layer, .outputs = call.outputs};
       one.squares = call.outputs.lse && !call.outputs.weights;
+    }
+    if (call.replace_weights) {
+      all.replace_weights = nullptr;
+      one.layer = align_.align_layer;
+      one.outputs = call.outputs;
+      one.replace_weights = call.replace_weights;
     }
     auto out = decoder_->decode(with_positions(targets, decoder_->options(), is_training()), seen, all, one);
     return {std::move(out.features), std::move(out.steps)};

@@ -116,7 +116,9 @@ Features TranslationModel::embedded(torch::nn::Embedding& table, const Tensor& i
 
 /// steps: receives the uses of mechanisms in the feature model.
 TranslationModel::Source TranslationModel::read(const Features& source, const Call& call, Steps* steps) {
-  FeatureOutput output = features_->encode(source, call);
+  Call own = call;
+  own.replace_weights = nullptr;
+  FeatureOutput output = features_->encode(source, own);
   if (steps != nullptr) *steps = std::move(output.steps);
   return {attention_->seen(output.encoded), output.encoded.last};
 }
@@ -125,10 +127,10 @@ Tensor TranslationModel::outputs_to_logits(const Tensor& outputs) {
   return output_->logits(heed::dropout(outputs, output_dropout_, is_training()));
 }
 
-Predicted TranslationModel::predict(const PairBatch& batch, const Call& call) {
+Predicted TranslationModel::predict(const PairBatch& batch, const Features& embedded_source, const Call& call) {
   Call plain = call;
   plain.outputs = {};
-  const Source source = read(embedded_source(batch), plain);
+  const Source source = read(embedded_source, plain);
   Predicted out;
   out.output = query_->answer(embedded_target(batch), source.seen, source.summary, call);
   // Dropout comes before padding is removed, so that it does not depend on the length of other sentences.
@@ -168,7 +170,7 @@ Tensor TranslationModel::Decoding::step(const Tensor& tokens, const Call& call) 
 
 Steps TranslationModel::attention_steps(const PairBatch& batch, const Call& call) {
   Steps inside, all;
-  const Source source = read(embedded_source(batch), call, &inside);
+  const Source source = read(embed_source(batch), call, &inside);
   for (auto& [name, attended] : inside) all.emplace_back("encoder." + name, std::move(attended));
   QueryOutput queried = query_->answer(embedded_target(batch), source.seen, source.summary, call);
   for (auto& [name, attended] : queried.steps) all.emplace_back("decoder." + name, std::move(attended));

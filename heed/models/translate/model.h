@@ -63,8 +63,15 @@ class TranslationModel : public torch::nn::Module {
  public:
   TranslationModel(const Settings& model, const Vocabularies& vocabularies);
 
-  /// Predictions with known targets (teacher forcing). The requested outputs are in the steps.
-  Predicted predict(const PairBatch& batch, const Call& call = {});
+  /// Predictions with known targets (teacher forcing). The requested outputs are in the steps, of which
+  /// Call::replace_weights replaces the weights of the aligning one.
+  Predicted predict(const PairBatch& batch, const Call& call = {}) { return predict(batch, embed_source(batch), call); }
+  /// The same for a source that is embedded already; batch.source is not read.
+  Predicted predict(const PairBatch& batch, const Features& source, const Call& call);
+  /// The embedded source; after dropout, in training.
+  Features embed_source(const PairBatch& batch) {
+    return embedded(source_embedding_, batch.source, batch.source_keep, /*real_first=*/true);
+  }
 
   /// Step-by-step decoding of a source.
   class Decoding {
@@ -117,9 +124,6 @@ class TranslationModel : public torch::nn::Module {
   };
   Source read(const Features& source, const Call& call, Steps* steps = nullptr);
   Features embedded(torch::nn::Embedding& table, const Tensor& ids, const Tensor& keep, bool real_first = false) const;
-  Features embedded_source(const PairBatch& batch) {
-    return embedded(source_embedding_, batch.source, batch.source_keep, /*real_first=*/true);
-  }
   Features embedded_target(const PairBatch& batch) {
     return embedded(target_embedding_, batch.target_in, batch.target_keep, /*real_first=*/true);
   }

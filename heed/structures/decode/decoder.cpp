@@ -78,7 +78,8 @@ void SourceAttention::find_step() {
   structure_->train(is_training());
   check(found.context.dim() == 3 && found.context.size(1) == 2, "decoder: the structure ", spec, " gave ",
         shape_of(found.context), " for two queries; expected one context for each query");
-  for (const auto& [name, attended] : found.steps) {
+  for (size_t step = 0; step < found.steps.size(); ++step) {
+    const auto& [name, attended] = found.steps[step];
     check(
         !attended.selected.defined(), "decoder: ", structure_->inside(), " in ", spec,
         ": got a policy in a structure, expected another alignment: a policy is rewarded for one draw per source, and",
@@ -87,6 +88,7 @@ void SourceAttention::find_step() {
     const bool channels = weights.size(-1) != L;
     if (channels && (weights.dim() < 4 || weights.size(-2) != L)) continue;
     step_ = name;
+    step_number_ = step;
     has_heads_ = weights.dim() == (channels ? 5 : 4);
   }
   check(!step_.empty(), "decoder: no step of the structure ", spec, " attends to the source");
@@ -137,6 +139,11 @@ Tensor SourceAttention::attend(const Tensor& query, DecoderState& state, const C
   Call own = nth_use(call, static_cast<uint64_t>(state.targets));
   own.mask.first_query = state.targets;
   if (structure_) {
+    if (call.replace_weights)
+      own.replace_weights = [&call, wanted = step_number_, uses = std::make_shared<size_t>(0)](const Tensor& weights,
+                                                                                               const Tensor& values) {
+        return (*uses)++ == wanted ? call.replace_weights(weights, values) : weights;
+      };
     const StructureOutput found =
         structure_->forward({.features = {state.source}, .query = query.unsqueeze(1), .call = std::move(own)});
     attended = found.step(step_);

@@ -102,7 +102,7 @@ class SourceAttention : public torch::nn::Module {
   /// Stores the source in the state, projected if the mechanism attends to it directly.
   void prepare(const Features& source, DecoderState& state);
   /// The context [B, width] of query [B, query_dim]; `attended` is the result. Stores the seed of a policy in the
-  /// state.
+  /// state. Of a structure Call::replace_weights replaces the weights that are reported, and no others.
   Tensor attend(const Tensor& query, DecoderState& state, const Call& call, Attended& attended);
 
   /// Whether a query is attended in the same way at every step: the mechanism reads no positions and draws nothing.
@@ -126,6 +126,7 @@ class SourceAttention : public torch::nn::Module {
   Attention attention_{nullptr};          // null if there is a structure
   std::shared_ptr<Structure> structure_;  // null if there is none
   std::string step_;                      // name of the structure's step that is reported
+  size_t step_number_ = 0;                // and which of its uses of a mechanism it is
   bool has_heads_ = false;
   std::shared_ptr<std::atomic<uint64_t>> sources_ =
       std::make_shared<std::atomic<uint64_t>>(0);  // sources a policy has drawn for in training

@@ -107,10 +107,12 @@ Transformed DecoderLayerImpl::forward(const Features& x, const Features& source,
         Call to_source = over(for_source(call, 0), source);
         if (of_cross == nullptr) return cross_->forward(h, source.rows, source.rows, to_source);
         to_source.outputs = of_cross->outputs;
+        if (of_cross->replace_weights) to_source.replace_weights = of_cross->replace_weights;
         if (of_cross->squares) {
           Call doubled = to_source;
           doubled.scale *= 2;
           doubled.outputs = {.lse = true};
+          doubled.replace_weights = nullptr;
           squares = cross_->forward(h, source.rows, source.rows, doubled);
         }
         return cross_->forward(h, source.rows, source.rows, to_source);

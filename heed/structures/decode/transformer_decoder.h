@@ -51,8 +51,8 @@ struct FixedDecoderCache {
 /// Makes the cross-attention of a layer. Called once per layer.
 using CrossAttentionMaker = std::function<Attention()>;
 
-/// Outputs requested of the cross-attention of one layer, in place of those of the call. With `squares` there is a step
-/// of their own, "layers.1.squares": its lse is that of the doubled scores, so that
+/// Outputs requested of the cross-attention of one layer, in place of those of the call, and weights that replace its
+/// own. With `squares` there is a step of their own, "layers.1.squares": its lse is that of the doubled scores, so that
 ///
 ///   sum_j a_ij^2 = exp(lse_i - 2 lse'_i)         lse: of "layers.1.squares"   lse': of "layers.1.cross"
 ///
@@ -61,6 +61,7 @@ struct CrossOutputs {
   int64_t layer = -1;  // -1: none
   Outputs outputs{};
   bool squares = false;
+  ReplaceWeights replace_weights{};
 };
 
 class DecoderLayerImpl : public torch::nn::Cloneable<DecoderLayerImpl> {
