@@ -11,7 +11,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-void check_ranked(const Values& values, size_t size) {
+void check_comparable(const Values& values, size_t size) {
   check(values.size() == size, "metrics/top_k_distance: got ", values.size(), " and ", size,
         " values, expected equal numbers");
   for (size_t i = 0; i < values.size(); ++i)
@@ -41,8 +41,8 @@ PairOrder pair_order(const Values& values, const std::vector<bool>& inside, size
 }  // namespace
 
 double top_k_cost(const Values& x, const Values& y, int64_t k, double penalty) {
-  check_ranked(x, y.size());
-  check_ranked(y, x.size());
+  check_comparable(x, y.size());
+  check_comparable(y, x.size());
   check(k >= 1, "metrics/top_k_distance: got k = ", k, ", expected at least 1");
   check(penalty >= 0 && penalty <= 1, "metrics/top_k_distance: got the penalty ", penalty, ", expected 0 to 1");
   const size_t size = std::min(static_cast<size_t>(k), x.size());
