@@ -13,14 +13,15 @@ endfunction()
 #
 #   heed_parser     apps/cli/*.cpp, ablate, eval_metric, image: the parser, the commands without torch, and the options of
 #                   the commands with torch
-#   heed_commands   apps/cli/torch, apps/cli/heat: the bodies of the commands with torch; linked into heed_module
+#   heed_commands   apps/cli/torch, apps/cli/heat, apps/cli/explain: the bodies of the commands with torch; linked into
+#                   heed_module
 #   heed_catalogue  apps/cli/catalogue: writes the data of `heed list` during the build
 function(heed_cli)
   set(folder ${PROJECT_SOURCE_DIR}/apps/cli)
   file(GLOB program CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/ablate/*.cpp)
   file(GLOB_RECURSE of_files CONFIGURE_DEPENDS ${folder}/eval_metric/*.cpp ${folder}/image/*.cpp)
   list(APPEND program ${of_files})  # heed eval of files: its metrics, and the images that they read
-  file(GLOB_RECURSE commands CONFIGURE_DEPENDS ${folder}/torch/*.cpp ${folder}/heat/*.cpp)
+  file(GLOB_RECURSE commands CONFIGURE_DEPENDS ${folder}/torch/*.cpp ${folder}/heat/*.cpp ${folder}/explain/*.cpp)
   if(HEED_PNG)
     list(FILTER commands EXCLUDE REGEX "/heat/png_absent\\.cpp$")
     list(FILTER program EXCLUDE REGEX "/image/png_absent\\.cpp$")
@@ -47,7 +48,7 @@ function(heed_cli)
   heed_torch_files(heed_commands)
   heed_unity(heed_commands ${commands})
   set(pictures ${commands})
-  list(FILTER pictures INCLUDE REGEX "/heat/")
+  list(FILTER pictures INCLUDE REGEX "/(heat|explain)/")
   set_property(SOURCE ${pictures} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # they include no torch
   add_library(heed_module MODULE)
   target_link_libraries(heed_module PRIVATE heed_commands heed_parser)
