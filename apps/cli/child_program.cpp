@@ -27,7 +27,8 @@ int open_log(const std::string& path) {
 
 }  // namespace
 
-ChildProgram::ChildProgram(const std::string& program, std::vector<std::string> arguments, const std::string& log) {
+ChildProgram::ChildProgram(const std::string& program, std::vector<std::string> arguments, const std::string& log,
+                           const std::string& folder) {
   arguments.insert(arguments.begin(), program);
   std::vector<char*> argv;
   for (auto& argument : arguments) argv.push_back(argument.data());
@@ -51,7 +52,7 @@ ChildProgram::ChildProgram(const std::string& program, std::vector<std::string> 
   if (::getppid() != parent) ::_exit(1);  // it ended before prctl
   if (output >= 0) ::dup2(output, STDOUT_FILENO);
   if (!log.empty()) ::dup2(output, STDERR_FILENO);
-  ::execv(program.c_str(), argv.data());
+  if (folder.empty() || ::chdir(folder.c_str()) == 0) ::execv(program.c_str(), argv.data());
   const int error = errno;
   [[maybe_unused]] const auto written = ::write(failure[1], &error, sizeof error);
   ::_exit(127);

@@ -13,8 +13,10 @@ namespace heed::cli {
 /// that started it ends, however that happens.
 class ChildProgram {
  public:
-  /// log: the file for output and errors, replaced; "": none. Throws Error if the program cannot be started.
-  ChildProgram(const std::string& program, std::vector<std::string> arguments, const std::string& log = "");
+  /// log: the file for output and errors, replaced; "": none. folder: where it works; "": where this process does.
+  /// Throws Error if the program cannot be started.
+  ChildProgram(const std::string& program, std::vector<std::string> arguments, const std::string& log = "",
+               const std::string& folder = "");
   ChildProgram(const ChildProgram&) = delete;
   ChildProgram& operator=(const ChildProgram&) = delete;
   ~ChildProgram();  // ends it (SIGTERM) if nobody waited for it

@@ -43,9 +43,9 @@ struct RunAtWork {
 
 class GridTraining {
  public:
-  GridTraining(const Plan& plan, const std::string& folder, const GridOptions& options, GridProgress& progress)
-      : plan_(plan), folder_(folder), options_(options), progress_(progress), runs_(runs_of(plan, folder)) {
-    jobs_ = options.jobs > 0 ? options.jobs : jobs_for(threads_from_affinity(), plan.threads);
+  GridTraining(const GridWork& work, const GridOptions& options, GridProgress& progress)
+      : work_(work), options_(options), progress_(progress) {
+    jobs_ = options.jobs > 0 ? options.jobs : jobs_for(threads_from_affinity(), work.threads);
     sort_into_states();
   }
 
@@ -64,14 +64,15 @@ class GridTraining {
  private:
   /// Started runs go first, so that a grid has few of them.
   void sort_into_states() {
-    std::deque<GridRun> untouched;
-    for (const auto& run : runs_) {
+    std::deque<size_t> untouched;
+    for (size_t i = 0; i < work_.runs.size(); ++i) {
+      const GridRun& run = work_.runs[i];
       forget_failure(run, options_.retry);
       const RunState state = state_of(run);
       if (state == RunState::finished) finish(run);
       if (state == RunState::failed) ++failed_;
-      if (state == RunState::started) waiting_.push_back(run);
-      if (state == RunState::untouched) untouched.push_back(run);
+      if (state == RunState::started) waiting_.push_back(i);
+      if (state == RunState::untouched) untouched.push_back(i);
     }
     waiting_.insert(waiting_.end(), untouched.begin(), untouched.end());
   }
@@ -85,10 +86,12 @@ class GridTraining {
   void start_some() {
     for (auto next = waiting_.begin(); next != waiting_.end() && at_work_.size() < static_cast<size_t>(jobs_);) {
       if (!fits_another(memory())) return;
-      const std::string holder = holder_of(*next);
-      const RunAction action = action_for(state_of(*next), !holder.empty());
+      const GridRun& run = work_.runs[*next];
+      const std::string holder = holder_of(run);
+      const RunAction action = action_for(state_of(run), !holder.empty());
       if (action == RunAction::wait) {
-        say_who_holds(*next++, holder);
+        say_who_holds(run, holder);
+        ++next;
         continue;
       }
       start(*next, action);
@@ -110,18 +113,21 @@ class GridTraining {
     return use;
   }
 
-  void start(const GridRun& run, RunAction action) {
+  void start(size_t index, RunAction action) {
+    const GridRun& run = work_.runs[index];
     make_folders(run.folder.substr(0, run.folder.rfind('/')));
-    std::vector<std::string> arguments{"--threads", std::to_string(plan_.threads), "train", "--quiet"};
+    std::vector<std::string> arguments{"--threads", std::to_string(work_.threads), "train", "--quiet"};
     if (action == RunAction::resume) {
       arguments.insert(arguments.end(), {"--resume", path_argument(run.folder)});
+      for (const auto& setting : work_.overrides_when_resumed) arguments.push_back(setting);
     } else {
-      arguments.push_back(path_argument(recipe_path(folder_)));
-      for (const auto& setting : overrides_of(plan_, run)) arguments.push_back(setting);
+      arguments.push_back(path_argument(work_.recipe));
+      for (const auto& setting : work_.overrides[index]) arguments.push_back(setting);
       arguments.push_back("run.dir=" + run.folder);
     }
-    at_work_.push_back({run, std::make_unique<ChildProgram>(options_.program, arguments, log_of(run)), GridClock::now(),
-                        time_of(run).done});
+    at_work_.push_back({run,
+                        std::make_unique<ChildProgram>(options_.program, arguments, log_of(run), work_.working_folder),
+                        GridClock::now(), time_of(run).done});
     times_.clear();
   }
 
@@ -156,7 +162,7 @@ class GridTraining {
   }
 
   void report(const std::string& text) {
-    progress_.line(std::to_string(finished_ + failed_) + "/" + std::to_string(runs_.size()) + "  " + text);
+    progress_.line(std::to_string(finished_ + failed_) + "/" + std::to_string(work_.runs.size()) + "  " + text);
   }
 
   /// Ends the runs with their checkpoints. A Ctrl-C of a terminal has reached them already.
@@ -169,7 +175,7 @@ class GridTraining {
 
   void update_progress() {
     if (times_.empty() || seconds_after(times_read_) > kTimesEvery) read_times();
-    progress_.update({finished_, failed_, at_work_.size(), runs_.size(),
+    progress_.update({finished_, failed_, at_work_.size(), work_.runs.size(),
                       seconds_left(times_, overhead_, std::max(jobs_in_use(), 1))});
   }
 
@@ -179,16 +185,14 @@ class GridTraining {
     times_ = finished_times_;
     times_read_ = GridClock::now();
     for (const auto& one : at_work_) times_.push_back(time_of(one.run));
-    for (const auto& run : waiting_) times_.push_back(time_of(run));
+    for (const size_t index : waiting_) times_.push_back(time_of(work_.runs[index]));
   }
 
-  const Plan& plan_;
-  const std::string& folder_;
+  const GridWork& work_;
   const GridOptions& options_;
   GridProgress& progress_;
-  std::vector<GridRun> runs_;
   int jobs_ = 1;
-  std::deque<GridRun> waiting_;
+  std::deque<size_t> waiting_;  // of work_.runs
   std::vector<RunAtWork> at_work_;
   size_t finished_ = 0, failed_ = 0;
   double finished_peak_ = 0, overhead_ = kDefaultOverhead;
@@ -199,8 +203,14 @@ class GridTraining {
 
 }  // namespace
 
+int train_runs(const GridWork& work, const GridOptions& options, GridProgress& progress) {
+  return GridTraining(work, options, progress).run();
+}
+
 int train_grid(const Plan& plan, const std::string& folder, const GridOptions& options, GridProgress& progress) {
-  return GridTraining(plan, folder, options, progress).run();
+  GridWork work{.recipe = recipe_path(folder), .threads = plan.threads, .runs = runs_of(plan, folder), .overrides = {}};
+  for (const auto& run : work.runs) work.overrides.push_back(overrides_of(plan, run));
+  return train_runs(work, options, progress);
 }
 
 }  // namespace heed::cli

@@ -49,10 +49,13 @@ std::string bar_text(const GridStatus& status, int columns) {
   return "[" + std::string(done, '#') + std::string(all - done, '-') + "] " + text;
 }
 
-GridProgress::GridProgress()
-    : GridProgress({.write = [](const std::string& text) { std::cerr << text << std::flush; },
-                    .columns = error_columns,
-                    .clock = seconds_now}) {}
+GridProgress::Output GridProgress::standard_error() {
+  return {.write = [](const std::string& text) { std::cerr << text << std::flush; },
+          .columns = error_columns,
+          .clock = seconds_now};
+}
+
+GridProgress::GridProgress() : GridProgress(standard_error()) {}
 
 void GridProgress::update(const GridStatus& status) {
   const int columns = output_.columns();

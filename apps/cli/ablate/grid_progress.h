@@ -29,6 +29,7 @@ class GridProgress {
     std::function<int()> columns;
     std::function<double()> clock;  // seconds
   };
+  static Output standard_error();
 
   GridProgress();
   explicit GridProgress(Output output) : output_(std::move(output)) {}
