@@ -51,9 +51,9 @@ FolderLock::FolderLock(const std::string& folder, const Names& names) : folder_(
         continue;
       }
       check(error == EWOULDBLOCK, names.command, ": ", path, " cannot be locked: ", reason_of_lock(error),
-            "; choose a ", names.option, " on a file system with locks");
-      fail(names.command, ": ", names.folder, " is in use: ", who, " is writing to it; wait for its end, or name ",
-           "another folder with ", names.option, "=...");
+            names.option.empty() ? "" : "; choose a " + names.option + " on a file system with locks");
+      fail(names.command, ": ", names.folder, " is in use: ", who, " is writing to it; wait for its end",
+           names.option.empty() ? "" : ", or name another folder with " + names.option + "=...");
     }
     // The file may have been removed, or the folder replaced, between open and flock: the lock is then invalid.
     struct stat own {

@@ -12,7 +12,8 @@ class FolderLock {
  public:
   static constexpr const char* kName = ".lock";
 
-  /// Names in messages: the command that locks, the folder as the user knows it, and how to name another one.
+  /// Names in messages: the command that locks, the folder as the user knows it, and how to name another one, if that
+  /// is possible.
   struct Names {
     std::string command, folder, option;
   };
