@@ -1,0 +1,122 @@
+#include "apps/cli/explain/terminal.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "apps/cli/explain/comparison.h"
+#include "apps/cli/program_name.h"
+#include "apps/cli/screen.h"
+#include "apps/cli/table.h"
+
+#include "heed/base/check.h"
+#include "heed/base/shell.h"
+
+namespace heed::cli {
+namespace {
+
+constexpr int kMaxWidth = 100;  // of sentences
+
+std::string with_spaces(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+std::string counts_text(const ExplanationResult& result) {
+  std::vector<std::string> parts;
+  for (const auto& [name, count] : result.counts)
+    if (count > 0) parts.push_back(std::to_string(count) + " " + with_spaces(name));
+  return joined(parts);
+}
+
+std::string said(ExplanationVerdict verdict) {
+  return verdict == ExplanationVerdict::speaks_for       ? "for the weights as an explanation"
+         : verdict == ExplanationVerdict::speaks_against ? "against the weights as an explanation"
+                                                         : "neither for nor against";
+}
+
+void print_table_of(std::ostream& out, const ExplanationTable& found, int columns) {
+  Table table{found.columns, std::vector<bool>(found.columns.size(), true), {}};
+  if (table.titles.empty()) table.titles.emplace_back();
+  table.right.assign(table.titles.size(), true);
+  table.right.front() = false;
+  for (auto& title : table.titles) title = printable(title);
+  for (const auto& row : found.rows) {
+    std::vector<std::string> cells{printable(row.name)};
+    for (const auto& cell : row.cells) cells.push_back(cell_text(cell));
+    cells.resize(table.titles.size());
+    table.rows.push_back(std::move(cells));
+  }
+  if (table.rows.empty()) return;
+  out << '\n';
+  if (!found.title.empty()) out << wrapped(found.title, columns) << '\n';
+  print_table(out, table, columns);
+  if (!found.note.empty()) out << wrapped(found.note, columns) << '\n';
+}
+
+void print_result(std::ostream& out, const ExplanationResult& result, int columns) {
+  const std::string paper = result.paper.empty() ? "" : " (" + result.paper + ")";
+  out << '\n' << printable(result.test + ": " + result.title + paper) << '\n';
+  if (!result.not_run.empty()) {
+    out << wrapped("not run: " + result.not_run, columns, "  ") << '\n';
+    return;
+  }
+  for (const auto& table : result.tables) print_table_of(out, table, columns);
+  out << '\n';
+  out << wrapped(said(result.verdict) + (result.finding.empty() ? "" : ": " + result.finding), columns, "  ") << '\n';
+  if (const std::string counts = counts_text(result); !counts.empty()) out << wrapped(counts, columns, "  ") << '\n';
+  for (const auto& note : result.notes) out << wrapped(note, columns, "  ") << '\n';
+}
+
+bool among(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+}  // namespace
+
+std::string wrapped(const std::string& text, int columns, const std::string& indent) {
+  const std::string shown = printable(text);
+  if (columns <= 0) return indent + shown;
+  const int width = std::max(std::min(columns, kMaxWidth) - static_cast<int>(indent.size()), 20);
+  std::istringstream words(shown);
+  std::string all, line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
+      all += indent + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return all + indent + line;
+}
+
+void print_explanation(std::ostream& out, const Explanation& explanation, const std::vector<std::string>& tests,
+                       int columns) {
+  out << printable(explanation.run) << ": " << printable(explanation.mechanism) << ", " << explanation.texts << " texts"
+      << (explanation.set.empty() ? "" : " of " + printable(explanation.set)) << '\n';
+  std::vector<std::string> kept;
+  for (const auto& result : explanation.results) {
+    if (among(tests, result.test))
+      print_result(out, result, columns);
+    else
+      kept.push_back(result.test);
+  }
+  out << '\n';
+  if (!kept.empty()) out << wrapped("from earlier calls: " + joined(kept), columns) << '\n';
+  out << wrapped(short_verdict(explanation), columns) << '\n' << wrapped(explanation_caution(), columns) << '\n';
+}
+
+std::vector<std::string> next_commands(const Explanation& explanation, bool all_tests) {
+  const std::string run = quoted_for_shell(explanation.run);
+  std::vector<std::string> commands;
+  if (!all_tests) commands.push_back(pasteable("{} explain " + run + " --tests all"));
+  for (const auto& result : explanation.results)
+    for (const auto& example : result.examples) {
+      if (example.tokens.empty()) continue;
+      const std::string option = explanation.task == "translate" ? " --source " : " --text ";
+      commands.push_back(pasteable("{} attend " + run + option + quoted_for_shell(joined(example.tokens, " "))));
+      return commands;
+    }
+  return commands;
+}
+
+}  // namespace heed::cli
