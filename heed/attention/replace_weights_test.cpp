@@ -34,7 +34,7 @@ TEST(ReplaceWeights, OwnWeightsGiveTheOwnContext) {
   const at::NoGradGuard no_grad;
   for (const auto& one : kCases) {
     at::manual_seed(3);
-    const Attention attention = module_of(one);
+    Attention attention = module_of(one);
     const Tensor query = at::randn({2, 3, 8}), keys = at::randn({2, 5, 8}), values = at::randn({2, 5, 8});
     Call call;
     call.mask.key_count = at::tensor({5, 4}, at::kLong);
@@ -52,7 +52,7 @@ TEST(ReplaceWeights, OwnWeightsGiveTheOwnContext) {
 }
 
 TEST(ReplaceWeights, EqualWeightsGiveTheMeanOfTheValues) {
-  const Attention attention = module_of({"additive + softmax"});
+  Attention attention = module_of({"additive + softmax"});
   const Tensor query = at::randn({1, 2, 8}), keys = at::randn({1, 4, 8}), values = at::randn({1, 4, 8});
   Call call;
   call.replace_weights = [](const Tensor& weights, const Tensor& read) {
@@ -65,7 +65,7 @@ TEST(ReplaceWeights, EqualWeightsGiveTheMeanOfTheValues) {
 }
 
 TEST(ReplaceWeights, ContextHasTheGradientOfTheGivenWeightsAlone) {
-  const Attention attention = module_of({"additive + softmax"});
+  Attention attention = module_of({"additive + softmax"});
   const Tensor query = at::randn({1, 1, 8}), keys = at::randn({1, 4, 8}), values = at::randn({1, 4, 8});
   const Tensor searched = at::softmax(at::randn({1, 1, 4}), -1).requires_grad_();
   Call call;
@@ -76,7 +76,7 @@ TEST(ReplaceWeights, ContextHasTheGradientOfTheGivenWeightsAlone) {
 }
 
 TEST(ReplaceWeights, NanInPaddingReachesNothing) {
-  const Attention attention = module_of({"scaled_dot + softmax"});
+  Attention attention = module_of({"scaled_dot + softmax"});
   Tensor values = at::randn({1, 4, 8});
   values.select(1, 3).fill_(std::numeric_limits<float>::quiet_NaN());
   Call call;
@@ -86,7 +86,7 @@ TEST(ReplaceWeights, NanInPaddingReachesNothing) {
 }
 
 TEST(ReplaceWeights, AnotherShapeIsRefused) {
-  const Attention attention = module_of({"scaled_dot + softmax"});
+  Attention attention = module_of({"scaled_dot + softmax"});
   const Tensor x = at::randn({1, 4, 8});
   Call call;
   call.replace_weights = [](const Tensor&, const Tensor&) { return at::zeros({1, 4, 5}); };
