@@ -11,10 +11,6 @@
 namespace heed {
 namespace {
 
-Tensor of_class(const Tensor& outputs, const Tensor& classes) {
-  return outputs.gather(-1, classes.unsqueeze(-1)).squeeze(-1);
-}
-
 Tensor flipped(const Tensor& outputs, const Tensor& whole, bool several) {
   if (several) return (outputs > 0.5).logical_xor(whole > 0.5).any(-1);
   return outputs.argmax(-1).ne(whole.argmax(-1));
@@ -25,6 +21,13 @@ Tensor flipped(const Tensor& outputs, const Tensor& whole, bool several) {
 Tensor predicted_classes(const ExplainedBatch& batch) {
   return at::where(batch.positions, batch.outputs.argmax(-1),
                    at::zeros({}, batch.positions.options().dtype(at::kLong)));
+}
+
+Tensor answers_in(const ExplainedBatch& batch, const Tensor& rows, const Tensor& outputs) {
+  const Tensor classes = predicted_classes(batch).unsqueeze(-1);
+  const Tensor side = at::where(batch.outputs.gather(-1, classes) < 0, at::full({}, -1., outputs.options()),
+                                at::full({}, 1., outputs.options()));
+  return (outputs.gather(-1, classes.index_select(0, rows)) * side.index_select(0, rows)).squeeze(-1);
 }
 
 std::vector<int64_t> token_slots(const ExplainedBatch& batch, int64_t row) {
@@ -42,13 +45,12 @@ Tensor without_padding(const ExplainedBatch& batch, const Tensor& scores) {
 }
 
 Tensor gradients_along(ExplainedBatch& batch, const Tensor& rows, const Tensor& embedded, const Tensor& direction) {
-  const Tensor classes = predicted_classes(batch).index_select(0, rows);
-  const int64_t N = embedded.size(0), T = embedded.size(1), P = classes.size(1);
+  const int64_t N = embedded.size(0), T = embedded.size(1), P = batch.positions.size(1);
   const Tensor found = at::zeros({N, P, T}, embedded.options().dtype(at::kFloat));
   if (found.numel() == 0) return found;
   const at::AutoGradMode with_gradients(true);
   const Tensor input = embedded.detach().clone().requires_grad_(true);
-  const Tensor chosen = of_class(batch.outputs_from(rows, input, /*fixed_weights=*/false), classes);
+  const Tensor chosen = answers_in(batch, rows, batch.outputs_from(rows, input, /*fixed_weights=*/false));
   if (!chosen.requires_grad()) return found;  // nothing depends on embeddings
   for (int64_t p = 0; p < P; ++p) {
     const Tensor gradient = torch::autograd::grad({chosen.select(1, p).sum()}, {input}, {}, /*retain_graph=*/p + 1 < P,
@@ -63,7 +65,6 @@ std::vector<ErasedOutput> read_erased(ExplainedBatch& batch, const std::vector<E
   const at::NoGradGuard no_gradients;
   const int64_t T = batch.tokens(), P = batch.positions.size(1);
   const int64_t at_once = std::max<int64_t>(1, numbers_at_once / std::max<int64_t>({1, T, P * batch.outputs.size(-1)}));
-  const Tensor classes = predicted_classes(batch);
   // Texts of a chunk have about as many tokens left, so that little of it is padding.
   const Tensor counts = batch.keep.sum(-1).cpu().contiguous();
   std::vector<size_t> order(texts.size());
@@ -82,7 +83,7 @@ std::vector<ErasedOutput> read_erased(ExplainedBatch& batch, const std::vector<E
     }
     const Tensor row = rows.to(batch.keep.device());
     const Tensor outputs = batch.outputs_without(row, removed.to(batch.keep.device()));
-    const Tensor found = of_class(outputs, classes.index_select(0, row)).to(at::kDouble).cpu().contiguous();
+    const Tensor found = answers_in(batch, row, outputs).to(at::kDouble).cpu().contiguous();
     const Tensor flips = flipped(outputs, batch.outputs.index_select(0, row), several).cpu().contiguous();
     for (int64_t n = 0; n < count; ++n) {
       ErasedOutput& one = all[order[static_cast<size_t>(first + n)]];

@@ -13,6 +13,9 @@ namespace heed {
 /// int64 [B, P]; 0 at padding.
 Tensor predicted_classes(const ExplainedBatch& batch);
 
+/// The answer in outputs [N, P, C] of texts rows [N]: [N, P].
+Tensor answers_in(const ExplainedBatch& batch, const Tensor& rows, const Tensor& outputs);
+
 /// Numbers of tokens of a text among the T of the batch: token i of ExplainedText::tokens is at [i]. In a document they
 /// are not contiguous.
 std::vector<int64_t> token_slots(const ExplainedBatch& batch, int64_t row);
@@ -31,7 +34,7 @@ struct ErasedText {
 };
 
 struct ErasedOutput {
-  std::vector<double> probability{};  // [P] of the predicted class of the whole text
+  std::vector<double> probability{};  // [P] of the class that is predicted on the whole text
   std::vector<bool> flipped{};        // [P] whether another class is the most probable one, or, of independent classes,
                                       // whether any changes sides of 1/2
 };

@@ -19,7 +19,8 @@ class LeaveOneOut final : public Attribution {
     for (int64_t b = 0; b < batch.size(); ++b)
       for (const int64_t slot : token_slots(batch, b)) texts.push_back({b, {slot}});
     const std::vector<ErasedOutput> found = read_erased(batch, texts, /*several=*/false);
-    const Tensor whole = batch.outputs.amax(-1).to(at::kDouble).cpu();  // [B, P]
+    const Tensor rows = at::arange(batch.size(), batch.keep.options().dtype(at::kLong));
+    const Tensor whole = answers_in(batch, rows, batch.outputs).to(at::kDouble).cpu();  // [B, P]
     const Tensor left = whole.unsqueeze(-1).repeat({1, 1, batch.tokens()}).contiguous();
     auto all = left.accessor<double, 3>();
     for (size_t i = 0; i < texts.size(); ++i)
