@@ -1,9 +1,7 @@
 // Supervised attention of a classifier: the weights of the words of a text against its rationale.
 //
-// What is supervised is the last attention call over the words of the text, its weights averaged over queries, heads
-// and channels; of a document the weight of a word times that of its sentence. A word gets its share of the rationale,
-// spread evenly over its tokens; words that were cut have none. A text whose rationale is empty or 0 has no term. There
-// is one query, or a few, for each text: its weights cost O(L), as the text itself does.
+// What is supervised is the weight of each token (token_attention.h). A word gets its share of the rationale, spread
+// evenly over its tokens; words that were cut have none. A text whose rationale is empty or 0 has no term.
 
 #pragma once
 
@@ -12,6 +10,7 @@
 #include "heed/data/labeled/rationales.h"
 #include "heed/models/classify/model.h"
 #include "heed/models/classify/text_reader.h"
+#include "heed/models/classify/token_attention.h"
 #include "heed/models/supervised_attention.h"
 
 namespace heed {
@@ -37,15 +36,12 @@ class TextSupervision {
   /// attention of `pooled` was asked for outputs().
   Tensor distance(const Pooled& pooled, const TextBatch& batch, const Gold& gold) const;
   /// What pool() is to request of the attention model.
-  static Outputs outputs() { return {.weights = true}; }
+  static Outputs outputs() { return TokenAttention::outputs(); }
   double weight() const { return options_.weight; }
 
  private:
-  Tensor mean_weights(const Attended& attended, const Tensor& keep) const;
-
   Supervision options_;
-  std::string words_, sentences_;  // names of the calls; sentences_: "" unless texts are documents
-  bool channels_ = false, by_position_ = false;
+  TokenAttention attention_;
 };
 
 }  // namespace heed
