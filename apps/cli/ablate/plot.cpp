@@ -8,44 +8,16 @@
 #include "apps/cli/amount_text.h"
 #include "apps/cli/html_text.h"
 #include "apps/cli/screen.h"
+#include "apps/cli/svg.h"
 
 #include "heed/base/check.h"
 
 namespace heed::cli {
 namespace {
 
-constexpr double kPlotWidth = 420;  // of the viewBox; the page scales it
-constexpr double kLetter = 6.6;     // width of a letter, roughly
-
-/// A linear axis from values to coordinates.
-struct PlotAxis {
-  double low, high;   // values
-  double begin, end;  // coordinates
-  double at(double value) const { return begin + (end - begin) * (std::clamp(value, low, high) - low) / (high - low); }
-};
-
-std::string at1(double coordinate) {
-  return fixed(coordinate, 1);
-}
-
-std::string svg_line(double x1, double y1, double x2, double y2, const std::string& kind) {
-  return "<line class=\"" + kind + "\" x1=\"" + at1(x1) + "\" y1=\"" + at1(y1) + "\" x2=\"" + at1(x2) + "\" y2=\"" +
-         at1(y2) + "\"/>\n";
-}
-
-std::string svg_text(double x, double y, const std::string& anchor, const std::string& text) {
-  return "<text x=\"" + at1(x) + "\" y=\"" + at1(y) + "\" text-anchor=\"" + anchor + "\">" + html_text(text) +
-         "</text>\n";
-}
-
 std::string svg_dot(double x, double y, bool full, const std::string& tip) {
   return R"(<circle class=")" + std::string(full ? "full" : "hollow") + R"(" cx=")" + at1(x) + R"(" cy=")" + at1(y) +
          R"(" r="4"><title>)" + html_text(tip) + "</title></circle>\n";
-}
-
-std::string svg_of(const std::string& label, double height, const std::string& content) {
-  return R"(<svg role="img" aria-label=")" + html_text(label) + R"(" viewBox="0 0 )" + fixed(kPlotWidth, 0) + " " +
-         fixed(height, 0) + "\">\n" + content + "</svg>\n";
 }
 
 /// A row of the table that has a quality.
@@ -85,12 +57,7 @@ PlotAxis quality_axis(const std::vector<PlottedCell>& cells, double begin, doubl
 
 std::string tick_text(const Figure& figure, double value, double step) {
   const double scale = figure.share ? 100 : 1;
-  const int digits = std::max(0, static_cast<int>(-std::floor(std::log10(scale * step) + 1e-9)));
-  return fixed(scale * value, digits) + (figure.share ? " %" : "");
-}
-
-double step_of(const std::vector<double>& ticks) {
-  return ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
+  return fixed(scale * value, digits_of_step(scale * step)) + (figure.share ? " %" : "");
 }
 
 std::string tip_of(const Figure& figure, const PlottedCell& one) {
@@ -131,19 +98,6 @@ std::pair<double, double> label_position(double x, double y, size_t letters, std
 }
 
 }  // namespace
-
-std::vector<double> axis_ticks(double low, double high, int count) {
-  if (!(high > low) || count < 1) return {low};
-  const double rough = (high - low) / count, power = std::pow(10, std::floor(std::log10(rough)));
-  double step = 10 * power;
-  for (const double factor : {5.0, 2.0, 1.0})
-    if (factor * power >= rough) step = factor * power;
-  std::vector<double> ticks;
-  for (auto k = static_cast<int64_t>(std::ceil(low / step - 1e-9)); static_cast<double>(k) * step <= high + 1e-9 * step;
-       ++k)
-    ticks.push_back(static_cast<double>(k) * step);
-  return ticks;
-}
 
 std::string quality_plot(const AblationSummary& summary) {
   const auto cells = plotted_cells(summary);

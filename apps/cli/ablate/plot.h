@@ -3,14 +3,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "apps/cli/ablate/summary.h"
 
 namespace heed::cli {
-
-/// Numbers of an axis: 1, 2 or 5 times a power of ten, inside [low, high], about `count` of them.
-std::vector<double> axis_ticks(double low, double high, int count);
 
 /// The quality of every cell that has one: a dot for the mean, a line for the interval over seeds, a tick for each
 /// seed. Full dots differ from the first row (CellSummary::differs_from_first). Empty if no run has finished.

@@ -225,13 +225,5 @@ TEST_F(AblationTest, JsonHasNoNaN) {
   EXPECT_EQ(json["provenance"]["data"]["data.dev"], "0123456789");
 }
 
-TEST(AxisTicks, AreRoundNumbersInside) {
-  EXPECT_EQ(axis_ticks(0, 10, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
-  const auto shares = axis_ticks(0.801, 0.842, 4);
-  ASSERT_EQ(shares.size(), 2U);
-  EXPECT_NEAR(shares[0], 0.82, 1e-12);
-  EXPECT_EQ(axis_ticks(3, 3, 5), std::vector<double>{3});
-}
-
 }  // namespace
 }  // namespace heed::cli
