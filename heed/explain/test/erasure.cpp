@@ -197,8 +197,12 @@ class Erasure final : public ExplanationTest {
         "in "
         "a drawn order, the same for all rankings, so uniform is a second random order.");
     result.notes.push_back(
-        "leave_one_out ranks by what this test measures for a single token; it is a bound for small shares, not an "
-        "explanation that costs nothing.");
+        "Weights and gradient x input say how much a token counts, not for which class. Integrated gradients and "
+        "leave_one_out have a sign, so they leave out tokens that speak for another class; this alone makes them more "
+        "comprehensive. The baseline that attention should not be below is gradient x input.");
+    result.notes.push_back(
+        "leave_one_out ranks by what this test measures for a single token, and reads the text once for "
+        "each.");
     add_examples(records, options, result);
     return result;
   }
