@@ -44,8 +44,9 @@ svg { max-width: 480px; }
 .figures td small { display: block; color: var(--faint); font-size: 11px; white-space: nowrap; }
 .figures tr.group th { text-align: left; color: var(--ink); border-bottom-color: var(--ink); padding-top: 10px; }
 .matrix .tag { font-size: 10.5px; padding: 0 4px; }
+.matrix td div { line-height: 1.3; }
 .note { font-size: 13px; color: var(--faint); }
-.tests td:nth-child(4) { min-width: 30ch; }
+.tests .lead { display: none; }
 .means { margin: 2px 0; }
 .facts { margin: 8px 0 14px; }
 ul { margin: 6px 0; padding-left: 20px; }
@@ -55,6 +56,7 @@ li { max-width: 90ch; overflow-wrap: anywhere; }
   .tests table, .tests tbody, .tests tr, .tests td { display: block; width: 100%; }
   .tests tr { border-bottom: 1px solid var(--line); padding: 6px 0; }
   .tests td { border: 0; padding: 1px 0; overflow-wrap: anywhere; }
+  .tests .lead { display: inline; color: var(--faint); }
 }
 @media print {
   @page { margin: 12mm; }
@@ -66,6 +68,7 @@ li { max-width: 90ch; overflow-wrap: anywhere; }
   .plots { grid-template-columns: 1fr 1fr; gap: 12px; }
   .tokens { line-height: 1.6; }
   .map, .legend, .verdict { break-inside: avoid; }
+  .group { break-after: avoid; }
   a { color: inherit; text-decoration: none; }
 }
 )";
@@ -73,7 +76,7 @@ li { max-width: 90ch; overflow-wrap: anywhere; }
 /// Many runs are wider than high.
 constexpr std::string_view kComparisonStyle = R"(
 body { max-width: 1500px; }
-@media print { @page { size: A4 landscape; } table { font-size: 7.5pt; } .figures td, .figures th { padding: 2px 3px; } }
+@media print { @page { size: A4 landscape; } .plots { grid-template-columns: 1fr 1fr 1fr; } table { font-size: 7.5pt; } .figures td, .figures th { padding: 2px 3px; } }
 )";
 
 /// A test with what each run found; null: nothing is known of it.
@@ -102,18 +105,17 @@ std::string in_element(const std::string& name, const std::string& kind, const s
   return "<" + name + " class=\"" + kind + "\">" + html + "</" + name + ">\n";
 }
 
-std::string verdict_tag(const ExplanationResult* result) {
-  if (result == nullptr) return in_element("span", "tag not_run", "no result");
-  if (!result->not_run.empty()) return in_element("span", "tag not_run", "not run");
-  switch (result->verdict) {
-    case ExplanationVerdict::speaks_for:
-      return in_element("span", "tag for", "+ speaks for");
-    case ExplanationVerdict::speaks_against:
-      return in_element("span", "tag against", "\u2212 speaks against");
-    case ExplanationVerdict::neither:
-      break;
-  }
-  return in_element("span", "tag neither", "neither");
+/// A frame with the verdict; brief: for narrow columns.
+std::string verdict_tag(const ExplanationResult* result, bool brief = false) {
+  const auto tag = [](const std::string& kind, const std::string& text) {
+    return in_element("span", "tag " + kind, text);
+  };
+  if (result == nullptr) return tag("not_run", brief ? "none" : "no result");
+  if (!result->not_run.empty()) return tag("not_run", "not run");
+  if (result->verdict == ExplanationVerdict::speaks_for) return tag("for", brief ? "+ for" : "+ speaks for");
+  if (result->verdict == ExplanationVerdict::speaks_against)
+    return tag("against", brief ? "\u2212 against" : "\u2212 speaks against");
+  return tag("neither", "neither");
 }
 
 std::string link_to(size_t test, const std::string& name) {
@@ -129,6 +131,21 @@ std::string with_point(const std::string& sentence) {
 }
 
 // ---- tables ----
+
+constexpr const char* kTableEnd = "</tbody></table></div>\n";
+
+std::string html_table_head(const std::string& kind, const std::vector<std::string>& titles) {
+  std::string out = "<div class=\"scroll " + kind + "\"><table>\n<thead><tr>";
+  for (const auto& title : titles) out += "<th>" + html_text(title) + "</th>";
+  return out + "</tr></thead>\n<tbody>\n";
+}
+
+/// cells: HTML.
+std::string html_table_row(const std::vector<std::string>& cells) {
+  std::string out = "<tr>";
+  for (const auto& cell : cells) out += "<td>" + cell + "</td>";
+  return out + "</tr>\n";
+}
 
 std::string html_cell(const ExplanationCell& cell) {
   const auto known = [](const std::optional<double>& value) { return value && std::isfinite(*value); };
@@ -165,23 +182,21 @@ std::string html_joined_table(const JoinedTable& table, bool several) {
   const size_t columns = std::max<size_t>(table.first->columns.size(), 1);
   std::string out;
   if (!table.first->title.empty()) out += in_element("p", "caption", html_text(table.first->title));
-  out += "<div class=\"scroll figures\"><table>\n<thead><tr>";
-  for (const auto& column : table.first->columns) out += html_element("th", column);
-  out += "</tr></thead>\n<tbody>\n";
+  out += html_table_head("figures", table.first->columns);
   std::vector<std::string> notes;
   for (const auto& [run, part] : table.parts) {
     if (several)
       out += "<tr class=\"group\"><th colspan=\"" + std::to_string(columns) + "\">" + html_text(run) + "</th></tr>\n";
     for (const auto& row : part->rows) {
-      out += "<tr><td>" + html_text(row.name) + "</td>";
-      for (const auto& cell : row.cells) out += "<td>" + html_cell(cell) + "</td>";
-      for (size_t i = row.cells.size() + 1; i < columns; ++i) out += "<td>-</td>";
-      out += "</tr>\n";
+      std::vector<std::string> cells{html_text(row.name)};
+      for (const auto& cell : row.cells) cells.push_back(html_cell(cell));
+      cells.resize(std::max(cells.size(), columns), "-");
+      out += html_table_row(cells);
     }
     if (!part->note.empty() && std::find(notes.begin(), notes.end(), part->note) == notes.end())
       notes.push_back(part->note);
   }
-  out += "</tbody></table></div>\n";
+  out += kTableEnd;
   for (const auto& note : notes) out += in_element("p", "note", html_text(note));
   return out;
 }
@@ -224,14 +239,34 @@ std::string counts_of(const ExplanationResult& result) {
   return joined(parts);
 }
 
-/// What a run found, without tables and plots.
-std::string html_finding(const ExplanationResult* result) {
-  if (result == nullptr) return "<p>" + verdict_tag(result) + "This test was not asked for.</p>\n";
-  if (!result->not_run.empty()) return "<p>" + verdict_tag(result) + html_text(with_point(result->not_run)) + "</p>\n";
-  std::string out = "<p>" + verdict_tag(result) + html_text(with_point(result->finding)) + "</p>\n";
-  if (const std::string counts = counts_of(*result); !counts.empty())
+/// What a run found in one sentence, or why there is nothing.
+std::string finding_of(const ExplanationResult* result) {
+  if (result == nullptr) return "This test was not asked for.";
+  return with_point(result->not_run.empty() ? result->finding : result->not_run);
+}
+
+std::string html_finding(const ExplanationResult& result) {
+  std::string out = "<p>" + verdict_tag(&result) + html_text(finding_of(&result)) + "</p>\n";
+  if (const std::string counts = counts_of(result); !counts.empty())
     out += in_element("p", "note", html_text("Counted: " + counts + "."));
-  for (const auto& note : result->notes) out += in_element("p", "note", html_text(with_point(note)));
+  for (const auto& note : result.notes) out += in_element("p", "note", html_text(with_point(note)));
+  return out;
+}
+
+/// A row for each run; a note that several have is written once.
+std::string html_findings(const ComparedTest& test, const std::vector<std::string>& names) {
+  std::string out = html_table_head("tests", {"run", "verdict", "finding", "counted"});
+  std::vector<std::string> notes;
+  for (size_t r = 0; r < names.size(); ++r) {
+    const auto* const result = test.of_run[r];
+    out += html_table_row({"<b>" + html_text(names[r]) + "</b>", verdict_tag(result), html_text(finding_of(result)),
+                           result == nullptr ? "" : html_text(counts_of(*result))});
+    if (result == nullptr) continue;
+    for (const auto& note : result->notes)
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+  out += kTableEnd;
+  for (const auto& note : notes) out += in_element("p", "note", html_text(with_point(note)));
   return out;
 }
 
@@ -261,10 +296,7 @@ std::string html_test(const ComparedTest& test, size_t number, const std::vector
     out += in_element("p", "means", "<b>What it means:</b> " + html_text(with_point(card.means)));
   if (!card.means_not.empty())
     out += in_element("p", "means", "<b>What it does not mean:</b> " + html_text(with_point(card.means_not)));
-  for (size_t r = 0; r < names.size(); ++r) {
-    if (names.size() > 1) out += html_element("h3", names[r]);
-    out += html_finding(test.of_run[r]);
-  }
+  out += names.size() > 1 ? html_findings(test, names) : html_finding(*test.of_run.front());
   for (const auto& table : joined_tables(test, names)) out += html_joined_table(table, names.size() > 1);
   return out + html_plots_of(test, names) + html_examples_of(test, names) + "</section>\n";
 }
@@ -280,15 +312,30 @@ std::string about_run(const Explanation& run) {
   return joined(parts);
 }
 
-std::string html_verdicts(const std::vector<Explanation>& runs, const std::vector<std::string>& names) {
+/// The names of the tests of a run that have this verdict, with links; "-" if there are none.
+std::string tests_with(ExplanationVerdict verdict, const std::vector<ComparedTest>& tests, size_t run) {
   std::string out;
+  for (size_t i = 0; i < tests.size(); ++i)
+    if (const auto* result = tests[i].of_run[run];
+        result != nullptr && result->not_run.empty() && result->verdict == verdict)
+      out += (out.empty() ? "" : ", ") + link_to(i, title_of(*result));
+  return out.empty() ? "-" : out;
+}
+
+/// A row for each run.
+std::string html_verdicts(const std::vector<ComparedTest>& tests, const std::vector<Explanation>& runs,
+                          const std::vector<std::string>& names) {
+  std::string out = html_table_head("tests", {"run", "speaks for", "speaks against", "neither"});
   for (size_t r = 0; r < runs.size(); ++r) {
-    out += in_element(
-        "p", "verdict",
-        (runs.size() > 1 ? "<b>" + html_text(names[r]) + "</b> (" + html_text(about_run(runs[r])) + "): " : "") +
-            html_text(short_verdict(runs[r])));
+    const auto side = [&](const std::string& lead, ExplanationVerdict verdict) {
+      return "<span class=\"lead\">" + lead + "</span>" + tests_with(verdict, tests, r);
+    };
+    out += html_table_row({"<b>" + html_text(names[r]) + "</b><br>" + html_text(about_run(runs[r])),
+                           side("for: ", ExplanationVerdict::speaks_for),
+                           side("against: ", ExplanationVerdict::speaks_against),
+                           side("neither: ", ExplanationVerdict::neither)});
   }
-  return out;
+  return out + kTableEnd;
 }
 
 /// Those that all runs have in common once, the others with the name of the run.
@@ -304,73 +351,69 @@ std::string html_all_facts(const std::vector<Explanation>& runs, const std::vect
       else if (r == 0)
         shown.push_back(fact);
     }
-  return in_element("div", "facts", html_facts(shown));
+  std::stable_sort(shown.begin(), shown.end(), [](const auto& a, const auto& b) {
+    return a.first.substr(0, a.first.find(" of ")) < b.first.substr(0, b.first.find(" of "));
+  });
+  return shown.empty() ? "" : in_element("div", "facts", html_facts(shown));
 }
 
 /// A row for each test, with its verdict and finding.
 std::string html_summary(const std::vector<ComparedTest>& tests) {
-  std::string out =
-      "<div class=\"scroll tests\"><table>\n<thead><tr><th>test</th><th>paper</th><th>verdict</th><th>finding</th></tr>"
-      "</thead>\n<tbody>\n";
+  std::string out = html_table_head("tests", {"test", "paper", "verdict", "finding"});
   for (size_t i = 0; i < tests.size(); ++i) {
     const ExplanationResult& result = *tests[i].of_run.front();
-    out += "<tr><td>" + link_to(i, title_of(result)) + "</td><td>" + html_text(result.paper) + "</td><td>" +
-           verdict_tag(&result) + "</td><td>" +
-           html_text(with_point(result.not_run.empty() ? result.finding : result.not_run)) + "</td></tr>\n";
+    out += html_table_row(
+        {link_to(i, title_of(result)), html_text(result.paper), verdict_tag(&result), html_text(finding_of(&result))});
   }
-  return out + "</tbody></table></div>\n";
+  return out + kTableEnd;
 }
 
 /// A row for each test and a column for each run, with its main figure and verdict.
-std::string html_matrix(const std::vector<ComparedTest>& tests, const std::vector<Explanation>& runs,
-                        const std::vector<std::string>& names) {
-  std::string out = "<div class=\"scroll figures matrix\"><table>\n<thead><tr><th>test</th>";
-  for (size_t r = 0; r < runs.size(); ++r) out += "<th>" + html_text(names[r]) + "</th>";
-  out += "</tr></thead>\n<tbody>\n";
+std::string html_matrix(const std::vector<ComparedTest>& tests, const std::vector<std::string>& names) {
+  std::vector<std::string> titles{"test"};
+  titles.insert(titles.end(), names.begin(), names.end());
+  std::string out = html_table_head("figures matrix", titles);
   for (size_t i = 0; i < tests.size(); ++i) {
     std::string figure;
-    std::string cells;
+    std::vector<std::string> cells{""};
     for (const auto* result : tests[i].of_run) {
       const auto main = result == nullptr ? std::nullopt : main_figure(*result);
       if (main && figure.empty()) figure = main->name;
-      cells += "<td>" + (main ? html_cell(main->cell) : std::string("-")) + "<br>" + verdict_tag(result) + "</td>";
+      cells.push_back((main ? html_cell(main->cell) : "") + "<div>" + verdict_tag(result, true) + "</div>");
     }
-    out += "<tr><td>" + link_to(i, title_of(*tests[i].card)) +
-           (figure.empty() ? "" : "<small>" + html_text(figure) + "</small>") + "</td>" + cells + "</tr>\n";
+    cells.front() =
+        link_to(i, title_of(*tests[i].card)) + (figure.empty() ? "" : "<small>" + html_text(figure) + "</small>");
+    out += html_table_row(cells);
   }
-  return out + "</tbody></table></div>\n" +
+  return out + kTableEnd +
          in_element("p", "note",
-                    "Figures are those that the first table of a test has for attention, with intervals of 95 %; each "
-                    "test below says what its figure means.");
+                    "Figures are the first of each test's first table, of attention where it has that row, with "
+                    "intervals of 95 %; each test below says what its figure means.");
 }
 
 // ---- the end ----
 
 std::string html_sides(const std::vector<ComparedTest>& tests, size_t run) {
-  std::string out = "<ul>\n";
-  const auto add = [&](const std::string& lead, const auto& belongs) {
-    std::string links;
-    for (size_t i = 0; i < tests.size(); ++i)
-      if (const auto* result = tests[i].of_run[run]; result != nullptr && belongs(*result))
-        links += (links.empty() ? "" : ", ") + link_to(i, title_of(*result));
-    if (!links.empty()) out += "<li>" + lead + ": " + links + ".</li>\n";
-    return !links.empty();
+  std::string out;
+  const auto add = [&](const std::string& lead, const std::string& links) {
+    if (links != "-" && !links.empty()) out += "<li>" + lead + ": " + links + ".</li>\n";
   };
-  const auto of = [](ExplanationVerdict verdict) {
-    return [verdict](const ExplanationResult& result) { return result.not_run.empty() && result.verdict == verdict; };
-  };
-  bool any = add("For using these weights as an explanation here", of(ExplanationVerdict::speaks_for));
-  any |= add("Against it", of(ExplanationVerdict::speaks_against));
-  any |= add("Neither for nor against", of(ExplanationVerdict::neither));
-  any |= add("Not run", [](const ExplanationResult& result) { return !result.not_run.empty(); });
-  return any ? out + "</ul>\n" : "";
+  add("For using these weights as an explanation here", tests_with(ExplanationVerdict::speaks_for, tests, run));
+  add("Against it", tests_with(ExplanationVerdict::speaks_against, tests, run));
+  add("Neither for nor against", tests_with(ExplanationVerdict::neither, tests, run));
+  std::string not_run;
+  for (size_t i = 0; i < tests.size(); ++i)
+    if (const auto* result = tests[i].of_run[run]; result != nullptr && !result->not_run.empty())
+      not_run += (not_run.empty() ? "" : ", ") + link_to(i, title_of(*result));
+  add("Not run", not_run);
+  return out.empty() ? "" : "<ul>\n" + out + "</ul>\n";
 }
 
 std::string html_end(const std::vector<ComparedTest>& tests, const std::vector<Explanation>& runs,
                      const std::vector<std::string>& names) {
   std::string out = "<section>\n<h2>What to make of it</h2>\n";
-  for (size_t r = 0; r < runs.size(); ++r)
-    out += (runs.size() > 1 ? html_element("h3", names[r]) : "") + html_sides(tests, r);
+  if (runs.size() == 1) out += html_sides(tests, 0);
+  if (runs.size() > 1) out += html_verdicts(tests, runs, names);
   out += html_element("p", explanation_caution());
   std::vector<std::string> papers;
   for (const auto& test : tests)
@@ -393,10 +436,12 @@ std::string explanation_page(const std::vector<Explanation>& runs) {
               : "Can the weights of " + (runs.empty() || runs[0].run.empty() ? "a run" : runs[0].run) +
                     " be trusted as an explanation?";
   std::string body;
-  if (runs.size() == 1) body += in_element("p", "about", html_text(about_run(runs[0])));
-  body += runs.empty() ? html_element("p", "No run was tested.") : html_verdicts(runs, names);
-  body += html_all_facts(runs, names);
-  if (!tests.empty()) body += several ? html_matrix(tests, runs, names) : html_summary(tests);
+  if (runs.empty()) body += html_element("p", "No run was tested.");
+  if (runs.size() == 1)
+    body += in_element("p", "about", html_text(about_run(runs[0]))) +
+            in_element("p", "verdict", html_text(short_verdict(runs[0]))) + html_all_facts(runs, names);
+  if (several) body += html_verdicts(tests, runs, names);
+  if (!tests.empty()) body += several ? html_matrix(tests, names) : html_summary(tests);
   const auto has_examples = [](const ExplanationResult* result) {
     return result != nullptr && !result->examples.empty();
   };
@@ -405,9 +450,12 @@ std::string explanation_page(const std::vector<Explanation>& runs) {
       }))
     body += html_legend_of_examples();
   for (size_t i = 0; i < tests.size(); ++i) body += html_test(tests[i], i, names);
+  body += html_end(tests, runs, names);
+  if (several)
+    body += "<section>\n<h2>Where the figures are from</h2>\n" + html_all_facts(runs, names) + "</section>\n";
   const std::string style = std::string(kPlotStyle) + style_of_examples() + std::string(kExplanationStyle) +
                             (several ? std::string(kComparisonStyle) : "");
-  return html_document(title, style, body + html_end(tests, runs, names));
+  return html_document(title, style, body);
 }
 
 }  // namespace heed::cli

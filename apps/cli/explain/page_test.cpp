@@ -103,8 +103,9 @@ TEST(ExplanationPage, ShowsEveryResult) {
 
 TEST(ExplanationPage, ComparesRuns) {
   const std::string page = explanation_page(three_runs());
-  EXPECT_TRUE(says(page, {"3 runs", "<th>a</th><th>b&lt;</th><th>c</th>", "<b>b&lt;</b> (dot + sparsemax, classify",
-                          "seed of b&lt;", "Examples of c"}));
+  EXPECT_TRUE(
+      says(page, {"3 runs", "<th>a</th><th>b&lt;</th><th>c</th>",
+                  "<b>b&lt;</b><br>dot + sparsemax, classify, 872 texts of dev", "seed of b&lt;", "Examples of c"}));
   EXPECT_EQ(occurrences(page, "<dt>version</dt>"), 1U);      // all have the same
   EXPECT_EQ(occurrences(page, "<tr class=\"group\">"), 6U);  // two tables of three runs
   EXPECT_EQ(occurrences(page, "<h2>Permuted weights"), 1U);
@@ -116,7 +117,7 @@ TEST(ExplanationPage, ComparesRunsUnderDifferentTests) {
   runs[1].results.erase(runs[1].results.begin());
   const std::string page = explanation_page(runs);
   EXPECT_EQ(fault_of_tags(page), "");
-  EXPECT_TRUE(says(page, {"no result", "This test was not asked for.", "No test says whether"}));
+  EXPECT_TRUE(says(page, {"no result", "This test was not asked for.", "<b>a</b><br>additive + softmax"}));
 }
 
 TEST(ExplanationPage, EscapesText) {
