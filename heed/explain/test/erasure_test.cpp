@@ -183,6 +183,16 @@ TEST(Erasure, DecidesNothingWhereNoTokenMattersMore) {
   EXPECT_EQ(result.verdict, ExplanationVerdict::neither) << result.finding;
 }
 
+// Weights that are the same for all tokens, while values are not: the order of attention is that of uniform, which by
+// chance may differ from that of random.
+TEST(Erasure, SpeaksAgainstEqualWeights) {
+  auto model = model_of({{"a", 1, {0, 0.1}}, {"b", 1, {0, 0.4}}, {"c", 1, {0, 2}}, {"d", 1, {0, 6}}}, {});
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto result = erasure()->summarize(measured(model, 100, seed), {.model = &model, .samples = 200});
+    EXPECT_EQ(result.verdict, ExplanationVerdict::speaks_against) << seed << result.finding;
+  }
+}
+
 TEST(Erasure, OfFewTextsFindsNothing) {
   const auto model = faithful_model();
   const auto records = measured(*model);

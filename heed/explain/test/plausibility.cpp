@@ -107,10 +107,11 @@ class Plausibility final : public ExplanationTest {
         {"average precision", &precision}, {"ROC AUC", &auc}, {"token F1", &f1}, {"IoU F1", &spans}};
     result.tables.push_back(table_of_means("Words that people marked", names, columns));
     result.tables.back().note =
-        "Means over texts; average precision of equal scores is the share of marked words. Token F1 and IoU F1 are of "
-        "the first words of a text, as large a share of it as is marked in the set; a span matches if it shares half "
-        "of "
-        "its words with a marked one.";
+        "Means over texts. A word has the sum of the scores of its tokens, 0 if it was cut off. Token F1 and IoU F1 "
+        "are "
+        "of the first words of a text, as large a share of it as is marked in the set; a span matches if it shares "
+        "half "
+        "of its words with a marked one.";
     result.tables.push_back(table_of_differences(names, columns));
     add_finding(precision, auc, names, result);
     add_plot(records, result);
