@@ -42,7 +42,7 @@ void add_attend(CLI::App& app) {
       "percent:\n"
       "a line for each query, hop or class, and for each sentence of a document, with the weight of the sentence; a "
       "map\n"
-      "where words attend to words.");
+      "where words attend to words. After heed explain, a line below each map says what tests of these weights found.");
   command->add_option("run", a->run, "Run folder, written by heed train or heed demo")->required();
   command->add_option("--source", a->source, "Source sentence; repeat the option for more sentences")
       ->allow_extra_args(false);

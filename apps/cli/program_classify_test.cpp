@@ -6,6 +6,9 @@
 #include "apps/cli/testing_runs.h"
 #include <nlohmann/json.hpp>
 
+#include "heed/data/explanation.h"
+#include "heed/data/file.h"
+
 namespace heed::cli {
 namespace {
 
@@ -176,6 +179,27 @@ TEST_F(ClassifyProgram, DrawsEqualWeightsWithoutAttention) {
 TEST_F(ClassifyProgram, DrawsEachTextOfAnExample) {
   const Outcome shown = attend("pairs", {"--text", "the cat sleeps\ta dog"});
   EXPECT_TRUE(says(shown.out, {"\n  first   the cat sleeps\n", "\n  second  a  dog\n"})) << shown.err;
+}
+
+TEST_F(ClassifyProgram, ShowsWhatTestsOfTheWeightsFound) {
+  constexpr const char* kFound = "Of 1 test, none speaks for reading these weights as an explanation";
+  const auto json = [&] { return attend_json("pairs", {"--text", "the cat sleeps\ta dog runs"}); };
+  EXPECT_TRUE(json()["verdict"].is_null());
+  const std::string before = attend("pairs", {"--text", "the cat sleeps\ta dog runs"}).out;
+  Explanation found{runs("pairs"), "classify", "interactive", "dev", 8, {}};
+  found.results.push_back({.test = "permutation", .verdict = ExplanationVerdict::speaks_against});
+  const std::string file = runs("pairs") + "/" + kExplanationFile;
+  std::ofstream(file) << as_json(found).dump();
+  EXPECT_TRUE(
+      says(attend("pairs", {"--text", "the cat sleeps\ta dog runs"}).out, {before, std::string("\n  ") + kFound}));
+  EXPECT_EQ(json()["verdict"], short_verdict(found));
+  ASSERT_EQ(attend("pairs", {"--text", "the cat sleeps\ta dog runs", "--html", runs("pairs.html")}).code, 0);
+  EXPECT_TRUE(says(read_file(runs("pairs.html")), {kFound}));
+  std::ofstream(file) << "{";
+  const Outcome damaged = attend("pairs", {"--text", "the cat sleeps\ta dog runs"});
+  EXPECT_EQ(damaged.out, before);
+  EXPECT_TRUE(says(damaged.err, {"attend: ", "explain.json: got text that is not JSON"}));
+  ::unlink(file.c_str());
 }
 
 TEST_F(ClassifyProgram, DrawsAnEmptyText) {

@@ -17,6 +17,7 @@ struct HeatMap {
   double top = 1;                                           // the weight of the brightest color
   std::string column_name = "source", row_name = "target";  // names of the two axes in labels
   std::string remark{};                                     // after the title: which attention it is
+  std::string note{};                                       // below: what is known of weights like these
 };
 
 /// The title with its remark: "Tom sleeps (cross-attention, layer 2 of 6, head 3 of 8)".

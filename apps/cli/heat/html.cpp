@@ -47,6 +47,7 @@ Json json_of(const HeatMap& map) {
           {"rows", words_of(map.rows)},
           {"weights", weights},
           {"top", map.top},
+          {"note", printable(map.note)},
           {"column_name", map.column_name},
           {"row_name", map.row_name}};
 }
@@ -93,6 +94,7 @@ std::string section(const TextMap& map) {
              "\n";
     out += "</p>\n";
   }
+  if (!map.note.empty()) out += "<p class=\"note\">" + html_text(map.note) + "</p>\n";
   return out + "</section>\n";
 }
 

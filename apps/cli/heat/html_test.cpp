@@ -64,5 +64,13 @@ TEST(HtmlPage, HandlesNoMapsAndNoWords) {
   EXPECT_EQ(data_in(html_page("empty", {HeatMap{}}))["maps"][0]["weights"].dump(), "[]");
 }
 
+TEST(HtmlPage, HasTheNoteOfEachMap) {
+  HeatMap map = kTom;
+  map.note = "1 test speaks against it";
+  const auto data = data_in(html_page("", {kTom, map}));
+  EXPECT_EQ(data["maps"][0]["note"], "");
+  EXPECT_EQ(data["maps"][1]["note"], map.note);
+}
+
 }  // namespace
 }  // namespace heed::cli

@@ -33,11 +33,13 @@ select, button { font: inherit; color: var(--ink); background: var(--panel); bor
 #sides { position: sticky; left: 0; z-index: 2; }
 #note { position: fixed; z-index: 9; pointer-events: none; padding: 4px 9px; border-radius: 6px; background: var(--ink); color: var(--paper); box-shadow: 0 2px 8px #0005; max-width: 60vw; overflow-wrap: anywhere; }
 #scale { display: flex; gap: 8px; align-items: center; margin-top: 10px; color: var(--faint); }
-#scale i { dim: 200px; height: 12px; border-radius: 3px; }
+#scale i { width: 200px; height: 12px; border-radius: 3px; }
 section { margin: 0 0 22px; max-width: 110ch; }
 section p { margin: 4px 0; line-height: 1.9; overflow-wrap: anywhere; }
 section span, section b { padding: 2px 4px; border-radius: 4px; }
 section b { font-weight: normal; margin-right: 6px; }
+.note { max-width: 90ch; margin: 8px 0 0; color: var(--faint); overflow-wrap: anywhere; }
+section .note { line-height: 1.5; }
 [hidden] { display: none !important; }
 )";
 
@@ -52,6 +54,7 @@ inline constexpr std::string_view kPageBody = R"(<div id="bar">
 <div class="text"><b id="row_name"></b><div id="target"></div></div>
 <div id="view"><div id="corner"></div><canvas id="heads"></canvas><canvas id="sides"></canvas><canvas id="cells"></canvas></div>
 <div id="scale"><span>0</span><i></i><span id="top"></span></div>
+<p id="below" class="note"></p>
 <div id="note" hidden></div>
 <noscript>The maps are drawn by a script in this file; nothing is fetched.</noscript>
 )";
@@ -224,6 +227,7 @@ function show(index) {
   $('size').value = cell;
   scale();
   $('column_name').textContent = map.column_name;
+  $('below').textContent = map.note || '';
   $('row_name').textContent = map.row_name;
   spans($('source'), map.columns, markColumn);
   spans($('target'), map.rows, markRow);

@@ -1,5 +1,7 @@
 // Prints a heat map on a terminal, in the largest format that fits.
 
+#include "apps/cli/explain/terminal.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -117,6 +119,7 @@ void print_blocks(std::ostream& out, const HeatMap& map, Colors colors, int colu
 HeatMap with_printable_words(HeatMap map) {
   map.title = printable(map.title);
   map.remark = printable(map.remark);
+  map.note = printable(map.note);
   for (auto* words : {&map.columns, &map.rows})
     for (auto& word : *words) word = printable(word);
   return map;
@@ -149,10 +152,14 @@ void print_heat_map(std::ostream& out, const HeatMap& given, Colors colors, int 
     return;
   }
   const Grid grid{"", map.columns, map.rows, map.weights, "", {}};
-  if (map.top == 1 && heat_width(grid) <= columns) return print_heat(out, grid, colors);
-  int label = 0;
-  for (const auto& row : map.rows) label = std::max(label, display_width(row) + 1);
-  print_blocks(out, map, colors, columns, std::min(label, columns / 3));
+  if (map.top == 1 && heat_width(grid) <= columns) {
+    print_heat(out, grid, colors);
+  } else {
+    int label = 0;
+    for (const auto& row : map.rows) label = std::max(label, display_width(row) + 1);
+    print_blocks(out, map, colors, columns, std::min(label, columns / 3));
+  }
+  if (!map.note.empty()) out << wrapped(map.note, columns, std::string(kMargin, ' ')) << '\n';
 }
 
 }  // namespace heed::cli

@@ -52,6 +52,7 @@ std::string label_of(const TextPart& part) {
 TextMap with_printable_text(TextMap map) {
   map.title = printable(map.title);
   map.remark = printable(map.remark);
+  map.note = printable(map.note);
   for (auto& part : map.parts) {
     part.label = printable(part.label);
     for (auto& word : part.words) word = printable(word);

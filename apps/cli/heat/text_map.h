@@ -27,6 +27,7 @@ struct TextPart {
 struct TextMap {
   std::string title{}, remark{};
   std::vector<TextPart> parts{};
+  std::string note{};  // below: what is known of weights like these
 };
 
 /// The title with its remark: "positive 0.9981 (self_attentive + softmax)".

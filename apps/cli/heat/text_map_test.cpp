@@ -76,5 +76,23 @@ TEST(TextMapInHtml, EscapesWordsAndNeedsNoScript) {
   EXPECT_NE(page.find("title=\"not a number\">&lt;/span&gt;"), std::string::npos) << page;
 }
 
+TEST(TextMapOnATerminal, EndsWithItsNote) {
+  TextMap map = kReview;
+  map.note = "Of 2 tests, none speaks for reading these weights as an explanation.";
+  EXPECT_EQ(printed(map, 40),
+            "positive 0.99 (attend)\n"
+            "  we loved the wine\n"
+            "     90        10\n"
+            "  Of 2 tests, none speaks for reading\n"
+            "  these weights as an explanation.\n");
+}
+
+TEST(TextMapAsHtml, EndsWithItsNote) {
+  TextMap map = kReview;
+  EXPECT_EQ(html_page("", {}, {map}).find("class=\"note\""), std::string::npos);
+  map.note = "<none>";
+  EXPECT_NE(html_page("", {}, {map}).find("<p class=\"note\">&lt;none&gt;</p>\n</section>"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace heed::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/cli/explain/terminal.h"
 #include "apps/cli/heat/text_map.h"
 
 namespace heed::cli {
@@ -68,6 +69,7 @@ void print_text_map(std::ostream& out, const TextMap& given, Colors colors, int 
     }
     lines.flush();
   }
+  if (!map.note.empty()) out << wrapped(map.note, columns, std::string(kIndent, ' ')) << '\n';
 }
 
 }  // namespace heed::cli

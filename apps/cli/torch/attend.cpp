@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "apps/cli/attend_options.h"
+#include "apps/cli/explain/verdict.h"
 #include "apps/cli/heat/heat_map.h"
 #include "apps/cli/heat/html.h"
 #include "apps/cli/heat/png/png.h"
@@ -46,8 +47,11 @@ Json json_of(const AttentionMap& map, const AttendArguments& a, const StepRange&
 }
 
 void print_json(const std::vector<AttentionMap>& maps, const AttendArguments& a, const StepRange& steps,
-                const TranslationModel& model, const VocabularyReport& vocabulary) {
-  Json all{{"run", a.run}, {"unknown_words", vocabulary.unknown()}, {"maps", Json::array()}};
+                const TranslationModel& model, const VocabularyReport& vocabulary, const std::string& verdict) {
+  Json all{{"run", a.run},
+           {"unknown_words", vocabulary.unknown()},
+           {"verdict", verdict.empty() ? Json(nullptr) : Json(verdict)},
+           {"maps", Json::array()}};
   for (const auto& map : maps) all["maps"].push_back(json_of(map, a, steps, model));
   std::cout << all.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
@@ -69,15 +73,18 @@ void attend_to_sources(const AttendArguments& a) {
   const AttentionKind kind = kind_of(a.attention);
   std::vector<AttentionMap> maps;
   std::vector<HeatMap> heat_maps;
+  // The tests are of cross-attention.
+  const std::string verdict = kind == AttentionKind::cross ? verdict_on(a.run, "attend", std::cerr) : "";
   for (const auto& map : attention_maps(translator, sources, targets, {.beam = a.beam},
                                         {.kind = kind, .layer = a.layer, .head = a.head})) {
     maps.push_back(with_steps(map, steps));
     heat_maps.push_back(heat_map_of(maps.back(), translator.model(), kind));
+    heat_maps.back().note = verdict;
   }
   vocabulary.print(std::cerr);
   if (!a.png.empty()) write_png(a.png, heat_maps.front());
   if (!a.html.empty()) write_atomically(a.html, html_page("What " + a.run + " attends to", heat_maps));
-  if (a.json) return print_json(maps, a, steps, translator.model(), vocabulary);
+  if (a.json) return print_json(maps, a, steps, translator.model(), vocabulary, verdict);
   const auto color = colors(a.colors, isatty(STDOUT_FILENO) == 1);
   for (const auto& map : heat_maps) print_heat_map(std::cout, map, color, terminal_columns());
 }

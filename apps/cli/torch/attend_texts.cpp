@@ -3,6 +3,7 @@
 #include <iostream>
 #include <unistd.h>
 
+#include "apps/cli/explain/verdict.h"
 #include "apps/cli/heat/html.h"
 #include "apps/cli/heat/png/png.h"
 #include "apps/cli/torch/device.h"
@@ -62,12 +63,18 @@ void attend_to_texts(const AttendArguments& a) {
     std::move(one.texts.begin(), one.texts.end(), std::back_inserter(all.texts));
     std::move(one.maps.begin(), one.maps.end(), std::back_inserter(all.maps));
   }
+  const std::string verdict = verdict_on(a.run, "attend", std::cerr);
+  for (auto& text : all.texts) text.note = verdict;
+  for (auto& map : all.maps) map.note = verdict;
   vocabulary.print(std::cerr);
   print_cut(std::cerr, "attend", classifier.reader(), cut);
   if (!a.png.empty()) write_picture(a.png, all);
   if (!a.html.empty()) write_atomically(a.html, html_page("What " + a.run + " attends to", all.maps, all.texts));
   if (a.json) {
-    const Json out{{"run", a.run}, {"unknown_words", vocabulary.unknown()}, {"texts", std::move(texts)}};
+    const Json out{{"run", a.run},
+                   {"unknown_words", vocabulary.unknown()},
+                   {"verdict", verdict.empty() ? Json(nullptr) : Json(verdict)},
+                   {"texts", std::move(texts)}};
     std::cout << out.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
     return;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <sstream>
 
 #include "heed/base/check.h"
 
@@ -47,11 +48,38 @@ Layout layout_of(const HeatMap& map, Type& type) {
   at.scale_top = at.top + rows * at.cell + 2 * kGap;
   const int title = std::min(type.width(printable(map.title), kTitleLetters), 2 * kLongestLabel);
   const int remark = type.width(printable(map.remark), kScaleLetters);
-  const int right =
-      std::max({at.left + static_cast<int>(std::ceil(reach)), at.left + kScaleWidth, kEdge + std::max(title, remark)});
+  const int right = std::max({at.left + static_cast<int>(std::ceil(reach)), at.left + kScaleWidth,
+                              kEdge + std::max({title, remark, note_width(map.note, type)})});
   at.width = right + kEdge;
-  at.height = at.scale_top + kScaleHeight + kScaleLetters + kGap + kEdge;
+  at.note = lines_of(printable(map.note), type, kScaleLetters, right - kEdge);
+  at.height = at.scale_top + kScaleHeight + kScaleLetters + kGap + note_height(at.note) + kEdge;
   return at;
+}
+
+std::vector<std::string> lines_of(const std::string& text, Type& type, int letters, int width) {
+  std::vector<std::string> lines;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    const std::string longer = lines.empty() ? word : lines.back() + " " + word;
+    if (lines.empty() || type.width(longer, letters) > width)
+      lines.push_back(type.fitted(word, letters, width));
+    else
+      lines.back() = longer;
+  }
+  return lines;
+}
+
+int note_width(const std::string& note, Type& type) {
+  constexpr int kNoteWidth = 480;
+  return std::min(kNoteWidth, type.width(printable(note), kScaleLetters));
+}
+
+int note_height(const std::vector<std::string>& lines) {
+  return lines.empty() ? 0 : kGap + static_cast<int>(lines.size()) * (kScaleLetters + kGap);
+}
+
+int note_top(int scale_top) {
+  return scale_top + kScaleHeight + kScaleLetters + 2 * kGap;
 }
 
 }  // namespace heed::cli

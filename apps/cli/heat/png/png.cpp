@@ -26,6 +26,11 @@ class Picture {
     for (size_t i = 0; i < map.rows.size(); ++i)
       for (size_t j = 0; j < map.columns.size(); ++j) draw_cell(i, j);
     draw_scale();
+    int y = note_top(at_.scale_top) + kScaleLetters;
+    for (const auto& line : at_.note) {
+      write(line, kScaleLetters, kEdge, y, 0, kInk);
+      y += kScaleLetters + kGap;
+    }
   }
 
   const Canvas& canvas() const { return canvas_; }

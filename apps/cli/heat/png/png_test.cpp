@@ -157,5 +157,36 @@ TEST_F(HeatMapAsPng, SaysWhyItCouldNotBeWritten) {
   unsetenv("HEED_FONT");
 }
 
+TEST_F(HeatMapAsPng, WritesItsNoteBelowTheScale) {
+  HeatMap map = kTom;
+  for (int i = 0; i < 20; ++i) map.note += "decides nothing ";
+  const Pixels with(map), without(kTom);
+  Type type;
+  const auto at = layout_of(map, type);
+  EXPECT_GT(at.note.size(), 2U);
+  for (const auto& line : at.note) EXPECT_LE(type.width(line, kScaleLetters), at.width - 2 * kEdge);
+  EXPECT_EQ(with.height, without.height + note_height(at.note));
+  EXPECT_GT(with.inked(0, note_top(at.scale_top), with.width, with.height), 300);
+  EXPECT_EQ(with.inked(0, with.height - kEdge + kGap, with.width, with.height), 0);
+}
+
+TEST_F(HeatMapAsPng, WritesTheNoteOfAText) {
+  TextMap map{"title", "", {{.words = {"a", "b"}, .weights = {0.25, 0.75}}}};
+  const std::string path = testing::TempDir() + "heed_text_" + std::to_string(::getpid()) + ".png";
+  const auto height = [&] {
+    write_png(path, map);
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    EXPECT_NE(png_image_begin_read_from_file(&image, path.c_str()), 0) << image.message;
+    const int rows = static_cast<int>(image.height);
+    png_image_free(&image);
+    ::unlink(path.c_str());
+    return rows;
+  };
+  const int without = height();
+  map.note = "two lines of a note: " + std::string(60, 'w') + " " + std::string(60, 'w');
+  EXPECT_GE(height(), without + 2 * kScaleLetters);
+}
+
 }  // namespace
 }  // namespace heed::cli

@@ -45,13 +45,16 @@ class TextPage {
     left_ = kEdge + (labels > 0 ? labels + 2 * kPad + 2 * kGap : 0);
     y_ = kEdge + (map.title.empty() ? 0 : kTitleLetters + 2 * kGap) + (map.remark.empty() ? 0 : kScaleLetters + kGap);
     for (const auto& part : map.parts) add(part);
-    height_ = y_ + 2 * kGap + kScaleHeight + kScaleLetters + kGap + kEdge;
     right_ = std::max({right_, left_ + kScaleWidth, kEdge + std::min(kPageWidth, type.width(map.title, kTitleLetters)),
-                       kEdge + std::min(kPageWidth, type.width(map.remark, kScaleLetters))});
+                       kEdge + std::min(kPageWidth, type.width(map.remark, kScaleLetters)),
+                       kEdge + note_width(map.note, type)});
+    note_ = lines_of(map.note, type, kScaleLetters, right_ - kEdge);
+    height_ = scale_top() + kScaleHeight + kScaleLetters + kGap + note_height(note_) + kEdge;
   }
 
   const std::vector<PlacedWord>& placed_words() const { return words_; }
   const std::vector<PlacedLabel>& labels() const { return labels_; }
+  const std::vector<std::string>& note() const { return note_; }
   int width() const { return right_ + kEdge; }
   int height() const { return height_; }
   int left() const { return left_; }
@@ -91,6 +94,7 @@ class TextPage {
   int left_ = 0, right_ = 0, y_ = 0, height_ = 0;
   std::vector<PlacedWord> words_;
   std::vector<PlacedLabel> labels_;
+  std::vector<std::string> note_;  // lines
 };
 
 class TextPicture {
@@ -103,6 +107,11 @@ class TextPicture {
     for (const auto& label : page_.labels()) draw(label);
     for (const auto& word : page_.placed_words()) draw(word);
     draw_scale();
+    int y = note_top(page_.scale_top()) + kScaleLetters;
+    for (const auto& line : page_.note()) {
+      write(line, kScaleLetters, kEdge, y, kInk);
+      y += kScaleLetters + kGap;
+    }
   }
 
   const Canvas& canvas() const { return canvas_; }
