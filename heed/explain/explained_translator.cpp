@@ -101,12 +101,12 @@ class TranslatorBatch final : public ExplainedBatch {
       const Tensor none = at::zeros({some.size(0), 1}, removed_of.options());
       const Tensor gone = at::cat({removed_of, none}, 1).logical_and(token_.index_select(0, some));
       const Tensor left = batch.source_keep.logical_and(gone.logical_not());  // [n, S]
-      const Tensor place = at::arange(S_, batch.source.options());
+      const Tensor position = at::arange(S_, batch.source.options());
       const Tensor order =
-          (left.logical_not().to(at::kLong) * S_ + place).argsort(int64_t{1});  // what is left comes first
+          (left.logical_not().to(at::kLong) * S_ + position).argsort(int64_t{1});  // what is left comes first
       const Tensor count = left.sum(1);
       const int64_t width = count.max().item<int64_t>();
-      batch.source_keep = (place < count.unsqueeze(1)).narrow(1, 0, width);
+      batch.source_keep = (position < count.unsqueeze(1)).narrow(1, 0, width);
       batch.source = batch.source.gather(1, order)
                          .narrow(1, 0, width)
                          .masked_fill(batch.source_keep.logical_not(), Tokenizer::kPad);
@@ -175,8 +175,8 @@ class TranslatorBatch final : public ExplainedBatch {
     const Tensor found = predicted.logits().to(at::kFloat).softmax(-1);  // [targets, C]
     const int64_t C = found.size(1);
     if (found.size(0) == n * P_) return found.view({n, P_, C});
-    const Tensor place = predicted.row * P_ + predicted.position;
-    return at::zeros({n * P_, C}, found.options()).index_copy(0, place, found).view({n, P_, C});
+    const Tensor offset = predicted.row * P_ + predicted.position;
+    return at::zeros({n * P_, C}, found.options()).index_copy(0, offset, found).view({n, P_, C});
   }
 
   /// weights [B, P, S] without the end marker and padding.
