@@ -58,6 +58,8 @@ if(HEED_CLI)
   heed_script_test(two_processes LABEL cli TIMEOUT 300 COMMAND ${tools}/two_processes $<TARGET_FILE:heed_cli>)
   set_tests_properties(kill_and_resume PROPERTIES COST 60)
   set_tests_properties(two_processes PROPERTIES SKIP_RETURN_CODE 77)  # a build without gloo
+  heed_script_test(check_pages LABEL cli TIMEOUT 300 COMMAND ${tools}/check_pages --test-program $<TARGET_FILE:cli_test>)
+  set_tests_properties(check_pages PROPERTIES SKIP_RETURN_CODE 77)  # without Chromium, or playwright for Python
   heed_script_test(documents LABEL docs TIMEOUT 600 COMMAND ${tools}/check_documents --build ${PROJECT_BINARY_DIR})
   set_tests_properties(documents PROPERTIES COST 120)
 endif()

@@ -130,6 +130,14 @@ TEST(ExplanationPage, EscapesText) {
                           "\uFFFDreversed", "xxxxxxxx…", "<span class=\"none\" title=\"no weight\">&lt;b&gt;</span>"}));
 }
 
+/// tools/check_pages sets HEED_PAGES to a folder, and opens what is written there in a browser.
+TEST(ExplanationPage, IsWrittenForTheBrowser) {
+  const char* folder = std::getenv("HEED_PAGES");
+  if (folder == nullptr) GTEST_SKIP() << "HEED_PAGES is not set";
+  write_atomically(std::string(folder) + "/run.html", explanation_page({made_up_explanation("runs/sst2-additive")}));
+  write_atomically(std::string(folder) + "/runs.html", explanation_page(three_runs()));
+}
+
 TEST(ExplanationPage, KeepsRowsThatLackCells) {
   Explanation run{"r", "classify", "", "", 1, {}};
   run.results.push_back({.test = "t", .tables = {{.columns = {"a", "b", "c"}, .rows = {{"row", {}}}}}});
