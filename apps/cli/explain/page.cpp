@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include "apps/cli/amount_text.h"
@@ -340,20 +341,23 @@ std::string html_verdicts(const std::vector<ComparedTest>& tests, const std::vec
 
 /// Those that all runs have in common once, the others with the name of the run.
 std::string html_all_facts(const std::vector<Explanation>& runs, const std::vector<std::string>& names) {
+  std::vector<std::string> kinds;
+  for (const auto& run : runs)
+    for (const auto& [name, value] : run.facts)
+      if (std::find(kinds.begin(), kinds.end(), name) == kinds.end()) kinds.push_back(name);
   std::vector<std::pair<std::string, std::string>> shown;
-  for (size_t r = 0; r < runs.size(); ++r)
-    for (const auto& fact : runs[r].facts) {
-      const bool common = std::all_of(runs.begin(), runs.end(), [&](const Explanation& run) {
-        return std::find(run.facts.begin(), run.facts.end(), fact) != run.facts.end();
-      });
-      if (!common)
-        shown.emplace_back(fact.first + " of " + names[r], fact.second);
-      else if (r == 0)
-        shown.push_back(fact);
-    }
-  std::stable_sort(shown.begin(), shown.end(), [](const auto& a, const auto& b) {
-    return a.first.substr(0, a.first.find(" of ")) < b.first.substr(0, b.first.find(" of "));
-  });
+  for (const auto& kind : kinds) {
+    std::vector<std::pair<std::string, std::string>> of_runs;
+    std::set<std::string> values;
+    for (size_t r = 0; r < runs.size(); ++r)
+      for (const auto& [name, value] : runs[r].facts)
+        if (name == kind) {
+          of_runs.emplace_back(kind + " of " + names[r], value);
+          values.insert(value);
+        }
+    if (values.size() == 1 && of_runs.size() == runs.size()) of_runs = {{kind, *values.begin()}};
+    shown.insert(shown.end(), of_runs.begin(), of_runs.end());
+  }
   return shown.empty() ? "" : in_element("div", "facts", html_facts(shown));
 }
 
