@@ -82,6 +82,8 @@ struct Explanation {
 
 inline constexpr const char* kExplanationFile = "explain.json";
 inline constexpr int kExplanationFormat = 1;
+/// The fact that has the md5 of model.safetensors: other weights were not tested.
+inline constexpr const char* kExplanationModelFact = "model (md5)";
 
 nlohmann::ordered_json as_json(const Explanation& explanation);
 /// Throws Error, with `path` of the file, if the content is not that of as_json().

@@ -282,7 +282,7 @@ std::string html_examples_of(const ComparedTest& test, const std::vector<std::st
     if (shown < examples.size())
       out += in_element("p", "note",
                         std::to_string(shown) + " of " + std::to_string(examples.size()) +
-                            " examples. The report of this run alone shows all.");
+                            " examples. The report in the folder of the run shows all.");
   }
   if (!out.empty() && names.size() == 1) out = html_element("h3", "Examples") + out;
   return out;

@@ -5,6 +5,7 @@
 #include "apps/cli/explain/testing_explanation.h"
 #include <nlohmann/json.hpp>
 
+#include "heed/data/saved_model.h"
 #include "heed/data/testing.h"
 
 namespace heed::cli {
@@ -37,6 +38,18 @@ TEST_F(VerdictNextToMaps, IsThatOfTheRunFolder) {
   write(kExplanationFile, as_json(found).dump());
   EXPECT_EQ(verdict(), short_verdict(found));
   EXPECT_EQ(said_, "");
+}
+
+TEST_F(VerdictNextToMaps, OfOtherWeightsIsALine) {
+  write("model.safetensors", "weights");
+  Explanation found = made_up_explanation(folder_);
+  found.facts.emplace_back(kExplanationModelFact, file_md5(path("model.safetensors")));
+  write(kExplanationFile, as_json(found).dump());
+  EXPECT_EQ(verdict(), short_verdict(found));
+  write("model.safetensors", "weights that were trained again");
+  EXPECT_EQ(verdict(), "");
+  EXPECT_TRUE(
+      heed::testing::says(said_, {"attend: ", "explain.json: got tests of other weights", "run heed explain again"}));
 }
 
 TEST_F(VerdictNextToMaps, OfADamagedFileIsALine) {

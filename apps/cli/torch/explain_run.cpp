@@ -34,7 +34,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr const char *kModelFact = "model (md5)", *kTextsFact = "texts (md5)", *kDrawnFact = "texts";
+constexpr const char *kModelFact = kExplanationModelFact, *kTextsFact = "texts (md5)", *kDrawnFact = "texts";
 
 std::string without_last_slash(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
