@@ -174,6 +174,12 @@ void add_examples(ExplanationResult& result, const TextGroup& all, const std::st
   for (size_t i = 0; i < count; ++i) add(*usable[usable.size() - 1 - i], "Smallest");
 }
 
+ExplanationVerdict verdict_of(const ExplanationCell& cell, double low, double high) {
+  if (!cell.value) return ExplanationVerdict::neither;
+  if (cell.high.value_or(*cell.value) < low) return ExplanationVerdict::speaks_against;
+  return cell.low.value_or(*cell.value) >= high ? ExplanationVerdict::speaks_for : ExplanationVerdict::neither;
+}
+
 std::string with_interval(const ExplanationCell& cell) {
   if (!cell.value) return "undefined";
   if (!cell.low || !cell.high) return decimals(*cell.value);

@@ -50,6 +50,9 @@ struct MapName {
 void add_examples(ExplanationResult& result, const TextGroup& all, const std::string& key, const std::string& title,
                   const std::vector<MapName>& maps, const TestSummaryOptions& options);
 
+/// What speaks against the weights if its whole interval is below `low`, for them if all of it is at least `high`.
+ExplanationVerdict verdict_of(const ExplanationCell& cell, double low, double high);
+
 /// "0.36 (95 %: 0.34 to 0.38)".
 std::string with_interval(const ExplanationCell& cell);
 

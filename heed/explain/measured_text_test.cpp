@@ -81,6 +81,18 @@ TEST(ByClass, GroupsAreThoseOfPredictedClasses) {
   EXPECT_EQ(groups_of(records, {}).size(), 1U);
 }
 
+TEST(ByClass, VerdictIsThatOfTheWholeInterval) {
+  const auto verdict = [](double value, double low, double high) {
+    return verdict_of({.value = value, .low = low, .high = high}, .5, .7);
+  };
+  EXPECT_EQ(verdict(.45, .4, .49), ExplanationVerdict::speaks_against);
+  EXPECT_EQ(verdict(.45, .4, .51), ExplanationVerdict::neither);
+  EXPECT_EQ(verdict(.75, .69, .8), ExplanationVerdict::neither);
+  EXPECT_EQ(verdict(.75, .7, .8), ExplanationVerdict::speaks_for);
+  EXPECT_EQ(verdict_of({.value = .4}, .5, .7), ExplanationVerdict::speaks_against);
+  EXPECT_EQ(verdict_of({}, .5, .7), ExplanationVerdict::neither);
+}
+
 TEST(ByClass, CellsHaveIntervalsAndNoNaN) {
   const ExplainedFacts facts;
   const TestSummaryOptions options{.samples = 100};

@@ -114,12 +114,10 @@ ExplanationResult summarize_agreement(ExplanationResult card, const std::vector<
     card.finding = "No text has both weights and " + name.several + " that differ from token to token.";
     return card;
   }
-  card.verdict = *tau.value < kTauAgainst ? ExplanationVerdict::speaks_against
-                 : *tau.value >= kTauFor  ? ExplanationVerdict::speaks_for
-                                          : ExplanationVerdict::neither;
+  card.verdict = verdict_of(tau, kTauAgainst, kTauFor);
   card.finding = "Weights and " + name.several + " order the tokens of a text with a mean tau of " +
                  with_interval(tau) + " over " + std::to_string(numbers_of(groups.back(), "tau").size()) +
-                 " texts; below .5 speaks against the weights, .7 or more for them.";
+                 " texts; an interval below .5 speaks against the weights, one from .7 for them.";
   return card;
 }
 

@@ -27,8 +27,8 @@ struct ImportanceName {
 std::vector<ExplanationRecord> measure_agreement(const ExplainedBatch& batch, const Tensor& importance,
                                                  const ImportanceName& name, const TestContext& context);
 
-/// Adds tables, plot, examples and verdict to a card. Below a mean tau of .5 a test speaks against the weights, from .7
-/// for them.
+/// Adds tables, plot, examples and verdict to a card. A mean tau whose interval is below .5 speaks against the weights,
+/// one from .7 for them.
 inline constexpr double kTauAgainst = 0.5, kTauFor = 0.7;
 ExplanationResult summarize_agreement(ExplanationResult card, const std::vector<ExplanationRecord>& records,
                                       const ImportanceName& name, const TestSummaryOptions& options);

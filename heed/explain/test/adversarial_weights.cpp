@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <ATen/ATen.h>
@@ -196,12 +197,12 @@ class AdversarialWeightsTest final : public ExplanationTest {
       return;
     }
     const ExplanationCell jsd = median_cell(found, options);
-    result.verdict = *jsd.value > kAgainst * kMaxJsd ? ExplanationVerdict::speaks_against
-                     : *jsd.value < kFor * kMaxJsd   ? ExplanationVerdict::speaks_for
-                                                     : ExplanationVerdict::neither;
+    const auto negative = [](std::optional<double> value) { return value ? std::optional(-*value) : value; };
+    const ExplanationCell opposite{.value = -*jsd.value, .low = negative(jsd.high), .high = negative(jsd.low)};
+    result.verdict = verdict_of(opposite, -kAgainst * kMaxJsd, -kFor * kMaxJsd);  // large divergences speak against
     result.finding = "Weights with the same output diverge from the model's by a median of " + with_interval(jsd) +
                      " over " + std::to_string(found.size()) +
-                     " texts, .69 at most; above .35 speaks against the weights, below .17 for them.";
+                     " texts, .69 at most; an interval above .35 speaks against the weights, one below .17 for them.";
   }
 
   AdversarialOptions search_{};

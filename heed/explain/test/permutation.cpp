@@ -198,12 +198,10 @@ class Permutation final : public ExplanationTest {
       return;
     }
     const ExplanationCell change = median_cell(of_peaked, options);
-    result.verdict = *change.value < kAgainst ? ExplanationVerdict::speaks_against
-                     : *change.value >= kFor  ? ExplanationVerdict::speaks_for
-                                              : ExplanationVerdict::neither;
+    result.verdict = verdict_of(change, kAgainst, kFor);
     result.finding = "Where one token has half of the weight or more (" + std::to_string(of_peaked.size()) +
                      " texts), permuted weights change the output by a median of " + with_interval(change) +
-                     "; below .1 speaks against the weights, .25 or more for them.";
+                     "; an interval below .1 speaks against the weights, one from .25 for them.";
   }
 
   int64_t samples_;
