@@ -57,11 +57,15 @@ Classifier Classifier::load(const std::string& folder, at::Device device) {
   LabelSet labels = LabelSet::parse(config.value("labels", nlohmann::json()), path);
   checked_tokenizers(folder);
   reader.tokenizer = load_tokenizer(folder + kTokenizer);
-  auto model = within_memory(settings.at("model"), 1, "weights", [&] {
-    return std::make_shared<ClassificationModel>(
-        settings.at("model"), TextInputs{.columns = reader.columns, .documents = reader.sentences != "none"},
-        reader.tokenizer->size(), labels);
-  });
+  const auto made = [&](const Settings& of_model) {
+    return within_memory(of_model, 1, "weights", [&] {
+      return std::make_shared<ClassificationModel>(
+          of_model, TextInputs{.columns = reader.columns, .documents = reader.sentences != "none"},
+          reader.tokenizer->size(), labels);
+    });
+  };
+  auto model = made(settings.at("model"));
+  if (config.contains(kGuideInConfig)) model->set_guide(made(settings.at(kGuideInConfig)));
   model->to(device);
   load_model(*model, folder);
   model->eval();

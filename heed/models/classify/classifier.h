@@ -21,6 +21,9 @@ struct Prediction {
   int64_t best() const;
 };
 
+/// Where config.json has the settings of the model of a guide (guide.h).
+inline constexpr const char* kGuideInConfig = "guide";
+
 class Classifier {
  public:
   Classifier(std::shared_ptr<ClassificationModel> model, TextReader reader, LabelSet labels);
@@ -34,6 +37,7 @@ class Classifier {
   std::vector<int64_t> classes(const Prediction& prediction) const;
 
   ClassificationModel& model() { return *model_; }
+  const std::shared_ptr<ClassificationModel>& shared_model() const { return model_; }
   const TextReader& reader() const { return reader_; }
   const LabelSet& labels() const { return labels_; }
   at::Device device() const { return device_; }

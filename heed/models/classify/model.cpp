@@ -4,6 +4,8 @@
 
 #include "heed/backend/dropout.h"
 #include "heed/base/check.h"
+#include "heed/data/tokenizer.h"
+#include "heed/models/classify/guide.h"
 #include "heed/models/embedding.h"
 #include "heed/torch_support/noise_scope.h"
 
@@ -178,7 +180,15 @@ ClassificationModel::EncodedTexts ClassificationModel::encode(const std::functio
 }
 
 Pooled ClassificationModel::attend(const EncodedTexts& encoded, const Call& call) {
-  Pooled pooled = attention_->forward(encoded.inputs, call);
+  Call guided = call;
+  if (encoded.imposed.defined()) {
+    guided.replace_weights = [imposed = guide_->imposed(encoded.imposed), also = call.replace_weights](
+                                 const Tensor& own, const Tensor& values) {
+      const Tensor weights = imposed(own, values).expand(own.sizes());
+      return also ? also(weights, values) : weights;
+    };
+  }
+  Pooled pooled = attention_->forward(encoded.inputs, guided);
   pooled.output.steps.insert(pooled.output.steps.begin(), encoded.steps.begin(), encoded.steps.end());
   return pooled;
 }
@@ -187,13 +197,35 @@ Pooled ClassificationModel::pool(const TextBatch& batch, const Call& call, const
   Call to_features = call, to_texts = call;
   to_features.replace_weights = {};  // for the weights of texts
   if (of_attention) to_texts.outputs = *of_attention;
-  return attend(encode([&](size_t input) { return embed(input, batch); }, to_features), to_texts);
+  EncodedTexts encoded = encode([&](size_t input) { return embed(input, batch); }, to_features);
+  encoded.imposed = guide_weights(batch);
+  return attend(encoded, to_texts);
 }
 
 Tensor ClassificationModel::loss(const Pooled& pooled, const Tensor& wanted, const LabelLossOptions& options) {
-  Pooled dropped = pooled;
-  dropped.rows = heed::dropout(pooled.rows, output_dropout_, is_training());
-  return output_->loss(dropped, wanted, options);
+  return output_->loss(dropped(pooled), wanted, options);
+}
+
+Pooled ClassificationModel::dropped(const Pooled& pooled) const {
+  Pooled out = pooled;
+  out.rows = heed::dropout(pooled.rows, output_dropout_, is_training());
+  return out;
+}
+
+void ClassificationModel::set_guide(std::shared_ptr<ClassificationModel> guide) {
+  check(!has_guide() && !guide->has_guide(), "models/classify: got a guide that is guided itself, expected one whose ",
+        "attention is its own");
+  guide_ = std::make_shared<const Guide>(guide, *this);
+  guide_model_ = register_module("guide", std::move(guide));
+}
+
+Tensor ClassificationModel::guide_weights(const TextBatch& batch) const {
+  return guide_ ? guide_->weights(batch) : Tensor();
+}
+
+void ClassificationModel::train(bool on) {
+  Module::train(on);
+  if (guide_model_) guide_model_->eval();
 }
 
 void ClassificationModel::set_vectors(const Tensor& ids, const Tensor& values) {
@@ -205,7 +237,7 @@ void ClassificationModel::set_vectors(const Tensor& ids, const Tensor& values) {
 int64_t ClassificationModel::parameter_count() const {
   int64_t count = 0;
   for (const auto& parameter : parameters()) count += parameter.numel();
-  return count;
+  return guide_model_ ? count - guide_model_->parameter_count() : count;
 }
 
 }  // namespace heed

@@ -23,6 +23,8 @@
 
 namespace heed {
 
+class Guide;
+
 /// The texts of an example.
 struct TextInputs {
   std::vector<std::string> columns{"text"};
@@ -62,6 +64,7 @@ class ClassificationModel : public torch::nn::Module {
   struct EncodedTexts {
     std::vector<Encoded> inputs{};
     Steps steps{};
+    Tensor imposed{};  // guide_weights() of the texts
   };
   /// embedded: the embedded tokens for an input, asked for one after another.
   EncodedTexts encode(const std::function<Features(size_t)>& embedded, const Call& call = {});
@@ -71,6 +74,15 @@ class ClassificationModel : public torch::nn::Module {
   Tensor loss(const Pooled& pooled, const Tensor& wanted, const LabelLossOptions& options);
   /// Probabilities or numbers, see LabelOutput::predict().
   Tensor predict(const Pooled& pooled) { return output_->predict(pooled); }
+  /// The same with the dropout that loss() has in training.
+  Tensor predict_dropped(const Pooled& pooled) { return output_->predict(dropped(pooled)); }
+
+  /// Imposes the weights of another model on the attention to every text, from now on. It becomes the submodule "guide"
+  /// (guide.h). Throws Error if they do not fit.
+  void set_guide(std::shared_ptr<ClassificationModel> guide);
+  /// The weights of the guide for a batch, of the shape of its token ids; undefined without a guide.
+  Tensor guide_weights(const TextBatch& batch) const;
+  bool has_guide() const { return guide_ != nullptr; }
 
   /// Sets rows of the embedding: values [n, dim] for token ids [n].
   void set_vectors(const Tensor& ids, const Tensor& values);
@@ -81,11 +93,14 @@ class ClassificationModel : public torch::nn::Module {
   /// Whether texts are read as documents of sentences.
   bool reads_documents() const { return attention_->takes_documents(); }
   int64_t embedding_dim() const { return embeddings_.front()->weight.size(1); }
-  /// Number of scalars in all parameters.
+  /// Number of scalars in all parameters, without those of a guide.
   int64_t parameter_count() const;
+  /// A guide is never in training mode.
+  void train(bool on = true) override;
 
  private:
   Tensor without_some(const Tensor& rows) const;
+  Pooled dropped(const Pooled& pooled) const;
   Encoded encode(size_t input, const Features& embedded, const Call& call, Steps& steps);
 
   double dropout_ = 0, token_dropout_ = 0, output_dropout_ = 0;
@@ -93,6 +108,8 @@ class ClassificationModel : public torch::nn::Module {
   std::vector<std::shared_ptr<FeatureModel>> features_;
   std::shared_ptr<Pooling> attention_;
   std::shared_ptr<LabelOutput> output_;
+  std::shared_ptr<ClassificationModel> guide_model_;
+  std::shared_ptr<const Guide> guide_;
 };
 
 }  // namespace heed

@@ -3,25 +3,26 @@
 //
 //   data    the examples (data/labeled/labeled_corpus.h); tokenizer, max_length
 //   model   embedding, features, query, attention, output (models/classify/model.h)
-//   train   batch_tokens, label_smoothing, class_weights, penalty, reward, supervision
+//   train   batch_tokens, label_smoothing, class_weights, penalty, reward, supervision, guide, adversary
 //   eval    monitor, threshold
+//
+// The keys are read in classify_settings.h.
 
 #include <algorithm>
 
 #include <ATen/ATen.h>
 
 #include "heed/base/md5.h"
-#include "heed/base/recipe_keys.h"
 #include "heed/base/scalar.h"
 #include "heed/data/batches.h"
 #include "heed/data/file.h"
-#include "heed/data/labeled/label_column.h"
 #include "heed/data/labeled/labeled_corpus.h"
 #include "heed/data/labeled/text_columns.h"
 #include "heed/data/labeled/vectors.h"
 #include "heed/data/saved_model.h"
 #include "heed/data/setting_json.h"
 #include "heed/models/classify/classifier.h"
+#include "heed/models/classify/other_run.h"
 #include "heed/models/classify/prediction_text.h"
 #include "heed/models/classify/reward.h"
 #include "heed/models/classify/supervision.h"
@@ -30,196 +31,20 @@
 #include "heed/train/same_model.h"
 #include "heed/train/task.h"
 #include "heed/train/task/classify_report.h"
+#include "heed/train/task/classify_settings.h"
+#include "heed/train/task/encoded_set.h"
 
 namespace heed {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char *kClassify = "classify", *kTokenizerFile = "/tokenizer.json", *kBalanced = "balanced",
-                     *kPenalty = "penalty", *kAttentionLoss = "attention_loss";
-
-struct ClassifySettings {
-  LabeledOptions data;
-  std::string tokenizer = "words";
-  int64_t max_length = 512;
-  int64_t batch_tokens = 2000, eval_batch_tokens = 8000;
-  double label_smoothing = 0, penalty = 0, reward = 0.1, soft_share = 0.5, threshold = 0.5;
-  std::vector<std::string> class_weights;
-  Supervision supervision;
-  bool deterministic = true;
-  std::string monitor;
-};
-
-const RecipeTable<ClassifySettings> text_keys{
-    {"tokenizer", &ClassifySettings::tokenizer,
-     "`words(vocabulary, min_count, punctuation)`, `characters(...)`, `bpe(merges=8000)`"},
-    {"max_length",
-     &ClassifySettings::max_length,
-     "tokens of a text that are read, the rest is cut; 0: all",
-     {.min = 0, .max = 1 << 20}}};
-
-const RecipeTable<ClassifySettings> classify_loss_keys{
-    {"batch_tokens",
-     &ClassifySettings::batch_tokens,
-     "tokens in a batch, padding included",
-     {.min = 1, .max = 1 << 24}},
-    {"label_smoothing", &ClassifySettings::label_smoothing, "label smoothing", {.min = 0, .max = below(1)}},
-    {"class_weights",
-     &ClassifySettings::class_weights,
-     "weights of classes in the loss: `[rare=5]`; `balanced`: inverse to their number of examples",
-     {.default_text = "1 each"}},
-    {"penalty",
-     &ClassifySettings::penalty,
-     "weight of the penalty of `self_attentive(structured)` (Lin et al., 2017)",
-     {.min = 0}},
-    {"reward", &ClassifySettings::reward, "weight of learning by reward, for `hard` and `reinforced`", {.min = 0}},
-    {"soft_share",
-     &ClassifySettings::soft_share,
-     "share of the batches on which `hard` trains with softmax weights (Xu et al., 2015)",
-     {.min = 0, .max = 1}},
-    {"deterministic", &ClassifySettings::deterministic,
-     "on a GPU, whether gradients of attention are the same bits in every run; `false` may be faster"}};
-
-const RecipeTable<ClassifySettings> classify_eval_keys{
-    {"monitor",
-     &ClassifySettings::monitor,
-     "figure of the development set that decides which weights are kept: `accuracy`, `f1`, `spearman`, `loss`, "
-     "`attention_loss`",
-     {.default_text = "accuracy; f1 of several labels and of words; loss of numbers"}},
-    {"threshold",
-     &ClassifySettings::threshold,
-     "smallest probability of a class that is predicted, with `sigmoid`",
-     {.min = 0, .max = 1}},
-    {"batch_tokens", &ClassifySettings::eval_batch_tokens, "tokens at once", {.min = 1, .max = 1 << 24}}};
-
-const RecipeSection::Entry classify_data_section{{"data", 111, "", [] { return text_keys.list(); }, kClassify}};
-const RecipeSection::Entry classify_train_section{
-    {"train", 141, "Training.", [] { return classify_loss_keys.list(); }, kClassify}};
-const RecipeSection::Entry classify_eval_section{
-    {"eval", 150, "Validation and evaluation.", [] { return classify_eval_keys.list(); }, kClassify}};
+constexpr const char *kClassify = "classify", *kTokenizerFile = "/tokenizer.json", *kPenalty = "penalty";
 
 std::vector<std::string> column_names(const LabeledOptions& data) {
   std::vector<std::string> names;
   for (const auto& column : read_text_columns(data.examples.text)) names.push_back(column.name);
   return names;
-}
-
-std::string default_monitor(LabelForm form) {
-  if (form == LabelForm::number) return "loss";
-  return form == LabelForm::one ? "accuracy" : "f1";
-}
-
-/// The figures of label_figures() that may decide.
-std::vector<std::string> monitors(LabelForm form) {
-  if (form == LabelForm::number) return {"loss", "mse", "spearman", kAttentionLoss};
-  return {"loss", "accuracy", "f1", kAttentionLoss};
-}
-
-ClassifySettings read_classify_settings(const Settings& recipe, LabelForm form) {
-  const Settings data = recipe.at("data"), eval = recipe.at("eval");
-  ClassifySettings s;
-  s.data = read_labeled_options(data, form == LabelForm::one);
-  s = text_keys.read(data, std::move(s));
-  try {
-    Catalogue<TokenizerTrainer>::make(s.tokenizer);
-  } catch (const Error& error) {
-    data.refuse("tokenizer", "is '", s.tokenizer, "': ", error.what());
-  }
-  const Settings train = recipe.at("train");
-  s = classify_eval_keys.read(eval, classify_loss_keys.read(train, std::move(s)));
-  s.supervision = read_supervision(train, !s.data.train_rationales.empty());
-  if (s.supervision.active() && s.data.train_rationales.empty() && !s.data.is_reviews())
-    train.refuse("supervision", "is given, but data.train_rationales is missing, expected weights of words");
-  if (s.monitor.empty()) s.monitor = default_monitor(form);
-  const auto known = monitors(form);
-  if (std::find(known.begin(), known.end(), s.monitor) == known.end())
-    eval.refuse("monitor", "is '", s.monitor, "'", suggestion(s.monitor, known), "; expected one of ", joined(known));
-  if (s.monitor == kAttentionLoss &&
-      (!s.supervision.active() || (s.data.dev_rationales.empty() && !s.data.is_reviews())))
-    eval.refuse("monitor", "is ", kAttentionLoss, ", which needs train.supervision and data.dev_rationales");
-  for (const auto& written : s.class_weights) {
-    const size_t equals = written.rfind('=');
-    double weight = 0;
-    if (written != kBalanced &&
-        (equals == std::string::npos || !read_number(written.substr(equals + 1), weight) || !(weight > 0)))
-      recipe.at("train").refuse("class_weights", "has '", written,
-                                "', expected balanced, or a class and its weight, such as rare=2");
-  }
-  if (form != LabelForm::number && read_label_column(s.data.examples.label).mean)
-    data.refuse("label", "is ", s.data.examples.label,
-                ", which is a number, but model.output expects classes; expected ",
-                "a column, or model.output: regression");
-  if (form == LabelForm::tokens && s.data.examples.sentences != "none")
-    data.refuse("sentences", "is ", s.data.examples.sentences, ", but each word is to be labeled; expected none");
-  return s;
-}
-
-/// Labeled examples as ids.
-struct EncodedSet {
-  ExampleIds ids;
-  std::vector<Label> labels;                 // tokens: a class for each word
-  std::vector<std::vector<int64_t>> pieces;  // tokens: a class for each piece, or LabelOutput::kNoLabel
-  int64_t cut = 0;                           // texts that were too long
-};
-
-/// The class of each piece from that of each word: at the first piece of the word.
-std::vector<int64_t> piece_labels(const Segmentation& sentence, const Label& label, const std::string& origin) {
-  check(label.classes.size() == sentence.words.size(), origin, ": got ", label.classes.size(), " labels for ",
-        sentence.words.size(), " words, expected one for each; words and labels are separated by blanks");
-  std::vector<int64_t> all(sentence.ids.size(), LabelOutput::kNoLabel);
-  const auto first = first_pieces(sentence);
-  for (size_t word = 0; word < first.size(); ++word)
-    if (first[word] >= 0) all[static_cast<size_t>(first[word])] = label.classes[word];
-  return all;
-}
-
-EncodedSet encoded(const TextReader& reader, const Examples& examples, const LabelSet& labels) {
-  EncodedSet set;
-  set.ids = reader.read_all(examples.texts, &set.cut);
-  for (size_t i = 0; i < examples.size(); ++i) {
-    set.labels.push_back(parse_label(labels, examples.labels[i], examples.origins[i]));
-    if (labels.form != LabelForm::tokens) continue;
-    const auto sentences = reader.read(examples.texts[i].front()).sentences;
-    set.pieces.push_back(sentences.empty() ? std::vector<int64_t>()
-                                           : piece_labels(sentences.front(), set.labels.back(), examples.origins[i]));
-  }
-  return set;
-}
-
-/// "left out of training: 1624 with an ignored label, 3 without text"; "" if none is.
-std::string described(const LeftOut& left_out, const std::string& set) {
-  std::vector<std::string> reasons;
-  const auto add = [&](int64_t count, const char* reason) {
-    if (count > 0) reasons.push_back(std::to_string(count) + " " + reason);
-  };
-  add(left_out.excluded_id, "with an excluded id");
-  add(left_out.ignored_label, "with an ignored label");
-  add(left_out.empty_text, "without text");
-  add(left_out.duplicate_phrase, "phrases that occur again with the same label");
-  return reasons.empty() ? "" : "left out of " + set + ": " + joined(reasons);
-}
-
-/// What is hashed of a set: texts and labels, line by line.
-std::vector<std::string> lines_of(const Examples& examples) {
-  std::vector<std::string> lines;
-  for (size_t i = 0; i < examples.size(); ++i) {
-    for (const auto& text : examples.texts[i]) lines.push_back(text);
-    lines.push_back(examples.labels[i]);
-  }
-  return lines;
-}
-
-/// What is hashed of gold weights of tokens, example by example.
-std::vector<std::string> lines_of(const TextSupervision::Gold& gold) {
-  std::vector<std::string> lines;
-  for (const auto& example : gold) {
-    lines.emplace_back();
-    for (const auto& one : example)
-      lines.back() +=
-          std::to_string(one.sentence) + ":" + std::to_string(one.token) + "=" + written_number(one.weight) + " ";
-  }
-  return lines;
 }
 
 class Classify final : public Task {
@@ -257,10 +82,13 @@ class Classify final : public Task {
     model_ = std::make_shared<ClassificationModel>(model_settings_, inputs, reader.tokenizer->size(), labels_);
     if (reads_vectors) set_vectors(parts.vectors, *reader.tokenizer);
     if (parts.frozen) frozen_vectors_ = parts.vectors;
+    reader.documents = model_->reads_documents();
+    add_other_runs(recipe.at("train"), reader);
     if (settings_.penalty > 0 && !model_->computes(kPenalty))
       recipe.at("train").refuse("penalty", "is given, but ", model_->attention().to_string(),
                                 " has none; expected model.attention.structure: self_attentive(structured)");
     model_->to(device_);
+    if (base_) adversary_ = std::make_unique<Adversary>(std::move(*base_), *model_, settings_.adversary.lambda);
     if (settings_.supervision.active()) {
       supervision_ = std::make_unique<TextSupervision>(*model_, settings_.supervision);
       train_gold_ = gold_of(corpus_.train, reader);
@@ -288,16 +116,18 @@ class Classify final : public Task {
           "process keeps; train with one process");
     const uint64_t step = static_cast<uint64_t>(share.epoch) << 32U | static_cast<uint64_t>(share.batch);
     const NoiseScope noise(seed_, step, batch.first_row);
-    const bool soft = reward_ && reward_->is_soft(share.batch);
+    const bool soft = reward_ && (adversary_ || reward_->is_soft(share.batch));
     const SoftAttention softened(*model_, soft);
     Call call;
     call.deterministic = settings_.deterministic;
-    const auto requested = supervision_ ? std::optional(TextSupervision::outputs()) : std::nullopt;
+    const auto requested = supervision_ || adversary_ ? std::optional(TokenAttention::outputs()) : std::nullopt;
     const Pooled pooled = model_->pool(batch, call, requested);
     const Tensor wanted = wanted_of(batch).to(device_);
     Loss loss;
     loss.count = count_of(batch);
-    loss.sum = model_->loss(pooled, wanted, {.smoothing = settings_.label_smoothing, .weights = class_weights_});
+    loss.sum = adversary_
+                   ? adversary_->loss(*model_, pooled, batch)
+                   : model_->loss(pooled, wanted, {.smoothing = settings_.label_smoothing, .weights = class_weights_});
     loss.shown = loss.sum.detach();
     if (settings_.penalty > 0)
       loss.sum = loss.sum + settings_.penalty * pooled.output.also.at(kPenalty).sum().to(loss.sum.scalar_type());
@@ -324,11 +154,12 @@ class Classify final : public Task {
     const auto predictions = classifier_->predict(corpus_.dev.texts, settings_.eval_batch_tokens);
     Figures figures = label_figures({labels_, predictions, dev_.labels});
     if (supervision_ && count_gold(dev_gold_) > 0) figures.emplace_back(kAttentionLoss, attention_loss());
+    if (adversary_) add_distances(figures);
     return figures;
   }
   double score(const Figures& figures) const override {
     for (const auto& [name, value] : figures)
-      if (name == settings_.monitor) return name == "loss" || name == "mse" || name == kAttentionLoss ? -value : value;
+      if (name == settings_.monitor) return is_better_smaller(name) ? -value : value;
     fail("train/classify: got no figure ", settings_.monitor, " of the development set, expected it to decide");
   }
   std::string attention_path() override { return described_attention(*classifier_, corpus_.train.texts.front()); }
@@ -355,11 +186,13 @@ class Classify final : public Task {
     Json text = classifier_->reader().json();
     text["sentences"] = settings_.data.examples.sentences;
     text["lowercase"] = settings_.data.examples.lowercase;
-    write_config(folder, {{"task", kClassify},
-                          {"text", text},
-                          {"labels", labels_.json()},
-                          {"mechanism", mechanism()},
-                          {"model", setting_json(model_settings_.resolved().written())}});
+    Json config{{"task", kClassify},
+                {"text", text},
+                {"labels", labels_.json()},
+                {"mechanism", mechanism()},
+                {"model", setting_json(model_settings_.resolved().written())}};
+    if (!guide_settings_.is_null()) config[kGuideInConfig] = guide_settings_;
+    write_config(folder, config);
   }
 
   Json evaluate(const std::string& folder) override {
@@ -386,6 +219,9 @@ class Classify final : public Task {
     if (!settings_.data.dev_rationales.empty())
       hashes["data.dev_rationales (" + settings_.data.dev_rationales + ")"] = md5_of_lines(lines_of(dev_gold_));
     if (!frozen_vectors_.empty()) hashes["model.embedding.vectors"] = file_md5(frozen_vectors_);
+    for (const auto& [key, run] :
+         {std::pair{"train.guide.run", settings_.guide.run}, {"train.adversary.run", settings_.adversary.run}})
+      if (!run.empty()) hashes[std::string(key) + " (" + run + ")"] = other_run_md5(run);
     return hashes;
   }
   std::string unit() const override { return form_ == LabelForm::tokens ? "words" : "examples"; }
@@ -397,6 +233,8 @@ class Classify final : public Task {
     return tokens / std::max(1.0, form_ == LabelForm::tokens ? units : static_cast<double>(lengths_.source.size()));
   }
   bool is_fixed(const std::string& key) const override {
+    for (const char* const section : {"train.guide", "train.adversary"})
+      if (key.rfind(section, 0) == 0) return true;
     return (key.rfind("data.", 0) == 0 && key != "data.root") || key == "train.batch_tokens";
   }
   std::string mechanism() const override { return model_->attention().to_string(); }
@@ -407,6 +245,19 @@ class Classify final : public Task {
     const std::string why = ", but the loss of model.output has neither classes to weigh nor labels to smooth";
     if (!settings_.class_weights.empty()) train.refuse("class_weights", "is given", why);
     if (settings_.label_smoothing > 0) train.refuse("label_smoothing", "is given", why);
+  }
+
+  /// Loads the models that this one is trained with.
+  void add_other_runs(const Settings& train, const TextReader& reader) {
+    if (const std::string& run = settings_.guide.run; !run.empty()) {
+      Classifier guide = load_other_run(train.at("guide"), run, reader, labels_, at::kCPU);
+      guide_settings_ = read_config(run)["model"];
+      if (guide.model().has_guide())
+        train.at("guide").refuse("run", "is '", run, "', which has a guide itself; expected one without");
+      model_->set_guide(guide.shared_model());
+    }
+    if (settings_.adversary.active())
+      base_ = load_other_run(train.at("adversary"), settings_.adversary.run, reader, labels_, device_);
   }
 
   LabelSet learned() const {
@@ -442,6 +293,20 @@ class Classify final : public Task {
         sum += more.item<double>();
     }
     return sum / static_cast<double>(count_gold(dev_gold_));
+  }
+
+  /// Mean distances from the base of an adversary on the development set.
+  void add_distances(Figures& figures) {
+    Adversary::Figures sum;
+    for (const Rows& rows : batches_by_length(dev_.ids.lengths(), settings_.eval_batch_tokens)) {
+      const auto found = adversary_->figures(*model_, collate(dev_.ids, rows).to(device_));
+      sum.loss += found.loss;
+      sum.tvd += found.tvd;
+      sum.jsd += found.jsd;
+    }
+    const auto texts = static_cast<double>(dev_.labels.size());
+    figures.insert(figures.end(),
+                   {{kAdversaryLoss, sum.loss / texts}, {"tvd", sum.tvd / texts}, {"jsd", sum.jsd / texts}});
   }
 
   void set_vectors(const std::string& file, const Tokenizer& tokenizer) {
@@ -541,6 +406,9 @@ class Classify final : public Task {
   std::unique_ptr<Classifier> classifier_;
   std::unique_ptr<LabelReward> reward_;
   std::unique_ptr<TextSupervision> supervision_;
+  std::unique_ptr<Adversary> adversary_;
+  std::optional<Classifier> base_;  // of the adversary, until it has it
+  Json guide_settings_;             // of its model; null without a guide
   TextSupervision::Gold train_gold_, dev_gold_;
   Tensor class_weights_;
   std::string frozen_vectors_;  // file of vectors that are not trained: a checkpoint has what is trained; or ""
