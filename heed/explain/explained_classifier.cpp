@@ -72,6 +72,7 @@ class ClassifierBatch final : public ExplainedBatch {
   Tensor outputs_with(const Tensor& rows, const Tensor& given) override {
     if (!model_.attention().attends()) return without_attention(rows, given);
     const Tensor wanted = given.squeeze(1);  // [N, T]
+    if (sole_values_.defined()) return predicted({.rows = sole_contexts(rows, wanted)});
     return replaced(selected(encoded_, rows), [&, this](const Found& found, const Tensor& own) -> Tensor {
       if (!found.decides) return own;
       const Tensor in_sentences = wanted.reshape({-1, S_, L_});
@@ -87,7 +88,7 @@ class ClassifierBatch final : public ExplainedBatch {
   }
 
   Tensor outputs_permuted(const Tensor& rows, const Tensor& order) override {
-    if (documents_ || !model_.attention().attends())
+    if (documents_ || !model_.attention().attends() || sole_values_.defined())
       return outputs_with(rows, weights.index_select(0, rows).gather(-1, order));
     return replaced(selected(encoded_, rows), [&, this](const Found& found, const Tensor& own) -> Tensor {
       if (!found.words) return own;
@@ -228,8 +229,13 @@ class ClassifierBatch final : public ExplainedBatch {
     }
     int64_t calls = 0;
     Call call;
+    Tensor sole_weights;
     call.replace_weights = [&](const Tensor& own, const Tensor& values) {
       const Found found = kind_of(own, -1);
+      if (!documents_ && !has_channels() && own.dim() == 3 && own.size(0) == B && own.size(1) == 1 && found.words) {
+        sole_weights = own.squeeze(1);
+        sole_values_ = values;
+      }
       if (found.words && own.size(0) == B * S_) {
         last_call_ = calls;
         word_weights_ = mean_of(own);
@@ -241,6 +247,11 @@ class ClassifierBatch final : public ExplainedBatch {
       return own;
     };
     outputs = predicted(model_.attend(encoded_without_steps(), call));
+    if (sole_values_.defined()) {
+      const Tensor rows = at::arange(B, keep.options().dtype(at::kLong));
+      if (calls != 1 || !at::allclose(predicted({.rows = sole_contexts(rows, sole_weights)}), outputs, 1e-4, 1e-5))
+        sole_values_.reset();
+    }
     check(word_weights_.defined() && (!documents_ || sentence_weights_.defined()), "explain: the attention model is ",
           model_.attention().to_string(), ", expected one with weights of the words of a text");
     const Tensor zero = at::zeros({}, word_weights_.options());
@@ -254,6 +265,22 @@ class ClassifierBatch final : public ExplainedBatch {
   }
 
   ClassificationModel::EncodedTexts encoded_without_steps() const { return {.inputs = encoded_.inputs}; }
+
+  /// Contexts [N, D] of weights [N, L], where the output model reads the context of one call with one query: without
+  /// scores, which searches would compute again in each step. The same row several times in a row is read once.
+  Tensor sole_contexts(const Tensor& rows, const Tensor& wanted) const {
+    const Tensor host = rows.cpu().contiguous();
+    const int64_t* const row = host.data_ptr<int64_t>();
+    const int64_t N = host.size(0);
+    int64_t each = 1;
+    while (each < N && row[each] == row[0]) ++each;
+    bool groups = N > 0 && N % each == 0;
+    for (int64_t n = 0; groups && n < N; ++n) groups = row[n] == row[n - n % each];
+    if (!groups) each = 1;
+    const Tensor values = sole_values_.index_select(0, rows.slice(0, 0, N, each));  // [N / each, L, D]
+    const Tensor grouped = wanted.to(values.scalar_type()).reshape({-1, each, L_});
+    return at::matmul(grouped, values).flatten(0, 1);
+  }
 
   /// The mean of the features with other weights; a summary reads no weights.
   Tensor without_attention(const Tensor& rows, const Tensor& given) {
@@ -275,6 +302,7 @@ class ClassifierBatch final : public ExplainedBatch {
   Tensor word_weights_, sentence_weights_;  // [B, S L], [B, S]: of the model
   Tensor word_mass_;                        // [B, S]: what the weights of the words in a sentence sum to
   Tensor value_norms_;                      // [B, T]
+  Tensor sole_values_;                      // [B, L, D]: where the context of one call is what the output model reads
 };
 
 class ExplainedClassifier final : public ExplainedModel {

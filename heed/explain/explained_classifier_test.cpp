@@ -134,6 +134,34 @@ TEST(ExplainedClassifier, FixedWeightsHaveNoGradient) {
   EXPECT_TRUE(at::allclose(g / a, (g / a).mean(0, true).expand_as(g), 1e-3, 1e-5));
 }
 
+// Where features are those of each token alone, all of the weight on a token gives the output of the token alone.
+TEST(ExplainedClassifier, AllWeightOnATokenGivesTheTextOfThatToken) {
+  for (const char* mechanism : {"additive + softmax", "self_attentive + sparsemax",
+                                "{structure: multi_hop(hops=1), mechanism: additive + softmax}"}) {
+    const auto model = model_of(plain(mechanism, "embedding"));
+    const auto batch = model->read({0, 1});  // "soup" is the last of 5 tokens of text 1
+    const Tensor weights = at::zeros({1, 1, batch->tokens()});
+    weights[0][0][4] = 1;
+    const Tensor found = batch->outputs_with(at::ones({1}, at::kLong), weights);
+    EXPECT_TRUE(at::allclose(found[0], model->read({2})->outputs[0], 1e-5, 1e-6)) << mechanism;
+  }
+}
+
+TEST(ExplainedClassifier, TheOrderOfRowsChangesNothing) {
+  const auto model = model_of(kExact[0]);
+  const auto batch = model->read(all_items(*model));
+  const Tensor weights = at::rand({6, 1, batch->tokens()}) * batch->keep[0];
+  const auto of = [&](const std::vector<int64_t>& rows, const std::vector<int64_t>& some) {
+    return batch->outputs_with(at::tensor(rows, at::kLong), weights.index_select(0, at::tensor(some, at::kLong)));
+  };
+  const Tensor grouped = of({0, 0, 0, 1, 1, 1}, {0, 1, 2, 3, 4, 5});
+  const Tensor mixed = of({0, 1, 0, 1, 0, 1}, {0, 3, 1, 4, 2, 5});
+  EXPECT_TRUE(at::allclose(mixed, grouped.index_select(0, at::tensor({0, 3, 1, 4, 2, 5}, at::kLong)), 1e-5, 1e-6));
+  const Tensor uneven = of({0, 0, 0, 1, 1}, {0, 1, 2, 3, 4});
+  EXPECT_TRUE(at::allclose(uneven, grouped.slice(0, 0, 5), 1e-5, 1e-6));
+  EXPECT_EQ(of({}, {}).size(0), 0);
+}
+
 TEST(ExplainedClassifier, GradientOfWeightsIsThatOfDifferences) {
   for (const auto& small : {kExact[0], kExact[5]}) {
     const auto model = model_of(small);
