@@ -66,9 +66,12 @@ std::string html_tokens(const std::vector<std::string>& tokens, const std::vecto
 
 std::string html_map(const ExplanationExample& example, const ExplanationExample::Map& map) {
   const std::string strongest = strongest_tokens(example.tokens, map.weights);
-  return "<div class=\"map\"><p class=\"name\"><b>" + html_text(map.name) + "</b> <small>" +
-         (strongest.empty() ? "all weights are 0" : strongest) + "</small></p>\n" +
-         html_tokens(example.tokens, map.weights) + "</div>\n";
+  const bool any =
+      std::any_of(map.weights.begin(), map.weights.end(), [](double weight) { return std::isfinite(weight); });
+  const std::string without = any ? "all weights are 0" : "no weights";
+  return R"(<div class="map"><p class="name"><b>)" + html_text(map.name) + "</b> <small>" +
+         (strongest.empty() ? without : strongest) + "</small></p>\n" + html_tokens(example.tokens, map.weights) +
+         "</div>\n";
 }
 
 }  // namespace
@@ -98,7 +101,7 @@ std::string html_example(const ExplanationExample& example) {
 std::string html_legend_of_examples() {
   std::string scale;
   for (int level = 0; level <= kLevels; ++level) scale += "<span class=\"w" + std::to_string(level) + "\"></span>";
-  return "<p class=\"legend\">Maps of weights: 0 <span class=\"scale\">" + scale +
+  return R"(<p class="legend">Maps of weights: 0 <span class="scale">)" + scale +
          "</span> the largest weight of the map. The three largest are named above it with their values. Orange and "
          "underlined: below 0; dotted: no weight.</p>\n";
 }
@@ -119,9 +122,9 @@ std::string style_of_examples() {
 .scale span { width: 9px; }
 )";
   for (int level = 0; level <= kLevels; ++level) {
-    const std::string light = fixed(100 - 50.0 * level / kLevels, 1), n = std::to_string(level);
-    style += ".w" + n + " { background: hsl(202 100% " + light + "%); }\n";
-    if (level > 0) style += ".n" + n + " { background: hsl(28 100% " + light + "%); text-decoration: underline; }\n";
+    const std::string n = std::to_string(level), light = " 100% " + fixed(100 - 50.0 * level / kLevels, 1) + "%)";
+    style += joined({".w", n, " { background: hsl(202", light, "; }\n"}, "");
+    if (level > 0) style += joined({".n", n, " { background: hsl(28", light, "; text-decoration: underline; }\n"}, "");
   }
   return style;
 }

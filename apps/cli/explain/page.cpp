@@ -187,7 +187,7 @@ std::string html_joined_table(const JoinedTable& table, bool several) {
   std::vector<std::string> notes;
   for (const auto& [run, part] : table.parts) {
     if (several)
-      out += "<tr class=\"group\"><th colspan=\"" + std::to_string(columns) + "\">" + html_text(run) + "</th></tr>\n";
+      out += R"(<tr class="group"><th colspan=")" + std::to_string(columns) + "\">" + html_text(run) + "</th></tr>\n";
     for (const auto& row : part->rows) {
       std::vector<std::string> cells{html_text(row.name)};
       for (const auto& cell : row.cells) cells.push_back(html_cell(cell));

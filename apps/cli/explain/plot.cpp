@@ -146,14 +146,17 @@ std::vector<double> density_of(const std::vector<double>& sorted) {
 /// The outline of a density around a height.
 std::string hull(const std::vector<double>& density, const PlotAxis& x, double low, double high, double y,
                  double half) {
-  std::string above, below;
-  const auto last = static_cast<double>(density.size() - 1);
-  for (size_t i = 0; i < density.size(); ++i) {
-    const std::string at = at1(x.at(low + (high - low) * static_cast<double>(i) / last)) + " ";
-    above += at + at1(y - half * density[i]) + " ";
-    below = at + at1(y + half * density[i]) + " " + below;
-  }
-  return R"(<polygon class="hull" points=")" + above + below + "\"/>\n";
+  std::string points;
+  const size_t last = density.size() - 1;
+  const auto add = [&](size_t i, double height) {
+    points += at1(x.at(low + (high - low) * static_cast<double>(i) / static_cast<double>(last)));
+    points += " ";
+    points += at1(height);
+    points += " ";
+  };
+  for (size_t i = 0; i <= last; ++i) add(i, y - half * density[i]);
+  for (size_t i = last + 1; i-- > 0;) add(i, y + half * density[i]);
+  return R"(<polygon class="hull" points=")" + points + "\"/>\n";
 }
 
 DrawnPlot violins(const ExplanationPlot& plot, const PlotRange& range) {
@@ -172,13 +175,15 @@ DrawnPlot violins(const ExplanationPlot& plot, const PlotRange& range) {
     const int letters = static_cast<int>((kWidth - 16) / kLetter) - display_width(about) - 2;
     out += svg_text(8, y + 11, "start", shortened(name, letters));
     out += svg_text(kRight, y + 11, "end", about);
-    label += "; " + name + ": " + about;
+    const std::string named = joined({name, about}, ": ");
+    label += "; ";
+    label += named;
     if (values.empty()) continue;
     const double low = values.front(), high = values.back(), at = y + 29;
     const double q1 = quantile(values, 0.25), q2 = quantile(values, 0.5), q3 = quantile(values, 0.75);
     out += "<g class=\"" + class_of(s) + "\">" +
-           title_element(name + ": " + about + ", quartiles " + number_text(q1) + " and " + number_text(q3) +
-                         ", from " + number_text(low) + " to " + number_text(high));
+           title_element(named + ", quartiles " + number_text(q1) + " and " + number_text(q3) + ", from " +
+                         number_text(low) + " to " + number_text(high));
     if (high > low) out += hull(density_of(values), x, low, high, at, kHalf);
     out += svg_line(x.at(low), at, x.at(high), at, "whisker");
     out += R"(<rect class="box" x=")" + at1(x.at(q1)) + "\" y=\"" + at1(at - 2.5) + "\" width=\"" +
@@ -288,7 +293,7 @@ std::string curves(const ExplanationPlot& plot, const std::vector<Points>& serie
     if (series[s].empty()) continue;
     std::string points, dots;
     for (const auto& [px, py] : series[s]) {
-      points += at1(x.at(px)) + " " + at1(y.at(py)) + " ";
+      points += joined({at1(x.at(px)), at1(y.at(py)), ""}, " ");
       if (series[s].size() <= kMaxMarkers)
         dots += shape_of(s, x.at(px), y.at(py), 3.2,
                          ">" + title_element(plot.series[s].name + ": " + number_text(px) + ", " + number_text(py)) +
@@ -296,8 +301,9 @@ std::string curves(const ExplanationPlot& plot, const std::vector<Points>& serie
                               : s % kShapeCount == 0 ? "</circle>"
                                                      : "</polygon>"));
     }
-    out += "<g class=\"" + class_of(s) + R"("><polyline class="path" stroke-dasharray=")" +
-           kDashes.at(s % kDashes.size()) + "\" points=\"" + points + "\"/>" + dots + "</g>\n";
+    out += joined({"<g class=\"", class_of(s), R"("><polyline class="path" stroke-dasharray=")",
+                   kDashes.at(s % kDashes.size()), "\" points=\"", points, "\"/>", dots, "</g>\n"},
+                  "");
   }
   return out;
 }
