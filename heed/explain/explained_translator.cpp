@@ -73,7 +73,8 @@ class TranslatorBatch final : public ExplainedBatch {
     positions = batch_.target_keep;
     Call call;
     call.outputs.weights = model_.attention().has_weights();
-    const Predicted predicted = model_.predict(batch_, call);
+    encoded_ = model_.encode(model_.embed_source(batch_));
+    const Predicted predicted = model_.answer(batch_, encoded_, call);
     outputs = probabilities(predicted, keep.size(0));
     read_weights(predicted.output.steps);
   }
@@ -129,7 +130,7 @@ class TranslatorBatch final : public ExplainedBatch {
       const Tensor mixed = at::where(token, at::cat({embedded_of, end}, 1), source.rows);
       Call call;
       if (fixed_weights) call.replace_weights = [](const Tensor& own, const Tensor&) { return own.detach(); };
-      return probabilities(model_.predict(batch, source.with_rows(mixed), call), some.size(0));
+      return probabilities(model_.answer(batch, model_.encode(source.with_rows(mixed)), call), some.size(0));
     });
   }
 
@@ -165,7 +166,7 @@ class TranslatorBatch final : public ExplainedBatch {
       norms = axes_.has_heads() ? each.mean(1) : each;
       return own;
     };
-    model_.predict(first, call);
+    model_.answer(first, encoded_, call);
     return at::where(keep, norms.narrow(1, 0, S_ - 1), zero_like(norms));
   }
 
@@ -222,7 +223,7 @@ class TranslatorBatch final : public ExplainedBatch {
       next += count;
       return axes_.returned(some);
     };
-    const Predicted predicted = model_.predict(selected(rows), call);
+    const Predicted predicted = model_.answer(selected(rows), encoded(rows), call);
     check(next == P_, "explain: got weights of ", next, " positions, expected ", P_,
           ": the structure around the mechanism has weights that cannot be replaced");
     return probabilities(predicted, rows.size(0));
@@ -234,6 +235,12 @@ class TranslatorBatch final : public ExplainedBatch {
     for (Tensor* x : {&some.source, &some.source_keep, &some.target_in, &some.target_out, &some.target_keep})
       *x = x->index_select(0, rows);
     return some;
+  }
+
+  TranslationModel::EncodedSource encoded(const Tensor& rows) const {
+    const auto of = [&](const Tensor& x) { return x.defined() ? x.index_select(0, rows) : x; };
+    const Features& seen = encoded_.seen;
+    return {{of(seen.rows), of(seen.keep), seen.real_first}, of(encoded_.summary)};
   }
 
   /// compute(rows, given), in parts of bounded memory where no gradient is kept.
@@ -260,6 +267,7 @@ class TranslatorBatch final : public ExplainedBatch {
 
   TranslationModel& model_;
   PairBatch batch_;
+  TranslationModel::EncodedSource encoded_;
   int64_t S_ = 0, P_ = 0;  // S_ = T + 1
   Tensor token_;           // bool [B, S]: tokens of the source without its end marker
   WeightAxes axes_;

@@ -115,7 +115,7 @@ Features TranslationModel::embedded(torch::nn::Embedding& table, const Tensor& i
 }
 
 /// steps: receives the uses of mechanisms in the feature model.
-TranslationModel::Source TranslationModel::read(const Features& source, const Call& call, Steps* steps) {
+TranslationModel::EncodedSource TranslationModel::encode(const Features& source, const Call& call, Steps* steps) {
   Call own = call;
   own.replace_weights = nullptr;
   FeatureOutput output = features_->encode(source, own);
@@ -127,10 +127,13 @@ Tensor TranslationModel::outputs_to_logits(const Tensor& outputs) {
   return output_->logits(heed::dropout(outputs, output_dropout_, is_training()));
 }
 
-Predicted TranslationModel::predict(const PairBatch& batch, const Features& embedded_source, const Call& call) {
+Predicted TranslationModel::predict(const PairBatch& batch, const Call& call) {
   Call plain = call;
   plain.outputs = {};
-  const Source source = read(embedded_source, plain);
+  return answer(batch, encode(embed_source(batch), plain), call);
+}
+
+Predicted TranslationModel::answer(const PairBatch& batch, const EncodedSource& source, const Call& call) {
   Predicted out;
   out.output = query_->answer(embedded_target(batch), source.seen, source.summary, call);
   // Dropout comes before padding is removed, so that it does not depend on the length of other sentences.
@@ -150,10 +153,10 @@ Predicted TranslationModel::predict(const PairBatch& batch, const Features& embe
 }
 
 TranslationModel::Decoding TranslationModel::start(const Tensor& source, const Tensor& keep) {
-  const Source read_source = read(embedded(source_embedding_, source, keep), {});
+  const EncodedSource encoded = encode(embedded(source_embedding_, source, keep));
   Decoding decoding;
   decoding.model_ = this;
-  decoding.state_ = query_->start(read_source.seen, read_source.summary);
+  decoding.state_ = query_->start(encoded.seen, encoded.summary);
   return decoding;
 }
 
@@ -170,7 +173,7 @@ Tensor TranslationModel::Decoding::step(const Tensor& tokens, const Call& call) 
 
 Steps TranslationModel::attention_steps(const PairBatch& batch, const Call& call) {
   Steps inside, all;
-  const Source source = read(embed_source(batch), call, &inside);
+  const EncodedSource source = encode(embed_source(batch), call, &inside);
   for (auto& [name, attended] : inside) all.emplace_back("encoder." + name, std::move(attended));
   QueryOutput queried = query_->answer(embedded_target(batch), source.seen, source.summary, call);
   for (auto& [name, attended] : queried.steps) all.emplace_back("decoder." + name, std::move(attended));

@@ -65,13 +65,22 @@ class TranslationModel : public torch::nn::Module {
 
   /// Predictions with known targets (teacher forcing). The requested outputs are in the steps, of which
   /// Call::replace_weights replaces the weights of the aligning one.
-  Predicted predict(const PairBatch& batch, const Call& call = {}) { return predict(batch, embed_source(batch), call); }
-  /// The same for a source that is embedded already; batch.source is not read.
-  Predicted predict(const PairBatch& batch, const Features& source, const Call& call);
+  Predicted predict(const PairBatch& batch, const Call& call = {});
+
+  // The same in steps.
+
+  /// What queries attend to, and the summary of the features.
+  struct EncodedSource {
+    Features seen{};
+    Tensor summary{};
+  };
   /// The embedded source; after dropout, in training.
   Features embed_source(const PairBatch& batch) {
     return embedded(source_embedding_, batch.source, batch.source_keep, /*real_first=*/true);
   }
+  EncodedSource encode(const Features& source, const Call& call = {}) { return encode(source, call, nullptr); }
+  /// batch.source is not read.
+  Predicted answer(const PairBatch& batch, const EncodedSource& source, const Call& call = {});
 
   /// Step-by-step decoding of a source.
   class Decoding {
@@ -118,11 +127,7 @@ class TranslationModel : public torch::nn::Module {
   int64_t parameter_count() const;
 
  private:
-  struct Source {
-    Features seen;
-    Tensor summary;
-  };
-  Source read(const Features& source, const Call& call, Steps* steps = nullptr);
+  EncodedSource encode(const Features& source, const Call& call, Steps* steps);
   Features embedded(torch::nn::Embedding& table, const Tensor& ids, const Tensor& keep, bool real_first = false) const;
   Features embedded_target(const PairBatch& batch) {
     return embedded(target_embedding_, batch.target_in, batch.target_keep, /*real_first=*/true);
