@@ -364,7 +364,8 @@ class Erasure final : public ExplanationTest {
     } else if (better) {
       result.verdict = ExplanationVerdict::speaks_for;
       judged =
-          "the tokens that attention ranks first matter more than drawn ones, and no less than those of the gradient";
+          "the tokens that attention ranks first matter more than drawn ones, and those of the gradient are not shown "
+          "to matter more";
     } else if (random->below() && uniform->below()) {
       result.verdict = ExplanationVerdict::speaks_against;
       judged = "what attention ranks first matters less than drawn tokens";
