@@ -24,14 +24,18 @@ class Gradients final : public ExplanationTest {
   explicit Gradients(const Options&) {}
 
   ExplanationResult card() const override {
-    return {.title = "Weights and gradients",
-            .paper = "Jain & Wallace, 2019",
-            .means =
-                "A tau of 1 says that tokens with larger weights have larger gradients throughout: the weights order "
-                "the tokens as the output depends on them, to first order.",
-            .means_not =
-                "Gradients are no truth either: they are of one point, with the weights fixed, and what an "
-                "encoder has mixed into the state of a token is counted for the tokens it is from."};
+    return {
+        .title = "Weights and gradients",
+        .paper = "Jain & Wallace, 2019",
+        .means =
+            "A tau of 1 says that tokens with larger weights have larger gradients throughout: the weights order "
+            "the tokens as the output depends on them, to first order.",
+        .means_not =
+            "Gradients are no truth either: they are of one point, with the weights fixed, and what an "
+            "encoder has mixed into the state of a token is counted for the tokens it is from.",
+        .notes = {"Jain & Wallace have, on SST with additive attention, for negative and positive predictions: .34 "
+                  "and .36 with a recurrent encoder (significant: .48, .49 of the texts), .61 and .60 with features "
+                  "of each token alone (.87, .83)."}};
   }
 
   std::string why_not(const ExplainedFacts& facts, bool) const override {

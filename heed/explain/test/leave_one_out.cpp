@@ -25,14 +25,18 @@ class LeaveOneOutTest final : public ExplanationTest {
   explicit LeaveOneOutTest(const Options&) {}
 
   ExplanationResult card() const override {
-    return {.title = "Weights and the removal of tokens",
-            .paper = "Jain & Wallace, 2019",
-            .means =
-                "A tau of 1 says that tokens with larger weights change the output more, throughout, when the text "
-                "is read without them.",
-            .means_not =
-                "A token that another one repeats changes nothing alone although both count, and a text with a "
-                "gap is none that the model has learned from."};
+    return {
+        .title = "Weights and the removal of tokens",
+        .paper = "Jain & Wallace, 2019",
+        .means =
+            "A tau of 1 says that tokens with larger weights change the output more, throughout, when the text "
+            "is read without them.",
+        .means_not =
+            "A token that another one repeats changes nothing alone although both count, and a text with a "
+            "gap is none that the model has learned from.",
+        .notes = {"Jain & Wallace have, on SST with additive attention, for negative and positive predictions: .27 "
+                  "and .32 with a recurrent encoder (significant: .33, .40 of the texts), .61 and .64 with features "
+                  "of each token alone (.87, .89)."}};
   }
 
   std::string why_not(const ExplainedFacts& facts, bool) const override {
