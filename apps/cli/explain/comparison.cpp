@@ -45,6 +45,12 @@ std::string sign_of(ExplanationVerdict verdict) {
   return verdict == ExplanationVerdict::speaks_for ? " +" : verdict == ExplanationVerdict::speaks_against ? " -" : "";
 }
 
+/// Three digits; a small negative number is 0.
+std::string digits(double value) {
+  const std::string text = fixed(value, kDigits);
+  return text.find_first_not_of("-0.") == std::string::npos && text.front() == '-' ? text.substr(1) : text;
+}
+
 Json json_of(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
@@ -64,12 +70,12 @@ std::optional<MainFigure> main_figure(const ExplanationResult& result) {
   return std::nullopt;
 }
 
-std::string cell_text(const ExplanationCell& cell) {
+std::string cell_text(const ExplanationCell& cell, bool interval) {
   const auto known = [](const std::optional<double>& value) { return value && std::isfinite(*value); };
   if (!known(cell.value)) return cell.text.empty() ? "-" : printable(cell.text);
-  std::string text = fixed(*cell.value, kDigits);
-  if (known(cell.low) && known(cell.high))
-    text += " [" + fixed(*cell.low, kDigits) + ", " + fixed(*cell.high, kDigits) + "]";
+  std::string text = digits(*cell.value);
+  if (interval && known(cell.low) && known(cell.high))
+    text += " [" + digits(*cell.low) + ", " + digits(*cell.high) + "]";
   return text;
 }
 

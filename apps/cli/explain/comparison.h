@@ -21,8 +21,8 @@ struct MainFigure {
 };
 std::optional<MainFigure> main_figure(const ExplanationResult& result);
 
-/// "0.412 [0.398, 0.426]"; a text as it is; "-" without a value.
-std::string cell_text(const ExplanationCell& cell);
+/// "0.412 [0.398, 0.426]", or the value alone; a text as it is; "-" without a value.
+std::string cell_text(const ExplanationCell& cell, bool interval = true);
 
 /// What is different in the names of runs: {"runs/a", "runs/b"} -> "a", "b".
 std::vector<std::string> short_run_names(const std::vector<Explanation>& runs);

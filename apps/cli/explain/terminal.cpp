@@ -34,23 +34,40 @@ std::string said(ExplanationVerdict verdict) {
                                                          : "neither for nor against";
 }
 
-void print_table_of(std::ostream& out, const ExplanationTable& found, int columns) {
-  Table table{found.columns, std::vector<bool>(found.columns.size(), true), {}};
+Table table_of(const ExplanationTable& found, bool intervals) {
+  Table table{found.columns, {}, {}};
   if (table.titles.empty()) table.titles.emplace_back();
   table.right.assign(table.titles.size(), true);
   table.right.front() = false;
   for (auto& title : table.titles) title = printable(title);
   for (const auto& row : found.rows) {
     std::vector<std::string> cells{printable(row.name)};
-    for (const auto& cell : row.cells) cells.push_back(cell_text(cell));
+    for (const auto& cell : row.cells) cells.push_back(cell_text(cell, intervals));
     cells.resize(table.titles.size());
     table.rows.push_back(std::move(cells));
   }
-  if (table.rows.empty()) return;
+  return table;
+}
+
+int width_of(const Table& table) {
+  constexpr int kBetween = 2;  // columns
+  int all = -kBetween;
+  for (size_t i = 0; i < table.titles.size(); ++i) {
+    int width = display_width(table.titles[i]);
+    for (const auto& row : table.rows) width = std::max(width, display_width(row[i]));
+    all += width + kBetween;
+  }
+  return all;
+}
+
+/// Without intervals where they do not fit.
+void print_table_of(std::ostream& out, const ExplanationTable& found, int columns) {
+  if (found.rows.empty()) return;
+  Table table = table_of(found, /*intervals=*/true);
+  if (columns > 0 && width_of(table) > columns) table = table_of(found, /*intervals=*/false);
   out << '\n';
   if (!found.title.empty()) out << wrapped(found.title, columns) << '\n';
   print_table(out, table, columns);
-  if (!found.note.empty()) out << wrapped(found.note, columns) << '\n';
 }
 
 void print_result(std::ostream& out, const ExplanationResult& result, int columns) {
@@ -60,11 +77,10 @@ void print_result(std::ostream& out, const ExplanationResult& result, int column
     out << wrapped("not run: " + result.not_run, columns, "  ") << '\n';
     return;
   }
-  for (const auto& table : result.tables) print_table_of(out, table, columns);
+  if (!result.tables.empty()) print_table_of(out, result.tables.front(), columns);
   out << '\n';
   out << wrapped(said(result.verdict) + (result.finding.empty() ? "" : ": " + result.finding), columns, "  ") << '\n';
   if (const std::string counts = counts_text(result); !counts.empty()) out << wrapped(counts, columns, "  ") << '\n';
-  for (const auto& note : result.notes) out << wrapped(note, columns, "  ") << '\n';
 }
 
 bool among(const std::vector<std::string>& all, const std::string& one) {

@@ -10,7 +10,8 @@
 
 namespace heed::cli {
 
-/// tests: those that are printed, of this call; the verdict is over all results. columns: of the terminal, 0: no limit.
+/// tests: those that are printed, of this call, with the first table of each; the verdict is over all results. columns:
+/// of the terminal, 0: no limit.
 void print_explanation(std::ostream& out, const Explanation& explanation, const std::vector<std::string>& tests,
                        int columns);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <string_view>
 
 #include "apps/cli/ablate/grid.h"
 #include "apps/cli/ablate/run_state.h"
@@ -20,6 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kVariantFormat = 1;
+constexpr const char* kModelFile = "/model.safetensors";
 
 std::string folder_of(const VariantCall& call, const std::string& name) {
   return call.run + "/explain/" + name;
@@ -42,28 +45,45 @@ std::string recipe_md5(const std::string& run) {
   return md5_hex(recipe_yaml(recipe));
 }
 
+/// Whether one of the overrides names the folder: as a whole, not as the beginning of another path.
+bool names_folder(const std::vector<std::string>& overrides, const std::string& folder) {
+  for (const auto& override : overrides)
+    for (size_t at = 0; (at = override.find(folder, at)) != std::string::npos; ++at) {
+      const size_t end = at + folder.size();
+      if (end == override.size() || std::string_view(" ,]}'\"").find(override[end]) != std::string_view::npos)
+        return true;
+    }
+  return false;
+}
+
+/// The other variants that one is trained from.
+std::vector<std::string> sources_of(const VariantCall& call, const std::string& name) {
+  std::vector<std::string> sources;
+  for (const auto& [other, overrides] : call.variants)
+    if (other != name && names_folder(call.variants.at(name), folder_of(call, other))) sources.push_back(other);
+  return sources;
+}
+
 /// What a variant is trained from. A run that moves is the same one.
-Json key_of(const VariantCall& call, const std::vector<std::string>& overrides) {
+Json key_of(const VariantCall& call, const std::string& name) {
   Json key{{"format", kVariantFormat}, {"recipe_md5", recipe_md5(call.run)}, {"overrides", Json::array()}};
-  bool of_run = false;
-  for (const auto& override : overrides) {
+  for (const auto& override : call.variants.at(name))
     key["overrides"].push_back(replaced_all(override, call.run, "<run>"));
-    of_run = of_run || key["overrides"].back() != override;
-  }
-  if (of_run) key["model_md5"] = file_md5(call.run + "/model.safetensors");
+  if (names_folder(call.variants.at(name), call.run)) key["model_md5"] = file_md5(call.run + kModelFile);
+  for (const auto& source : sources_of(call, name))
+    key["models_md5"][source] = file_md5(folder_of(call, source) + kModelFile);
   return key;
 }
 
 /// Removes what another recipe left, and says what is trained now.
-void prepare(const VariantCall& call, const std::string& name, const std::vector<std::string>& overrides,
-             GridProgress& progress) {
+void prepare(const VariantCall& call, const std::string& name, GridProgress& progress) {
   const std::string folder = folder_of(call, name), file = key_file(folder);
-  const Json key = key_of(call, overrides);
+  const Json key = key_of(call, name);
   const bool known = exists(file);
   if (known && Json::parse(read_file(file), nullptr, /*allow_exceptions=*/false) == key) return;
   check(known || !exists(folder), "explain: got a folder ", folder, " without ", file,
         ", expected one that heed explain trained; rename it");
-  if (known && exists(folder)) progress.line(name + " was of another recipe or run, and is trained anew");
+  if (known && exists(folder)) progress.line(name + " was of another recipe or model, and is trained anew");
   std::error_code ignored;
   for (const char* end : {"", ".log", ".failed.json"}) std::filesystem::remove_all(folder + end, ignored);
   make_folders(call.run + "/explain");
@@ -75,34 +95,59 @@ bool has_override(const std::vector<std::string>& overrides, const std::string& 
                      [&](const std::string& one) { return one.starts_with(key + "="); });
 }
 
-}  // namespace
-
-VariantOutcome train_variants(const VariantCall& call, GridProgress& progress) {
+/// Trains those that depend on nothing that is not trained.
+void train_some(const VariantCall& call, const std::vector<std::string>& names, GridProgress& progress,
+                VariantOutcome& outcome) {
   GridWork work{.recipe = call.run + "/recipe.yaml",
                 .threads = call.threads,
                 .runs = {},
                 .overrides = {},
                 .overrides_when_resumed = call.overrides,
                 .working_folder = call.working_folder};
-  std::vector<std::string> names;
-  for (const auto& [name, overrides] : call.variants) {
-    prepare(call, name, overrides, progress);
-    names.push_back(name);
+  for (const auto& name : names) {
+    prepare(call, name, progress);
     work.runs.push_back({.folder = folder_of(call, name), .title = name});
-    work.overrides.push_back(overrides);
+    work.overrides.push_back(call.variants.at(name));
     work.overrides.back().insert(work.overrides.back().end(), call.overrides.begin(), call.overrides.end());
   }
-  VariantOutcome outcome;
   const auto is_finished = [](const GridRun& run) { return state_of(run) == RunState::finished; };
   if (!std::all_of(work.runs.begin(), work.runs.end(), is_finished))
     outcome.signal = train_runs(work, {call.program, call.jobs, call.retry}, progress);
-  progress.clear();
   for (size_t i = 0; i < names.size(); ++i) {
     if (is_finished(work.runs[i]))
       outcome.folders[names[i]] = work.runs[i].folder;
-    else if (const auto failure = failure_of(work.runs[i]))
+    else if (const auto failure = failure_of(work.runs[i]); failure && outcome.signal == 0)
       outcome.failures[names[i]] = failure->reason;
   }
+}
+
+}  // namespace
+
+VariantOutcome train_variants(const VariantCall& call, GridProgress& progress) {
+  VariantOutcome outcome;
+  std::set<std::string> left;
+  for (const auto& [name, overrides] : call.variants) left.insert(name);
+  while (!left.empty() && outcome.signal == 0) {
+    std::vector<std::string> next;
+    for (const auto& name : left) {
+      const auto sources = sources_of(call, name);
+      const auto failed = std::find_if(sources.begin(), sources.end(),
+                                       [&](const auto& one) { return outcome.failures.count(one) > 0; });
+      if (failed != sources.end())
+        outcome.failures[name] =
+            "the model " + *failed + ", which it is trained from, could not be trained: " + outcome.failures[*failed];
+      else if (std::none_of(sources.begin(), sources.end(), [&](const auto& one) { return left.count(one) > 0; }))
+        next.push_back(name);
+    }
+    const size_t before = left.size();
+    train_some(call, next, progress, outcome);
+    std::erase_if(
+        left, [&](const auto& name) { return outcome.folders.count(name) > 0 || outcome.failures.count(name) > 0; });
+    check(left.size() < before || outcome.signal != 0,
+          "explain: got models that are trained from each other: ", joined({left.begin(), left.end()}),
+          ", expected an order in which they can be trained");
+  }
+  progress.clear();
   return outcome;
 }
 

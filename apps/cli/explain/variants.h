@@ -1,6 +1,7 @@
 // The models that tests need besides the run: its recipe with other values of some keys, trained by `heed train` in
-// folders of their own, <run>/explain/<name>. <name>.variant.json next to a folder says what it was trained from; where
-// that is another recipe or another run, it is trained anew.
+// folders of their own, <run>/explain/<name>. One whose overrides name the folder of another one is trained after it.
+// <name>.variant.json next to a folder says what it was trained from; where that is another recipe or another model, it
+// is trained anew.
 
 #pragma once
 

@@ -71,7 +71,7 @@ void print_end(const std::vector<RunExplained>& all, const std::string& page) {
   std::vector<std::string> files;
   for (const auto& one : all) files.push_back(one.explanation.run + "/" + kExplanationPage + ", " + kExplanationFile);
   if (!page.empty()) files.push_back(page);
-  std::cout << "\nwritten: " << printable(joined(files)) << '\n';
+  std::cout << "\nwritten, with all tables, plots and examples: " << printable(joined(files)) << '\n';
   const auto commands =
       next_commands(all.front().explanation, all.front().explanation.results.size() == explanation_tests().size());
   if (!commands.empty()) std::cout << "next:\n";
