@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/cli/explain/progress.h"
-#include "apps/cli/explain/records.h"
+#include "apps/cli/torch/explain_records.h"
 
 #include "heed/explain/test.h"
 

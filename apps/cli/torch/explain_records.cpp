@@ -1,4 +1,4 @@
-#include "apps/cli/explain/records.h"
+#include "apps/cli/torch/explain_records.h"
 
 #include <algorithm>
 #include <cmath>
