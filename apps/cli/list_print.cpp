@@ -103,6 +103,10 @@ const std::vector<CardFamily>& card_families() {
       {"tokenizer", "tokenizers", "Tokenizers", "data.tokenizer of a recipe."},
       {"optimizer", "optimizers", "Optimizers", "train.optimizer of a recipe."},
       {"schedule", "schedules", "Schedules", "train.schedule of a recipe: a factor on train.lr for each step."},
+      {"explanation test", "tests", "Tests of explanations",
+       "heed explain: whether the weights of a run can be read as an explanation."},
+      {"attribution", "attributions", "Attributions",
+       "How much each token counts for an output: what attention is compared with by heed explain."},
       {"section", "keys", "Recipe keys", "The maps of a recipe: default, allowed values and meaning of each key."}};
   return all;
 }

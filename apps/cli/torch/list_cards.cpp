@@ -11,6 +11,8 @@
 #include "heed/attention/mechanism.h"
 #include "heed/attention/score.h"
 #include "heed/data/tokenizer.h"
+#include "heed/explain/attribution.h"
+#include "heed/explain/test.h"
 #include "heed/models/classify/label_output.h"
 #include "heed/models/classify/pool_query.h"
 #include "heed/models/components.h"
@@ -291,6 +293,7 @@ std::vector<Card> collect_cards() {
         components<LabelOutput>("model.output", "classify"),
         cards_of<Catalogue<TokenizerTrainer>>(TokenizerTrainer::kKind),
         cards_of<Catalogue<Optimizer>>(Optimizer::kKind), cards_of<Schedule::Parts>(Schedule::kKind, ScheduleOptions{}),
+        cards_of<ExplanationTest::Parts>(ExplanationTest::kKind), cards_of<Attribution::Parts>(Attribution::kKind),
         sections()})
     all.insert(all.end(), family.begin(), family.end());
   sort_cards(all);
