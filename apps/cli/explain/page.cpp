@@ -46,6 +46,7 @@ svg { max-width: 480px; }
 .figures tr.group th { text-align: left; color: var(--ink); border-bottom-color: var(--ink); padding-top: 10px; }
 .matrix .tag { font-size: 10.5px; padding: 0 4px; }
 .matrix td div { line-height: 1.3; }
+.examples { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 430px), 1fr)); gap: 0 14px; align-items: start; }
 .note { font-size: 13px; color: var(--faint); }
 .tests .lead { display: none; }
 .means { margin: 2px 0; }
@@ -67,6 +68,7 @@ li { max-width: 90ch; overflow-wrap: anywhere; }
   .figures td:first-child, .figures th:first-child { position: static; max-width: none; min-width: 0; }
   .figures td small { font-size: 7pt; }
   .plots { grid-template-columns: 1fr 1fr; gap: 12px; }
+  .examples { grid-template-columns: 1fr 1fr; }
   .tokens { line-height: 1.6; }
   .map, .legend, .verdict { break-inside: avoid; }
   .group { break-after: avoid; }
@@ -278,7 +280,9 @@ std::string html_examples_of(const ComparedTest& test, const std::vector<std::st
     const auto& examples = test.of_run[r]->examples;
     const size_t shown = names.size() > 1 ? std::min(kExamplesOfEach, examples.size()) : examples.size();
     if (names.size() > 1) out += html_element("h3", "Examples of " + names[r]);
-    for (size_t i = 0; i < shown; ++i) out += html_example(examples[i]);
+    std::string shown_examples;
+    for (size_t i = 0; i < shown; ++i) shown_examples += html_example(examples[i]);
+    out += in_element("div", "examples", "\n" + shown_examples);
     if (shown < examples.size())
       out += in_element("p", "note",
                         std::to_string(shown) + " of " + std::to_string(examples.size()) +
@@ -390,9 +394,10 @@ std::string html_matrix(const std::vector<ComparedTest>& tests, const std::vecto
     out += html_table_row(cells);
   }
   return out + kTableEnd +
-         in_element("p", "note",
-                    "Figures are the first of each test's first table, of attention where it has that row, with "
-                    "intervals of 95 %; each test below says what its figure means.");
+         in_element(
+             "p", "note",
+             "Figures are of each test's first table: of attention, of all texts, or of the model, with intervals of "
+             "95 %; each test below says what its figures mean.");
 }
 
 // ---- the end ----

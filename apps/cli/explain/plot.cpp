@@ -20,11 +20,11 @@
 namespace heed::cli {
 
 const std::string_view kPlotStyle = R"(
-:root { --s0: #1a66c2; --s1: #b3500a; --s2: #16795a; --s3: #8e3a9d; --s4: #7a6200; --s5: #4d5359; }
-@media (prefers-color-scheme: dark) { :root { --s0: #7ab4ff; --s1: #ffab6b; --s2: #5fd3a9; --s3: #dd9bea; --s4: #e0c341; --s5: #b4bac0; } }
-@media print { :root { --s0: #1a66c2; --s1: #b3500a; --s2: #16795a; --s3: #8e3a9d; --s4: #7a6200; --s5: #4d5359; } }
+:root { --s0: #1a66c2; --s1: #b3500a; --s2: #16795a; --s3: #8e3a9d; --s4: #7a6200; --s5: #4d5359; --s6: #00708a; --s7: #c2185b; }
+@media (prefers-color-scheme: dark) { :root { --s0: #7ab4ff; --s1: #ffab6b; --s2: #5fd3a9; --s3: #dd9bea; --s4: #e0c341; --s5: #b4bac0; --s6: #6fd6ec; --s7: #ff8fb8; } }
+@media print { :root { --s0: #1a66c2; --s1: #b3500a; --s2: #16795a; --s3: #8e3a9d; --s4: #7a6200; --s5: #4d5359; --s6: #00708a; --s7: #c2185b; } }
 svg .s0 { color: var(--s0); } svg .s1 { color: var(--s1); } svg .s2 { color: var(--s2); }
-svg .s3 { color: var(--s3); } svg .s4 { color: var(--s4); } svg .s5 { color: var(--s5); }
+svg .s3 { color: var(--s3); } svg .s4 { color: var(--s4); } svg .s5 { color: var(--s5); } svg .s6 { color: var(--s6); } svg .s7 { color: var(--s7); }
 svg .dot { fill: currentColor; }
 svg .hull { fill: currentColor; fill-opacity: .28; stroke: currentColor; stroke-width: 1; }
 svg .path { fill: none; stroke: currentColor; stroke-width: 1.8; }
@@ -43,7 +43,7 @@ using DrawnKind = ExplanationPlot::Kind;
 constexpr double kWidth = 350;  // as wide as a phone: letters keep their size there
 constexpr double kRight = kWidth - 8;
 constexpr double kDrawable = 1e100;  // larger values have no position
-constexpr size_t kColorCount = 6, kShapeCount = 5;
+constexpr size_t kColorCount = 8, kShapeCount = 5;
 constexpr double kPlotHeight = 220;  // between the axes
 
 bool is_drawable(double value) {
