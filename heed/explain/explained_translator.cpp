@@ -1,14 +1,13 @@
 #include "heed/explain/explained_translator.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <ATen/ATen.h>
 
 #include "heed/attention/mechanism.h"
 #include "heed/base/check.h"
-#include "heed/base/shuffle.h"
 #include "heed/data/recipe.h"
+#include "heed/explain/drawn_texts.h"
 #include "heed/models/translate/model.h"
 
 namespace heed {
@@ -326,17 +325,10 @@ class ExplainedTranslator final : public ExplainedModel {
   IdPairs ids_;
 };
 
-/// `limit` of the pairs, in their order; 0: all of them.
-TextPairs drawn(TextPairs pairs, int64_t limit, uint64_t seed) {
-  if (limit <= 0 || static_cast<size_t>(limit) >= pairs.size()) return pairs;
-  std::vector<size_t> order(pairs.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  SplitMix random(seed);
-  shuffle(order, random);
-  order.resize(static_cast<size_t>(limit));
-  std::sort(order.begin(), order.end());
+/// The pairs that are drawn, with their numbers.
+TextPairs drawn(TextPairs pairs, const ExplainedSet& set) {
   TextPairs some;
-  for (const size_t i : order) {
+  for (const size_t i : drawn_texts(pairs.size(), set)) {
     some.source.push_back(std::move(pairs.source[i]));
     some.target.push_back(std::move(pairs.target[i]));
     some.origins.push_back(pairs.origins.empty() ? "pair " + std::to_string(i + 1) : std::move(pairs.origins[i]));
@@ -361,7 +353,7 @@ std::unique_ptr<ExplainedModel> load_explained_translator(const std::string& run
   check(set.set == "dev" || set.set == "test", "explain: got the set ", set.set, ", expected dev or test");
   TextPairs pairs = std::move(set.set == "dev" ? corpus.dev : corpus.test);
   check(pairs.size() > 0, "explain: got the set ", set.set, ", expected a set that the run's recipe has");
-  return explained_translator(run, std::move(translator), drawn(std::move(pairs), set.limit, set.seed));
+  return explained_translator(run, std::move(translator), drawn(std::move(pairs), set));
 }
 
 }  // namespace heed

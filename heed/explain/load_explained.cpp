@@ -1,31 +1,18 @@
-#include <algorithm>
-
 #include <nlohmann/json.hpp>
 
 #include "heed/base/check.h"
-#include "heed/base/shuffle.h"
 #include "heed/data/labeled/labeled_corpus.h"
 #include "heed/data/recipe.h"
 #include "heed/data/runs.h"
 #include "heed/data/saved_model.h"
+#include "heed/explain/drawn_texts.h"
 #include "heed/explain/explained_classifier.h"
+#include "heed/explain/explained_translator.h"
 
 namespace heed {
 namespace {
 
 constexpr const char *kDev = "dev", *kTest = "test";
-
-/// Indices of the texts that are drawn, ascending; all if limit is 0.
-std::vector<size_t> drawn(size_t count, const ExplainedSet& set) {
-  std::vector<size_t> all(count);
-  for (size_t i = 0; i < count; ++i) all[i] = i;
-  if (set.limit == 0 || static_cast<size_t>(set.limit) >= count) return all;
-  SplitMix random(set.seed);
-  shuffle(all, random);
-  all.resize(static_cast<size_t>(set.limit));
-  std::sort(all.begin(), all.end());
-  return all;
-}
 
 /// The weights of people for the words of a text: a rationale, or what decides a built-in review.
 std::vector<double> rationale_of(const Examples& examples, size_t i) {
@@ -48,7 +35,7 @@ std::unique_ptr<ExplainedModel> load_explained_classifier(const std::string& run
   const Examples& examples = set.set == kDev ? corpus.dev : corpus.test;
   check(examples.size() > 0, "explain: got the set ", set.set, ", expected one that the recipe of ", run, " has");
   std::vector<ClassifiedText> texts;
-  for (const size_t i : drawn(examples.size(), set)) {
+  for (const size_t i : drawn_texts(examples.size(), set)) {
     ClassifiedText one{.text = examples.texts[i].front()};
     one.explained.id = examples.ids.empty() ? examples.origins[i] : examples.ids[i];
     one.explained.gold = parse_label(classifier.labels(), examples.labels[i], examples.origins[i]).classes;
@@ -62,7 +49,8 @@ std::unique_ptr<ExplainedModel> load_explained(const std::string& run, const Exp
   check_run(run);
   check(set.set == kDev || set.set == kTest, "explain: got the set '", set.set, "', expected dev or test");
   const std::string task = read_config(run).value("task", "translate");
-  check(task == "classify", "explain: ", run, ": got a run of the task ", task, ", expected classify");
+  if (task == "translate") return load_explained_translator(run, set, device);
+  check(task == "classify", "explain: ", run, ": got a run of the task ", task, ", expected classify or translate");
   return load_explained_classifier(run, set, device);
 }
 
