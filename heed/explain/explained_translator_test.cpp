@@ -1,14 +1,20 @@
 #include "heed/explain/explained_translator.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
+#include <nlohmann/json.hpp>
 #include <torch/autograd.h>
 
 #include "heed/attention/testing.h"
 #include "heed/data/recipe.h"
+#include "heed/data/saved_model.h"
+#include "heed/data/setting_json.h"
 #include "heed/data/testing.h"
+#include "heed/explain/test.h"
 #include "heed/models/transformer_settings.h"
+#include "heed/torch_support/model_file.h"
 
 namespace heed::testing {
 namespace {
@@ -521,6 +527,86 @@ TEST(ExplainedTranslator, ModelsWithoutWeightsDoNotChangeWithThem) {
   EXPECT_TRUE(at::equal(found, batch->outputs));
   EXPECT_EQ(largest(torch::autograd::grad({found[0][0][0]}, {given})[0]), 0);
   EXPECT_TRUE(at::equal(batch->outputs_permuted(rows, two_exchanged(*batch)), batch->outputs));
+}
+
+// Figures are of an untrained model; that every text of any length has finite ones is what is tested.
+TEST(ExplainedTranslator, TestsOfWeightsRunOnTranslators) {
+  for (const auto& model : {kBahdanau, kOthers[0], transformer(2, 2)}) {
+    const Small made = small(model);
+    const auto batch = read_all(*made.explained);
+    TestContext context;
+    context.model = made.explained.get();
+    for (const char* name : {"gradients", "leave_one_out", "permutation(samples=5)",
+                             "adversarial_weights(steps=4, distributions=2)", "erasure"}) {
+      const auto test = ExplanationTest::Parts::make(name);
+      ASSERT_EQ(test->why_not(made.explained->facts(), false), "") << name;
+      std::vector<ExplanationRecord> records = test->measure(*batch, context);
+      ASSERT_EQ(records.size(), kEnglish.size()) << name;
+      for (size_t i = 0; i < records.size(); ++i) {
+        records[i]["item"] = i;
+        EXPECT_EQ(records[i].dump().find("null"), std::string::npos) << name << ": " << records[i].dump();
+      }
+      const auto result = test->summarize(records, {.model = made.explained.get(), .samples = 20});
+      EXPECT_FALSE(result.tables.empty()) << name;
+      for (const auto& table : result.tables)
+        for (const auto& row : table.rows)
+          for (const auto& cell : row.cells) EXPECT_TRUE(std::isfinite(cell.value.value_or(0))) << name << row.name;
+    }
+    const auto without = ExplanationTest::Parts::make("permutation");
+    EXPECT_NE(without->why_not(small(recurrent("fixed")).explained->facts(), false), "");
+  }
+}
+
+class LoadExplainedTranslator : public FolderTest {
+ protected:
+  /// A run folder of the built-in sentences, not trained.
+  std::string run() {
+    const std::string model = "{embedding: {dim: 8}, features: {dim: 8}, query: {state_dim: 8}}";
+    write("recipe.yaml",
+          "task: translate\ndata: {train: grammar, grammar: {train: 40, dev: 12, test: 3}}\nmodel: " + model + "\n");
+    Languages languages;
+    const auto made = made_model(model, languages);
+    languages.save(folder_);
+    const Settings settings = parse_recipe("model: " + model, "small");
+    write_config(folder_, {{"task", "translate"}, {"model", setting_json(settings.at("model").written())}});
+    save_model(*made, folder_, file_md5(path("config.json")));
+    return folder_;
+  }
+  static Lines ids(const ExplainedModel& model) {
+    Lines all;
+    for (const auto& text : model.texts()) all.push_back(text.id);
+    return all;
+  }
+};
+
+TEST_F(LoadExplainedTranslator, DrawsPairsOfTheSet) {
+  const std::string folder = run();
+  const auto whole = load_explained(folder, {}, at::kCPU);
+  EXPECT_EQ(whole->texts().size(), 12U);
+  EXPECT_EQ(whole->facts().run, folder);
+  EXPECT_EQ(whole->facts().task, "translate");
+  const auto four = load_explained(folder, {.limit = 4, .seed = 3}, at::kCPU);
+  EXPECT_EQ(ids(*four), ids(*load_explained(folder, {.limit = 4, .seed = 3}, at::kCPU)));
+  EXPECT_NE(ids(*four), ids(*load_explained(folder, {.limit = 4, .seed = 4}, at::kCPU)));
+  ASSERT_EQ(four->texts().size(), 4U);
+  for (const auto& text : four->texts()) {
+    const auto same = std::find_if(whole->texts().begin(), whole->texts().end(),
+                                   [&](const ExplainedText& one) { return one.id == text.id; });
+    ASSERT_NE(same, whole->texts().end());
+    EXPECT_EQ(same->words, text.words);
+  }
+  EXPECT_EQ(load_explained(folder, {.set = "test"}, at::kCPU)->texts().size(), 3U);
+  EXPECT_EQ(load_explained(folder, {.set = "test", .overrides = {"data.grammar.test=7"}}, at::kCPU)->texts().size(),
+            7U);
+  EXPECT_GT(whole->cost(0), std::ssize(whole->texts()[0].tokens));
+}
+
+TEST_F(LoadExplainedTranslator, RefusesASetThatIsNotThere) {
+  const std::string folder = run();
+  EXPECT_TRUE(says(error_of([&] { load_explained(folder, {.set = "train"}, at::kCPU); }), {"expected dev or test"}));
+  EXPECT_TRUE(
+      says(error_of([&] { load_explained(folder, {.set = "test", .overrides = {"data.grammar.test=0"}}, at::kCPU); }),
+           {"test"}));
 }
 
 }  // namespace
