@@ -89,7 +89,8 @@ std::string common_folder(const std::vector<std::string>& runs) {
   if (runs.empty()) return ".";
   std::string common = parent_of(without_end_slash(runs.front()));
   for (const auto& run : runs)
-    while (!common.empty() && !run.starts_with(common)) common = parent_of(without_end_slash(common));
+    while (!common.empty() && !run.starts_with(common))
+      common = common == "/" ? "" : parent_of(without_end_slash(common));
   return common.empty() ? "." : without_end_slash(common);
 }
 

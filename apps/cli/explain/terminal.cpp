@@ -72,7 +72,7 @@ void print_table_of(std::ostream& out, const ExplanationTable& found, int column
 
 void print_result(std::ostream& out, const ExplanationResult& result, int columns) {
   const std::string paper = result.paper.empty() ? "" : " (" + result.paper + ")";
-  out << '\n' << printable(result.test + ": " + result.title + paper) << '\n';
+  out << '\n' << wrapped(result.test + ": " + result.title + paper, columns) << '\n';
   if (!result.not_run.empty()) {
     out << wrapped("not run: " + result.not_run, columns, "  ") << '\n';
     return;
@@ -107,8 +107,11 @@ std::string wrapped(const std::string& text, int columns, const std::string& ind
 
 void print_explanation(std::ostream& out, const Explanation& explanation, const std::vector<std::string>& tests,
                        int columns) {
-  out << printable(explanation.run) << ": " << printable(explanation.mechanism) << ", " << explanation.texts << " texts"
-      << (explanation.set.empty() ? "" : " of " + printable(explanation.set)) << '\n';
+  const std::string of_set = explanation.set.empty() ? "" : " of " + explanation.set;
+  out << wrapped(explanation.run + ": " + explanation.mechanism + ", " + std::to_string(explanation.texts) + " texts" +
+                     of_set,
+                 columns)
+      << '\n';
   std::vector<std::string> kept;
   for (const auto& result : explanation.results) {
     if (among(tests, result.test))

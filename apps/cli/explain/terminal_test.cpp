@@ -1,0 +1,67 @@
+#include "apps/cli/explain/terminal.h"
+
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "heed/data/testing.h"
+
+namespace heed::cli {
+namespace {
+
+using testing::says;
+
+Explanation an_explanation() {
+  Explanation found{
+      .run = "runs/sst 2", .task = "classify", .mechanism = "additive + softmax", .set = "dev", .texts = 9};
+  ExplanationResult one{.test = "gradients", .title = "Gradients", .paper = "Jain & Wallace, 2019"};
+  one.verdict = ExplanationVerdict::speaks_against;
+  one.finding = "tau is 0.1.";
+  one.counts = {{"texts", 9}, {"one_token", 2}, {"nan_weights", 0}};
+  one.tables = {{.title = "Agreement",
+                 .note = "Over texts.",
+                 .columns = {"class", "tau"},
+                 .rows = {{"positive", {{.value = 0.1, .low = 0, .high = 0.2}}}, {"negative", {}}}}};
+  one.examples = {{.title = "best", .tokens = {"it", "'s", "fun"}}};
+  found.results = {one,
+                   {.test = "seeds", .title = "Seeds", .not_run = "the model seed_2 could not be trained"},
+                   {.test = "erasure", .title = "Erasure"}};
+  return found;
+}
+
+std::string printed(const Explanation& found, const std::vector<std::string>& tests, int columns) {
+  std::ostringstream out;
+  print_explanation(out, found, tests, columns);
+  return out.str();
+}
+
+TEST(ExplanationTables, HaveFiguresFindingsAndReasons) {
+  const std::string text = printed(an_explanation(), {"gradients", "seeds"}, 80);
+  EXPECT_TRUE(
+      says(text, {"runs/sst 2: additive + softmax, 9 texts of dev", "gradients: Gradients (Jain & Wallace, 2019)",
+                  "Agreement", "positive  0.100 [0.000, 0.200]", "against the weights as an explanation: tau is 0.1.",
+                  "9 texts, 2 one token", "not run: the model seed_2 could not be trained",
+                  "from earlier calls: erasure", explanation_caution().substr(0, 20)}));
+  EXPECT_EQ(text.find("nan"), std::string::npos);
+}
+
+TEST(ExplanationTables, FitATerminal) {
+  std::istringstream lines(printed(an_explanation(), {"gradients", "seeds", "erasure"}, 40));
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 40U) << line;
+}
+
+TEST(ExplanationTables, AreFollowedByCommands) {
+  const auto commands = next_commands(an_explanation(), /*all_tests=*/false);
+  ASSERT_EQ(commands.size(), 2U);
+  EXPECT_TRUE(says(commands[0], {" explain 'runs/sst 2' --tests all"}));
+  EXPECT_TRUE(says(commands[1], {" attend 'runs/sst 2' --text 'it '\\''s fun'"}));
+  EXPECT_EQ(next_commands(an_explanation(), /*all_tests=*/true).size(), 1U);
+}
+
+TEST(Wrapped, KeepsLinesShort) {
+  EXPECT_EQ(wrapped("one two three four five", 22, "  "), "  one two three four\n  five");
+  EXPECT_EQ(wrapped("one two", 0, " "), " one two");
+}
+
+}  // namespace
+}  // namespace heed::cli
