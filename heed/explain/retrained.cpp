@@ -145,7 +145,8 @@ std::vector<TrainedVariant> adversaries(const VariantOptions& options) {
   for (const double lambda : options.lambdas)
     all.push_back({adversary_name(lambda),
                    {"train.adversary.run=" + options.run, "train.adversary.lambda=" + lambda_text(lambda),
-                    "train.seed=" + std::to_string(options.run_seed + 1), "eval.monitor=adversary_loss"}});
+                    "train.seed=" + std::to_string(options.run_seed + 1), "eval.monitor=adversary_loss",
+                    "model.embedding.dropout=0", "model.embedding.token_dropout=0", "model.output.dropout=0"}});
   return all;
 }
 

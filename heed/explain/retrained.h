@@ -30,7 +30,8 @@ std::string why_not_retrained(const ExplainedFacts& facts);
 std::vector<int64_t> seeds_of(const VariantOptions& options);
 /// The recipe of the run with its other seeds.
 std::vector<TrainedVariant> other_seeds(const VariantOptions& options);
-/// An adversary for each lambda.
+/// An adversary for each lambda, with the next seed. It has the outputs of the run for every text, not one label, and
+/// is trained without dropout: it then comes closer to them, by weights that are further away.
 std::vector<TrainedVariant> adversaries(const VariantOptions& options);
 std::string adversary_name(double lambda);
 /// Without an exponent: 0.0005.

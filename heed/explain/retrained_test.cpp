@@ -89,8 +89,10 @@ TEST(RetrainedVariants, ShareModelsAndHaveTheirRecipesInOverrides) {
   using Overrides = std::vector<std::string>;
   EXPECT_EQ(all["seed_7"], (Overrides{"train.seed=7"}));
   EXPECT_EQ(all["uniform_seed_5"], (Overrides{"model.attention.align=uniform", "train.seed=5"}));
-  EXPECT_EQ(all["adversary_0.0005"], (Overrides{"train.adversary.run=runs/a", "train.adversary.lambda=0.0005",
-                                                "train.seed=6", "eval.monitor=adversary_loss"}));
+  EXPECT_EQ(all["adversary_0.0005"],
+            (Overrides{"train.adversary.run=runs/a", "train.adversary.lambda=0.0005", "train.seed=6",
+                       "eval.monitor=adversary_loss", "model.embedding.dropout=0", "model.embedding.token_dropout=0",
+                       "model.output.dropout=0"}));
   EXPECT_EQ(all["tokenwise_of_adversary_seed_6"],
             (Overrides{"model.features={kind: tokenwise, dim: 256}", "train.guide.run=runs/a/explain/adversary_0.0005",
                        "train.seed=6"}));
