@@ -202,6 +202,22 @@ TEST(AdversaryTest, SpeaksForWeightsThatTheOutputsNeed) {
   EXPECT_TRUE(contains(result.finding, "no further away")) << result.finding;
 }
 
+TEST(AdversaryTest, DecidesNothingWhereSeedsAreAsFarAwayAsWeightsCanBe) {
+  const auto peaked = [](double first, double second) {
+    return std::make_unique<MadeModel>(std::vector<MadeToken>{{"one", first, {0, 0.1}}, {"two", second, {0, 0.1}}},
+                                       std::vector<std::string>{"one two", "two one", "one one two"},
+                                       MadeOptions{.gold = {1, 1, 1}});
+  };
+  const auto run = peaked(9, 0);
+  Models variants;
+  variants["seed_2"] = peaked(0, 9);
+  variants["adversary_0.001"] = peaked(0, 9);
+  const ExplanationResult result = found("adversary", *run, variants);
+  EXPECT_GT(*cell(result, 0, "other seeds", 0).value, 0.6);
+  EXPECT_EQ(result.verdict, ExplanationVerdict::neither) << result.finding;
+  EXPECT_TRUE(contains(result.finding, "decides nothing")) << result.finding;
+}
+
 TEST(GuideTest, SpeaksForWeightsThatGuideAndAgainstThoseThatDoNot) {
   const auto run = faithful_model();
   const auto right = [] { return faithful_model(); };

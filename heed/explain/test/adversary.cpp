@@ -3,6 +3,7 @@
 // several lambda. Its distances of weights are read next to those of another seed, which chance makes.
 
 #include <algorithm>
+#include <cmath>
 
 #include "heed/base/scalar.h"
 #include "heed/explain/by_class.h"
@@ -170,6 +171,11 @@ class AdversaryTest final : public ExplanationTest {
     const Found& seeds = found.front();
     const std::string floor =
         "Another seed is at a JSD of " + figure(*seeds.jsd.value) + " with a TVD of " + figure(*seeds.tvd.value);
+    if (kFarAway * *seeds.jsd.value > std::log(2.0)) {
+      result.finding = floor + ": weights of other seeds are so far away already that no adversary can be " +
+                       figure(kFarAway) + " times as far, which decides nothing.";
+      return;
+    }
     if (chosen == nullptr) {
       result.verdict = ExplanationVerdict::speaks_for;
       result.finding = floor + "; no adversary gives outputs as close (within " + figure(kSameOutputs) +
