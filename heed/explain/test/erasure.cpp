@@ -24,6 +24,7 @@ using Json = ExplanationRecord;
 using Slots = std::vector<int64_t>;
 constexpr const char *kAttention = "attention", *kGradient = "gradient_x_input", *kRandom = "random",
                      *kUniform = "uniform";
+constexpr int64_t kMinTexts = 20;  // of a verdict: a bootstrap of fewer finds differences that are not there
 constexpr const char* kMaps[] = {"attention", "gradient_x_input", "integrated_gradients"};
 
 /// Outputs of texts without tokens, each of which is read once.
@@ -86,7 +87,7 @@ class Erasure final : public ExplanationTest {
     return {.title = "Erased tokens",
             .paper = "DeYoung et al., 2020; Serrano & Smith, 2019",
             .means =
-                "How much of the probability of the predicted class is lost without the tokens that are ranked "
+                "How much of the probability of the prediction is lost without the tokens that are ranked "
                 "first (comprehensiveness, higher is better) and with them alone (sufficiency, lower is better).",
             .means_not =
                 "A text with gaps is not one that the model was trained on, so a part of every loss is due to "
@@ -349,11 +350,15 @@ class Erasure final : public ExplanationTest {
     }
     const auto drawn = random->value < uniform->value ? kRandom : kUniform;  // the better of the two
     const std::string lost =
-        "Without the tokens that attention ranks first the probability of the predicted class falls by " +
+        "Without the tokens that attention ranks first the probability of the prediction falls by " +
         figure(comprehensiveness.cell(kAttention)) + ", in the better of two drawn orders by " +
         figure(comprehensiveness.cell(drawn)) + " (" + p_value(std::max(random->p_holm, uniform->p_holm)) +
         "), in the order of gradient x input by " + figure(comprehensiveness.cell(kGradient)) + " (" +
         p_value(gradient->p_holm) + ")";
+    if (comprehensiveness.texts() < kMinTexts) {
+      result.finding = lost + ": " + std::to_string(comprehensiveness.texts()) + " texts are too few for a verdict.";
+      return;
+    }
     const bool better = random->above() && uniform->above();
     std::string judged = "no order is told from a drawn one, so the test decides nothing";
     if (better && gradient->below()) {
@@ -363,9 +368,9 @@ class Erasure final : public ExplanationTest {
                figure(sufficiency.cell(kAttention)) + ")";
     } else if (better) {
       result.verdict = ExplanationVerdict::speaks_for;
-      judged =
-          "the tokens that attention ranks first matter more than drawn ones, and those of the gradient are not shown "
-          "to matter more";
+      judged = std::string("the tokens that attention ranks first matter more than drawn ones, and ") +
+               (gradient->above() ? "more than those of the gradient"
+                                  : "those of the gradient are not shown to matter more");
     } else if (random->below() && uniform->below()) {
       result.verdict = ExplanationVerdict::speaks_against;
       judged = "what attention ranks first matters less than drawn tokens";

@@ -198,6 +198,9 @@ TEST(Erasure, OfFewTextsFindsNothing) {
   const auto records = measured(*model);
   EXPECT_EQ(erasure()->summarize({}, {}).finding, "No text has figures, so nothing is found.");
   EXPECT_EQ(erasure()->summarize({records[0]}, {}).finding, "Fewer than two texts have figures, so nothing is found.");
+  const auto five = erasure()->summarize(records, {});
+  EXPECT_TRUE(five.finding.ends_with("5 texts are too few for a verdict.")) << five.finding;
+  EXPECT_EQ(five.verdict, ExplanationVerdict::neither);
   EXPECT_EQ(erasure()->summarize({records[0]}, {}).tables[0].rows[0].cells[0].low, std::nullopt);
 }
 
