@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -26,6 +27,7 @@ namespace {
 
 const double kMaxJsd = std::log(2.0);
 constexpr double kAgainst = 0.5, kFor = 0.25;  // of the largest JSD
+constexpr double kSearched = 0.8;  // share of searches within epsilon, for a search that would have found some
 
 class AdversarialWeightsTest final : public ExplanationTest {
  public:
@@ -203,6 +205,13 @@ class AdversarialWeightsTest final : public ExplanationTest {
     result.finding = "Weights with the same output diverge from the model's by a median of " + with_interval(jsd) +
                      " over " + std::to_string(found.size()) +
                      " texts, .69 at most; an interval above .35 speaks against the weights, one below .17 for them.";
+    if (result.verdict != ExplanationVerdict::speaks_for) return;
+    const auto within = numbers_of(all, "within");
+    const double share = std::accumulate(within.begin(), within.end(), 0.0) / static_cast<double>(within.size());
+    if (share >= kSearched) return;
+    result.verdict = ExplanationVerdict::neither;
+    result.finding += " But only a share of " + figure(share) +
+                      " of the searches ended within epsilon: there may be other weights that were not found.";
   }
 
   AdversarialOptions search_{};

@@ -124,5 +124,18 @@ TEST(AdversarialWeightsTest, RefusesWhatIsNoSearch) {
   EXPECT_THROW(ExplanationTest::Parts::make("adversarial_weights(epsilon=-1)"), Error);
 }
 
+TEST(AdversarialWeightsTest, ASearchThatFindsNothingSpeaksForNothing) {
+  testing::MadeModel model(tokens_of(3, 0, 3), {"big other"});
+  const auto verdict = [&](double within) {
+    const std::vector<ExplanationRecord> records(
+        8, {{"item", 0}, {"predicted", 0}, {"jsd", 0.01}, {"tvd", 0.0}, {"max_weight", 0.5}, {"within", within}});
+    return ExplanationTest::Parts::make("adversarial_weights")
+        ->summarize(records, {.model = &model, .samples = 50})
+        .verdict;
+  };
+  EXPECT_EQ(verdict(1), ExplanationVerdict::speaks_for);
+  EXPECT_EQ(verdict(0.4), ExplanationVerdict::neither);
+}
+
 }  // namespace
 }  // namespace heed
