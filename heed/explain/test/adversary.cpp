@@ -56,7 +56,7 @@ class AdversaryTest final : public ExplanationTest {
     result.tables.push_back(table_of(found));
     result.plots.push_back(curve_of(found));
     result.plots.push_back(violins_of(found, all));
-    const auto* const chosen = chosen_of(found);
+    const auto* const chosen = chosen_of(found, records, options);
     if (chosen != nullptr)
       add_examples(result, all, "jsd " + chosen->name, "JSD of an adversary",
                    {{"weights run", "run"}, {"weights " + chosen->name, chosen->name}}, options);
@@ -64,7 +64,7 @@ class AdversaryTest final : public ExplanationTest {
         "Weights are divided by their sum. KL in the loss has 1e-10 inside its logarithms: where "
         "weights of the run are exactly 0, as sparse alignments have them, its size is that of this "
         "number, and lambdas are not comparable with those of other alignments.");
-    conclude(result, found, chosen, records, options);
+    conclude(result, found, chosen);
     return result;
   }
 
@@ -149,20 +149,21 @@ class AdversaryTest final : public ExplanationTest {
     return plot;
   }
 
-  /// The adversary with the most different weights among those whose outputs are those of the run, as far as another
-  /// seed's are. Null: there is none.
-  static const Found* chosen_of(const std::vector<Found>& found) {
+  /// The adversary that comes closest to the outputs of the run, among those whose weights are other ones. Null: there
+  /// is none.
+  static const Found* chosen_of(const std::vector<Found>& found, const std::vector<ExplanationRecord>& records,
+                                const TestSummaryOptions& options) {
     const Found* chosen = nullptr;
-    if (found.empty() || !found.front().tvd.value) return nullptr;
+    if (found.empty() || !found.front().jsd.value) return nullptr;
     for (const auto& one : found) {
-      if (one.lambda <= 0 || !one.tvd.value || *one.tvd.value > kSameOutputs * *found.front().tvd.value) continue;
-      if (chosen == nullptr || *one.jsd.value > *chosen->jsd.value) chosen = &one;
+      if (one.lambda <= 0 || !one.jsd.value || *one.jsd.value < kFarAway * *found.front().jsd.value) continue;
+      if (mean_difference(records, "jsd " + one.name, "jsd seeds", options).low.value_or(0) <= 0) continue;
+      if (chosen == nullptr || *one.tvd.value < *chosen->tvd.value) chosen = &one;
     }
     return chosen;
   }
 
-  static void conclude(ExplanationResult& result, const std::vector<Found>& found, const Found* chosen,
-                       const std::vector<ExplanationRecord>& records, const TestSummaryOptions& options) {
+  static void conclude(ExplanationResult& result, const std::vector<Found>& found, const Found* chosen) {
     const bool any = std::any_of(found.begin(), found.end(), [](const Found& one) { return one.lambda > 0; });
     if (found.empty() || !found.front().jsd.value || !any) {
       result.finding = !any ? "No adversary has a lambda above 0." : "No text has weights that can be compared.";
@@ -172,30 +173,23 @@ class AdversaryTest final : public ExplanationTest {
     const std::string floor =
         "Another seed is at a JSD of " + figure(*seeds.jsd.value) + " with a TVD of " + figure(*seeds.tvd.value);
     if (kFarAway * *seeds.jsd.value > std::log(2.0)) {
-      result.finding = floor + ": weights of other seeds are so far away already that no adversary can be " +
-                       figure(kFarAway) + " times as far, which decides nothing.";
+      result.finding = floor + ": weights of other seeds are so far away already that no adversary can be twice as " +
+                       "far, which decides nothing.";
       return;
     }
     if (chosen == nullptr) {
-      result.verdict = ExplanationVerdict::speaks_for;
-      result.finding = floor + "; no adversary gives outputs as close (within " + figure(kSameOutputs) +
-                       " times that TVD), which speaks for the weights.";
+      result.finding = floor + ": no adversary is twice as far away, whatever its outputs, which decides nothing; a " +
+                       "larger lambda (--lambdas) drives weights further apart.";
       return;
     }
-    const ExplanationCell more = mean_difference(records, "jsd " + chosen->name, "jsd seeds", options);
-    result.finding = floor + "; the adversary with " + chosen->title + " is at a JSD of " + figure(*chosen->jsd.value) +
-                     " with a TVD of " + figure(*chosen->tvd.value) + ", ";
-    if (*chosen->jsd.value >= kFarAway * *seeds.jsd.value && more.low.value_or(0) > 0) {
-      result.verdict = ExplanationVerdict::speaks_against;
-      result.finding += "so outputs as close come from weights at least " + figure(kFarAway) +
-                        " times as far away as chance makes them, which speaks against the weights.";
-    } else if (more.low.value_or(0) <= 0) {
-      result.verdict = ExplanationVerdict::speaks_for;
-      result.finding += "no further away than chance makes weights, which speaks for them.";
-    } else {
-      result.finding += "further away than chance makes weights, but by less than " + figure(kFarAway) +
-                        " times, which decides nothing.";
-    }
+    const bool same = *chosen->tvd.value <= kSameOutputs * *seeds.tvd.value;
+    result.verdict = same ? ExplanationVerdict::speaks_against : ExplanationVerdict::speaks_for;
+    result.finding = floor + ". Of the adversaries at least twice as far away, the closest in outputs (" +
+                     chosen->title + ") is at a JSD of " + figure(*chosen->jsd.value) + " with a TVD of " +
+                     figure(*chosen->tvd.value) +
+                     (same ? ": other weights do for the same outputs, which speaks against the weights."
+                           : ": other weights cost other outputs (a TVD of more than 1.25 times that of the seed), "
+                             "which speaks for the weights.");
   }
 };
 

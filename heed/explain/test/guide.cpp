@@ -6,6 +6,7 @@
 // than what it learns without context.
 
 #include <algorithm>
+#include <cmath>
 
 #include "heed/data/file.h"
 #include "heed/data/recipe.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr const char *kGuidedUniform = "tokenwise_uniform", *kGuidedOwn = "tokenwise_own",
                      *kGuidedOfRun = "tokenwise_of_run", *kGuidedOfAdversary = "tokenwise_of_adversary";
+constexpr double kUseful = 0.02;          // of F1: a smaller gain is none
 constexpr int64_t kTokenwiseWidth = 256;  // of the layer, where the recipe says nothing
 
 /// The first adversary with a lambda above 0; -1: there is none.
@@ -105,19 +107,21 @@ class GuideTest final : public ExplanationTest {
     }
     const auto better = [](const GroupFigures& other) { return other.difference.high.value_or(0) < 0; };
     const bool than_equal = better(*equal), than_own = better(*own);
-    const bool worse = equal->difference.low.value_or(0) > 0;
+    const double largest = -equal->difference.low.value_or(-HUGE_VAL);  // that the run's may be better than equal ones
     result.finding = "Without context, F1 is " + figure(*run->f1.value) + " with the weights of the run, " +
                      figure(*equal->f1.value) + " with equal ones and " + figure(*own->f1.value) +
                      " with its own: the weights of the run are ";
     if (than_equal && than_own) {
       result.verdict = ExplanationVerdict::speaks_for;
       result.finding += "better than both, by intervals that exclude 0, which speaks for them.";
-    } else if (!than_equal) {
+    } else if (than_equal) {
+      result.finding += "better than equal ones, but not than what it learns itself, which decides nothing.";
+    } else if (largest < kUseful) {
       result.verdict = ExplanationVerdict::speaks_against;
-      result.finding += worse ? "worse than equal ones, which speaks against them."
-                              : "no better than equal ones, by an interval that includes 0, which speaks against them.";
+      result.finding += "better than equal ones by less than " + figure(kUseful) +
+                        " if at all, by the interval of the difference, which speaks against them.";
     } else {
-      result.finding += "better than equal ones and no better than what it learns itself, which decides nothing.";
+      result.finding += "not better than equal ones by an interval that excludes 0, but it is too wide to decide.";
     }
   }
 };
