@@ -1,6 +1,7 @@
 #include "apps/cli/explain/rationales.h"
 
 #include <map>
+#include <sstream>
 
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
@@ -21,6 +22,16 @@ std::string without_spaces(const std::string& text) {
 bool is_line(const std::string& text) {
   int64_t number = 0;
   return read_integer(text, number) && number > 0;
+}
+
+/// The number of the line of "dev.tsv:17"; of a built-in text its number, "built-in review 17 of dev"; or "".
+std::string line_of(const std::string& id) {
+  const size_t colon = id.rfind(':');
+  if (colon != std::string::npos) return is_line(id.substr(colon + 1)) ? id.substr(colon + 1) : "";
+  std::istringstream words(id);
+  for (std::string word; words >> word;)
+    if (is_line(word)) return word;
+  return "";
 }
 
 /// Texts by a name; one that several have is kept by none.
@@ -46,10 +57,8 @@ Rationales rationales_of(const GoldWeights& gold, const std::vector<RationaleTex
                          std::optional<double> relevant_above) {
   Named ids, lines, contents;
   for (size_t i = 0; i < texts.size(); ++i) {
-    const std::string& id = texts[i].id;
-    ids.add(id, i);
-    if (const size_t colon = id.rfind(':'); colon != std::string::npos && is_line(id.substr(colon + 1)))
-      lines.add(id.substr(colon + 1), i);
+    ids.add(texts[i].id, i);
+    if (const std::string line = line_of(texts[i].id); !line.empty()) lines.add(line, i);
     contents.add(without_spaces(joined(texts[i].words, " ")), i);
   }
   Rationales all{.weights = std::vector<std::vector<double>>(texts.size())};

@@ -25,6 +25,12 @@ TEST(Rationales, AreFoundByIdOrLine) {
   EXPECT_EQ(found.missing, 1);
 }
 
+TEST(Rationales, OfBuiltInTextsAreFoundByNumber) {
+  const std::vector<RationaleText> texts{{"built-in review 4 of dev", {"good"}}};
+  EXPECT_EQ(rationales_of({.texts = {{.id = "4", .weights = {1}}}, .has_text = false}, texts, "g").weights,
+            (Weights{{1}}));
+}
+
 TEST(Rationales, WithTextsAreFoundByTheirWords) {
   const Rationales found = rationales_of(
       {.texts = {{.id = "1", .text = "We loved it !", .weights = {0, 1, 0, 0}}}, .has_text = true}, kTexts, "g");

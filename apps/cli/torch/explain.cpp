@@ -1,5 +1,6 @@
 // heed explain: tests whether the attention of runs explains what they decide.
 
+#include <algorithm>
 #include <iostream>
 
 #include "apps/cli/explain/comparison.h"
@@ -16,6 +17,8 @@
 
 #include "heed/base/check.h"
 #include "heed/base/excerpt.h"
+#include "heed/base/nearest.h"
+#include "heed/base/recipe_keys.h"
 #include "heed/data/file.h"
 #include "heed/data/runs.h"
 
@@ -26,8 +29,25 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSomeFailed = 1, kFirstSignal = 128;
 
+/// Only keys below `data` say which texts are read; a misspelled one would change nothing.
+void check_overrides(const std::vector<std::string>& overrides) {
+  std::vector<std::string> known;
+  for (const auto& section : RecipeSection::all())
+    if (section.path == "data" || section.path.starts_with("data."))
+      for (const auto& key : section.keys) known.push_back(section.path + "." + key.name);
+  for (const auto& override : overrides) {
+    const std::string key = override.substr(0, override.find('='));
+    const bool is_map =
+        std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.starts_with(key + "."); });
+    check(is_map || std::find(known.begin(), known.end(), key) != known.end(), "explain: got the override '",
+          excerpt(override), "'", suggestion(key, known), ", expected one that says which texts are read, as ",
+          "data.root=... or data.test=...");
+  }
+}
+
 /// What a call is about is checked before anything is read.
 void check_call(const ExplainArguments& a) {
+  check_overrides(a.overrides);
   device_of(a.device);
   for (size_t i = 0; i < a.runs.size(); ++i) {
     check_run(a.runs[i]);
