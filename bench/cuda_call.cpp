@@ -1,14 +1,17 @@
-// bench_cuda_call [--full] [--json <file>]: calls on a GPU. What a call with one token costs the host; additive
-// attention and a decoder's step, live and replayed from a CUDA graph, next to the same formula in eager libtorch; and
-// the length from which SDPA's engine is faster than the own kernel for plain dot (heed/backend/sdpa_table.h). Times of
-// the device are those between two events of its stream; errors are against the same call in double. The report is
-// written as JSON to the given file, by default to the build folder.
+// bench_cuda_call [--full] [--ops] [--only <words>] [--json <file>]: calls on a GPU. --ops lists the operations of
+// torch and the nodes of autograd in a decoder's step; --only takes the races whose names have these words. What a call
+// with one token costs the host; additive attention and a decoder's step, live and replayed from a CUDA graph, next to
+// the same formula in eager libtorch; and the length from which SDPA's engine is faster than the own kernel for plain
+// dot (heed/backend/sdpa_table.h). Times of the device are those between two events of its stream; errors are against
+// the same call in double. The report is written as JSON to the given file, by default to the build folder.
 
 #include <iostream>
+#include <mutex>
 
 #include "bench/report.h"
 #include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
+#include <ATen/record_function.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -324,6 +327,7 @@ Race decoder_step(bool masked, int rounds) {
   std::vector<Timed> all;
   for (const bool eager : {false, true}) {
     const std::string who = eager ? "eager" : "heed";
+    all.push_back({who + ", forward, live", [=] { eager ? s->eager() : s->ours(); }});
     all.push_back({who + ", live", [=] { both(eager); }, false, [=] { return apart(joined(both(eager)), exact); }});
     all.push_back({who + ", replayed", replayed([=] { both(eager); })});
   }
@@ -334,6 +338,33 @@ Race decoder_step(bool masked, int rounds) {
   found.note = s->module->forward(s->query, s->memory).plan.to_string();
   found.print();
   return found;
+}
+
+/// Prints what torch does for a decoder's step, forward and backward.
+void print_operations(bool masked) {
+  auto s = step_of(256, 20, 256, 512, masked);
+  const auto seed = at::randn({256, 1, 512}, kThere);
+  static std::mutex one_at_a_time;
+  static std::vector<std::string> names;
+  for (const bool eager : {false, true}) {
+    const auto both = [&] { learned(eager ? s.eager() : s.ours(), s.leaves, seed); };
+    for (int i = 0; i < 3; ++i) both();
+    wait();
+    names.clear();
+    const auto handle = at::addGlobalCallback(
+        at::RecordFunctionCallback([](const at::RecordFunction& f) -> std::unique_ptr<at::ObserverContext> {
+          const std::lock_guard lock(one_at_a_time);
+          names.emplace_back(f.name());
+          return nullptr;
+        }).scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}));
+    both();
+    wait();
+    at::removeCallback(handle);
+    std::printf("\n%s, %s: %d operations\n", eager ? "eager" : "heed", masked ? "masked" : "not masked",
+                static_cast<int>(names.size()));
+    for (const auto& name : names) std::printf(" %s", name.c_str());
+    std::printf("\n");
+  }
 }
 
 // ---- plain dot
@@ -366,26 +397,34 @@ Race dot_of(int64_t length, int rounds) {
 
 int main_of(const std::vector<std::string>& arguments) {
   std::string json = "bench_cuda_call.json";
-  bool full = false;
+  std::string only;
+  bool full = false, operations = false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--full")
       full = true;
+    else if (arguments[i] == "--ops")
+      operations = true;
+    else if (arguments[i] == "--only" && i + 1 < arguments.size())
+      only = arguments[++i];
     else if (arguments[i] == "--json" && i + 1 < arguments.size())
       json = arguments[++i];
     else
-      fail("bench: got '", arguments[i], "', expected --full or --json <file>");
+      fail("bench: got '", arguments[i], "', expected --full, --ops, --only <words> or --json <file>");
   }
   check(at::hasCUDA() && c10::cuda::device_count() > 0, "bench: got no GPU, expected one");
   torch::manual_seed(1);
   const auto cores = one_of_each_core();
   check(!cores.empty() && pin(cores[0]), "bench: cannot pin the thread to a processor");
   use_threads(1);
+  if (operations)
+    for (const bool masked : {false, true}) print_operations(masked);
   const auto machine = Machine::measure(cores);
   machine.print();
   const int rounds = full ? 51 : 15;
   std::vector<Race> races;
   std::vector<std::string> failed;
-  const auto attempt = [&](const std::function<void()>& one) {
+  const auto attempt = [&](const std::string& name, const std::function<void()>& one) {
+    if (name.find(only) == std::string::npos) return;
     try {
       one();
     } catch (const std::exception& error) {
@@ -394,13 +433,14 @@ int main_of(const std::vector<std::string>& arguments) {
     }
   };
   for (const char* spec : {"additive + softmax", "scaled_dot + softmax"})
-    attempt([&] { races.push_back(one_token(spec, rounds)); });
-  attempt([&] { races.push_back(long_additive(4096, rounds)); });
-  for (const bool masked : {false, true}) attempt([&] { races.push_back(decoder_step(masked, rounds)); });
+    attempt("one token", [&] { races.push_back(one_token(spec, rounds)); });
+  attempt("additive", [&] { races.push_back(long_additive(4096, rounds)); });
+  for (const bool masked : {false, true})
+    attempt("decoder step", [&] { races.push_back(decoder_step(masked, rounds)); });
   for (const int64_t length : {16, 32, 64, 128, 256, 512, 1024, 2048})
-    attempt([&] { races.push_back(dot_of(length, rounds)); });
+    attempt("dot", [&] { races.push_back(dot_of(length, rounds)); });
   std::vector<MemoryRow> memory;
-  attempt([&] { memory.push_back(memory_of_additive(16384)); });
+  attempt("additive", [&] { memory.push_back(memory_of_additive(16384)); });
   write_json(json, machine, races, memory, failed);
   std::printf("\nThe report is in %s\n", json.c_str());
   return failed.empty() ? 0 : 1;

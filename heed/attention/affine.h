@@ -6,11 +6,13 @@
 
 #include <ATen/ATen.h>
 
+#include "heed/backend/linear.h"
+
 namespace heed {
 
 /// x [..., in], weight [out, in], bias [out] or undefined  ->  [..., out].
 inline at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  if (!x.device().is_cpu() || x.numel() == 0 || x.numel() != x.size(-1)) return at::linear(x, weight, bias);
+  if (!x.device().is_cpu() || x.numel() == 0 || x.numel() != x.size(-1)) return linear_layer(x, weight, bias);
   auto shape = x.sizes().vec();
   shape.back() = weight.size(0);
   const auto row = x.reshape({-1});

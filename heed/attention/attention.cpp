@@ -13,6 +13,7 @@
 #include "heed/backend/plan.h"
 #include "heed/backend/run.h"
 #include "heed/torch_support/autocast.h"
+#include "heed/torch_support/own_backward.h"
 
 namespace heed {
 
@@ -55,6 +56,18 @@ Tensor with_head_axis(const Tensor& keep) {
 Tensor reachable(const Memory& memory) {
   if (memory.keep.defined()) return memory.keep.rows();
   return at::ones({1, 1, memory.length(), 1}, memory.values.rows().options().dtype(at::kBool));
+}
+
+/// (queries, which of them have a key) -> queries, 0 where there is no key. What follows gives these a gradient of 0.
+class QueriesWithKeys final : public OwnBackward {
+ public:
+  Tensors forward(const Tensors& in) override { return {without_unreached(in[0], in[1])}; }
+  Tensors backward(const Tensors&, const Tensors& grads, const std::vector<bool>&) override { return {grads[0], {}}; }
+};
+
+Tensor queries_with_keys(const Tensor& queries, const Tensor& reached) {
+  if (queries.device().is_cpu()) return without_unreached(queries, reached);  // mostly all of them
+  return heed::run(c10::make_intrusive<QueriesWithKeys>(), {queries, reached})[0];
 }
 
 Tensor both(const Tensor& a, const Tensor& b) {
@@ -376,18 +389,21 @@ Attended AttentionImpl::forward(const Tensor& given_query, const Memory& memory,
   const MechanismParts& parts = *r.parts;
   const Mask mask = r.mask();
   const bool masked = given.mask.any() || r.max_keys < Lk;  // by this call
+  const bool learning = at::GradMode::is_enabled();
   const bool skips = choice.backend->skips_unreached(r);
-  if (((mask.any() || masked) && !skips) || parts.align->positional() || choice.backend->reads() == Reads::prepared)
+  // The memory has no NaN in its keys, but a query without keys may.
+  const bool clears_rows = mask.any() && !skips && (masked || learning || !choice.backend->skips_rows_without_keys(r));
+  if ((masked && !skips) || clears_rows || parts.align->positional() || choice.backend->reads() == Reads::prepared)
     r.reach = reach(mask, r.whole(), q.device(), parts.align->positional());
   r.in[kReachCount] = r.reach.key_count;
   if (memory.key_count.defined())  // the same key count as in a call with unprepared keys
     r.in[kReachCount] =
         (call_count.defined() ? at::minimum(memory.key_count, call_count) : memory.key_count).view({-1, 1, 1, 1, 1});
   auto heads = q.unsqueeze(1);
-  if (mask.any() && !skips)
+  if (clears_rows)
     heads = without_unreached(heads, r.reach.rows);
-  else if (mask.any() && at::GradMode::is_enabled())  // for the gradients of the projections' weights
-    heads = without_unreached(heads, reached_rows(mask, r.whole(), q.device()));
+  else if (mask.any() && learning)  // for the gradients of the projections' weights
+    heads = queries_with_keys(heads, reached_rows(mask, r.whole(), q.device()));
   if (o.projects())
     heads = query.defined() && o.query_dim > 0 ? split(heads.squeeze(1), "query", o.num_heads)
                                                : heads.expand({B, o.num_heads, Lq, 0});

@@ -299,6 +299,41 @@ bool there_is_sdpa() {
   return at::hasCUDA() && std::find(names.begin(), names.end(), "sdpa") != names.end();
 }
 
+// One batch element of the memory has no key, so its query may hold anything.
+TEST(OnCuda, NaNInAQueryWithoutKeysOfAMemoryReachesNothing) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no GPU";
+  const at::NoGradGuard no_grad;
+  for (const std::string spec : {"additive + softmax", "scaled_dot + softmax", "additive + sparsemax"})
+    for (const int64_t queries : {1, 5, 70})
+      for (const bool counted : {false, true}) {
+        SCOPED_TRACE(spec + ", " + std::to_string(queries) + " queries");
+        Attention here(AttentionOptions{
+            .query_dim = 8, .key_dim = 8, .value_dim = 8, .hidden_dim = 8, .mechanism = Mechanism::parse(spec)});
+        here->eval();
+        Mask mask;
+        if (counted)
+          mask.key_count = at::tensor({6, 0, 4}, at::kLong);
+        else
+          mask.keep = at::tensor({1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 1, 1}, at::kInt)
+                          .view({3, 1, 6})
+                          .to(at::kBool);
+        const auto rows = at::randn({3, 6, 8});
+        auto query = at::randn({3, queries, 8});
+        query[1].fill_(std::nan(""));
+        const auto expected = here->forward(query, here->prepare(rows, rows, mask)).context;
+        EXPECT_EQ(expected[1].abs().max().item<float>(), 0);
+        Attention there(std::dynamic_pointer_cast<AttentionImpl>(here->clone()));
+        there->to(at::kCUDA);
+        there->eval();
+        Mask moved_mask;
+        moved_mask.keep = moved(mask.keep);
+        moved_mask.key_count = moved(mask.key_count);
+        const auto found =
+            there->forward(moved(query), there->prepare(moved(rows), moved(rows), moved_mask)).context.cpu();
+        EXPECT_TRUE(found.allclose(expected, 1e-4, 1e-5));
+      }
+}
+
 TEST(OnCuda, LongPlainCallsGoToSdpa) {
   if (!there_is_sdpa()) GTEST_SKIP() << "no GPU, or PyTorch 1.13";
   for (const Causal causal : {Causal::none, Causal::top_left, Causal::bottom_right})

@@ -48,7 +48,7 @@ Attended finish(const CallRecord& r, Attended result, Plan plan) {
     for (Tensor* x :
          {&result.context, &result.weights, &result.lse, &result.entropy, &result.column_mass, &result.top_weights,
           &result.top_keys, &result.log_probability, &result.selected, &result.selected_share})
-      if (x->defined()) *x = x->squeeze(1);
+      if (x->defined() && (x != &result.context || x->dim() == 4)) *x = x->squeeze(1);
   result.plan = std::move(plan);
   if (r.call.replace_weights) replace_weights(r, result);
   return result;

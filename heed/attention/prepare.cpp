@@ -21,9 +21,10 @@ bool one_for_each_head(const CallRecord& r, const Parameters& score) {
   return false;
 }
 
-/// The same w for all heads, as a view [H, ...].
+/// The same w for all heads, as a view [H, ...]. Without a view where w is one already: each is a node of autograd.
 Tensor with_head_axis(const Tensor& w, int64_t heads, bool single) {
-  if (!w.defined() || w.dim() != (single ? 1 : 2)) return w;
+  if (!w.defined() || (single ? w.size(0) == heads : w.dim() == 3)) return w;
+  if (single) return w.expand({heads, -1});
   auto shape = w.sizes().vec();
   shape.insert(shape.begin(), heads);
   return w.unsqueeze(0).expand(shape);

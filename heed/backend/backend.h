@@ -57,11 +57,15 @@ class Backend {
   /// give them a gradient of 0. A call whose score prepares nothing then leaves NaN in padding as it is.
   virtual bool skips_unreached(const CallRecord&) const { return false; }
 
+  /// Whether forward() gives 0 to a query without keys, whatever numbers it has.
+  virtual bool skips_rows_without_keys(const CallRecord&) const { return false; }
+
   /// What a memory keeps next to its prepared keys, computed once for many queries: the slot packed_keys of its calls.
   /// Without a gradient; undefined: nothing.
   virtual Tensor pack(const CallRecord&) const { return {}; }
 
-  /// Context and requested outputs. learns: backward() may follow. Runs with grad mode off, unless recorded().
+  /// Context and requested outputs; the context may lack the head axis if the record does: taking it away later would
+  /// be one more node of autograd. learns: backward() may follow. Runs with grad mode off, unless recorded().
   virtual ForwardResult forward(const CallRecord& record, bool learns) const = 0;
   /// Gradients with respect to record.in, by Slot; undefined: 0. `grads` are those of the outputs, undefined: 0; only
   /// gradients of `wanted` tensors are needed.

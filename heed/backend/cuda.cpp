@@ -160,6 +160,8 @@ class Cuda final : public Backend {
     return !r.in[kKeep].defined() && r.max_keys >= r.keys && attends_every_key(r.call.mask, r.whole());
   }
 
+  bool skips_rows_without_keys(const CallRecord&) const override { return true; }
+
   void describe(const CallRecord& r, Plan& plan) const override {
     const auto p = outline(r);
     plan.kernel = cuda::kernel_name(p);
@@ -174,7 +176,9 @@ class Cuda final : public Backend {
     Launch launch(t.values);
     ForwardResult result;
     Tensors& out = result.outputs;
-    out[kContext] = at::empty({r.batch, r.heads, r.queries, t.values.size(3)}, t.values.options());
+    const int64_t width = t.values.size(3);
+    out[kContext] = r.head_axis ? at::empty({r.batch, r.heads, r.queries, width}, t.values.options())
+                                : at::empty({r.batch, r.queries, width}, t.values.options());
     auto p = kernel_tensors::pair_problem<float>(r, t);
     share_seed(p);
     const int64_t bytes = r.batch * r.heads * r.queries * static_cast<int64_t>(sizeof(kernels::RowStats<float>));

@@ -4,8 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include "heed/backend/linear.h"
 #include "heed/base/nearest.h"
-#include "heed/torch_support/torch_version.h"
 
 namespace heed {
 namespace {
@@ -140,7 +140,7 @@ Parameters Parameters::without_tensors() const {
 }
 
 Tensor project(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  if (weight.dim() == 2 && bias.dim() <= 1) return at::linear(x, weight, optional(bias));
+  if (weight.dim() == 2 && bias.dim() <= 1) return linear_layer(x, weight, bias);
   const auto rows = x.flatten(2, -2);  // [B, H, L, in]
   auto y = at::matmul(rows, weight.transpose(-1, -2));
   if (bias.defined()) y = y + (bias.dim() == 1 ? bias : bias.unsqueeze(-2));

@@ -17,6 +17,18 @@ void clear_unreached(CallRecord& r) {
   r.in[kValues] = without_unreached(r.in[kValues], reached.values);
 }
 
+/// Scope guard: the record has these tensors. A copy of it would take longer than some backends do.
+class Filled {
+ public:
+  Filled(CallRecord& record, const Tensors& in) : record_(record) { record_.in = in; }
+  ~Filled() { record_.in.clear(); }
+  Filled(const Filled&) = delete;
+  Filled& operator=(const Filled&) = delete;
+
+ private:
+  CallRecord& record_;
+};
+
 class CallNode final : public OwnBackward {
  public:
   CallNode(const Backend& backend, const CallRecord& record) : backend_(backend), record_(record) {
@@ -38,14 +50,16 @@ class CallNode final : public OwnBackward {
   }
 
   Tensors backward(const Tensors& in, const Tensors& grads, const std::vector<bool>& wanted) override {
-    CallRecord record = record_;
-    record.in = in;
+    const Filled filled(record_, in);  // a node runs once at a time
+    CallRecord& record = record_;
     const bool again = at::GradMode::is_enabled();
     const bool changed = saved_.context.defined() && saved_.context._version() != version_;
     if ((!again || backend_.differentiates_twice()) && !changed && backend_.differentiates(record, grads))
       return backend_.backward(record, saved_, grads, wanted);
     if (backend_.skips_unreached(record)) clear_unreached(record);
-    return twice_differentiable_backend().backward(record, {}, grads, wanted);
+    Tensors with_heads = grads;
+    if (Tensor& x = with_heads[kContext]; x.defined() && x.dim() == 3) x = x.unsqueeze(1);
+    return twice_differentiable_backend().backward(record, {}, with_heads, wanted);
   }
 
  private:

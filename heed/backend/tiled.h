@@ -28,7 +28,7 @@ struct TiledScore {
 /// Input of a score's kernel.
 struct ScoreTensors {
   Tensor query{}, keys{};  // [B, H, Lq, D], [B, Hk or H, Lk, D]; keys undefined: the score does not depend on them
-  Tensor to_scores{};      // w, [D] or [H, D]; multi-dimensional [W, D] or [H, W, D]; undefined: elementwise
+  Tensor to_scores{};      // w, [1, D] or [H, D]; multi-dimensional [W, D] or [H, W, D]; undefined: elementwise
   double scale = 1;        // multiplies the scores, in addition to Call::scale
 };
 

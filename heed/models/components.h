@@ -121,8 +121,8 @@ class QueryState {
   /// Replaces the batch by these batch elements: int64 [n], in any order, repeats allowed.
   virtual void select(const Tensor& rows) = 0;
   /// The same for rows that replace each batch element by one with the same features, which need not be copied. A beam
-  /// search does so at every step.
-  virtual void reorder(const Tensor& rows) { select(rows); }
+  /// search does so at every step. beams: batch elements with the same features, which follow each other; 0: unknown.
+  virtual void reorder(const Tensor& rows, int64_t /*beams*/) { select(rows); }
   /// Makes all tensors keep their memory for so many further steps: step() and reorder() then do the same work each
   /// time and can be recorded and repeated (torch_support/captured.h). Called again after select(), or for more steps.
   /// Returns whether the model can; if not, nothing changes.

@@ -3,6 +3,8 @@
 #include "heed/torch_support/noise_scope.h"
 
 #ifdef HEED_CUDA
+#include <map>
+
 #include <ATen/cuda/CUDAContext.h>
 #include <ATen/cuda/CUDAEvent.h>
 #include <ATen/cuda/CUDAGraph.h>
@@ -14,9 +16,22 @@ namespace heed {
 
 #ifdef HEED_CUDA
 
+namespace {
+
+/// The same stream for all work of a thread on a device: torch's allocator keeps memory for the stream that used it,
+/// and work on another stream would take new memory from the device.
+c10::cuda::CUDAStream stream_of_thread(at::Device device) {
+  thread_local std::map<c10::DeviceIndex, c10::cuda::CUDAStream> known;
+  const auto index = device.has_index() ? device.index() : c10::cuda::current_device();
+  const auto found = known.find(index);
+  if (found != known.end()) return found->second;
+  return known.emplace(index, c10::cuda::getStreamFromPool(/*isHighPriority=*/false, index)).first->second;
+}
+
+}  // namespace
+
 struct CaptureStream::Guard {
-  explicit Guard(at::Device device)
-      : stream(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device.index())), guard(stream) {}
+  explicit Guard(at::Device device) : stream(stream_of_thread(device)), guard(stream) {}
   c10::cuda::CUDAStream stream;
   c10::cuda::CUDAStreamGuard guard;
 };

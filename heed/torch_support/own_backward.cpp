@@ -1,78 +1,84 @@
 #include "heed/torch_support/own_backward.h"
 
-#include <torch/csrc/autograd/custom_function.h>
+#include <algorithm>
+#include <mutex>
+
+#include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/functions/utils.h>
+#include <torch/csrc/autograd/saved_variable.h>
 
 #include "heed/torch_support/autocast.h"
 
 namespace heed {
 namespace {
 
-using torch::autograd::AutogradContext;
+using torch::autograd::Node;
+using torch::autograd::SavedVariable;
 
-/// Removes undefined tensors from a list and restores them. A custom Function of libtorch 1.13 reads the device of
-/// every input and output, so it must not get undefined ones.
-struct Slots {
-  std::vector<bool> defined;
+/// A node of autograd's own kind: torch::autograd::Function takes two to three times as long, which counts where a step
+/// has little to do. A tensor that is an input several times has one edge.
+class StepNode final : public Node {
+ public:
+  explicit StepNode(c10::intrusive_ptr<OwnBackward> step) : step_(std::move(step)) {}
 
-  static Slots of(const Tensors& all) {
-    Slots slots;
-    for (const auto& x : all) slots.defined.push_back(x.defined());
-    return slots;
-  }
-  template <typename T>
-  std::vector<T> pack(const std::vector<T>& all) const {
-    std::vector<T> some;
-    for (size_t i = 0; i < all.size(); ++i)
-      if (defined[i]) some.push_back(all[i]);
-    return some;
-  }
-  template <typename T>
-  std::vector<T> unpack(const std::vector<T>& some) const {
-    std::vector<T> all(defined.size());
-    for (size_t i = 0, next = 0; i < all.size(); ++i)
-      if (defined[i]) all[i] = some[next++];
-    return all;
-  }
-};
-
-/// State of an autograd node, stored in an IValue.
-struct SavedStep : torch::CustomClassHolder {
-  SavedStep(c10::intrusive_ptr<OwnBackward> s, Slots i) : step(std::move(s)), in(std::move(i)) {}
-  c10::intrusive_ptr<OwnBackward> step;
-  Slots in, out;
-  AutocastState autocast;  // of forward, so that backward computes in the same types
-};
-
-/// Sees only defined tensors.
-struct Node : torch::autograd::Function<Node> {
-  static Tensors forward(AutogradContext* context, const c10::intrusive_ptr<SavedStep>& held,
-                         at::TensorList inputs) {  // grad mode is off
-    context->saved_data["held"] = at::IValue::make_capsule(held);
-    context->save_for_backward(inputs.vec());
-    context->set_materialize_grads(false);
-    const Tensors all = held->step->forward(held->in.unpack(inputs.vec()));
-    held->out = Slots::of(all);
-    const Tensors some = held->out.pack(all);
-    Tensors constant;
-    for (const auto& x : some)
-      if (!at::isFloatingType(x.scalar_type())) constant.push_back(x);
-    context->mark_non_differentiable(constant);
-    return some;
+  /// Called once, after forward: it may have written to its inputs.
+  void save(const Tensors& inputs) {
+    torch::autograd::edge_list edges;
+    std::vector<const at::TensorImpl*> known;
+    saved_.reserve(inputs.size());
+    for (const auto& x : inputs) {
+      if (!x.defined()) {
+        slot_.push_back(-1);
+        continue;
+      }
+      const auto found = std::find(known.begin(), known.end(), x.unsafeGetTensorImpl());
+      slot_.push_back(found - known.begin());
+      if (found != known.end()) continue;
+      known.push_back(x.unsafeGetTensorImpl());
+      saved_.emplace_back(x, /*is_output=*/false);
+      edges.push_back(x.requires_grad() ? torch::autograd::impl::gradient_edge(x) : torch::autograd::Edge());
+    }
+    set_next_edges(std::move(edges));
   }
 
-  static Tensors backward(AutogradContext* context, const Tensors& grads) {
-    const auto held = c10::static_intrusive_pointer_cast<SavedStep>(context->saved_data["held"].toCapsule());
-    const Tensors inputs = context->get_saved_variables();
-    const AutocastState::Guard same_types(held->autocast);
-    std::vector<bool> wanted;
-    for (size_t i = 0; i < inputs.size(); ++i)
-      wanted.push_back(inputs[i].requires_grad() && context->needs_input_grad(i));
-    const Tensors found =
-        held->step->backward(held->in.unpack(inputs), held->out.unpack(grads), held->in.unpack(wanted));
-    Tensors result = held->in.pack(found);
-    result.insert(result.begin(), at::Tensor());  // of `held`
+  Tensors apply(Tensors&& grads) override {
+    const std::lock_guard<std::mutex> one_at_a_time(mutex_);
+    TORCH_CHECK(!released_, torch::autograd::ERR_BACKWARD_TWICE);
+    const AutocastState::Guard same_types(autocast_);
+    Tensors some;
+    some.reserve(saved_.size());
+    for (const auto& x : saved_) some.push_back(x.unpack());
+    Tensors inputs(slot_.size());
+    std::vector<bool> wanted(slot_.size());
+    for (size_t i = 0; i < slot_.size(); ++i) {
+      if (slot_[i] < 0) continue;
+      const auto at = static_cast<size_t>(slot_[i]);
+      inputs[i] = some[at];
+      wanted[i] = task_should_compute_output(at);
+    }
+    const Tensors found = step_->backward(inputs, grads, wanted);
+    Tensors result(saved_.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (slot_[i] < 0 || !found[i].defined()) continue;
+      auto& sum = result[static_cast<size_t>(slot_[i])];
+      sum = sum.defined() ? sum + found[i] : found[i];
+    }
     return result;
   }
+
+  void release_variables() override {
+    const std::lock_guard<std::mutex> one_at_a_time(mutex_);
+    saved_.clear();
+    released_ = true;
+  }
+  std::string name() const override { return "heed::OwnBackward"; }
+
+ private:
+  c10::intrusive_ptr<OwnBackward> step_;
+  std::vector<SavedVariable> saved_;
+  std::vector<std::ptrdiff_t> slot_;  // of each input in saved_; -1: undefined
+  bool released_ = false;
+  AutocastState autocast_;  // of forward, so that backward computes in the same types
 };
 
 }  // namespace
@@ -85,8 +91,21 @@ bool learns(const Tensors& inputs) {
 
 Tensors run(const c10::intrusive_ptr<OwnBackward>& step, const Tensors& inputs) {
   if (!learns(inputs)) return step->forward(inputs);
-  const auto held = c10::make_intrusive<SavedStep>(step, Slots::of(inputs));
-  return held->out.unpack(Node::apply(held, at::TensorList(held->in.pack(inputs))));
+  const std::shared_ptr<StepNode> node(new StepNode(step), torch::autograd::deleteNode);
+  Tensors outputs;
+  {
+    const at::NoGradGuard no_grad;
+    outputs = step->forward(inputs);
+  }
+  node->save(inputs);
+  at::Tensor none;
+  for (auto& x : outputs) {
+    const bool learned = x.defined() && at::isFloatingType(x.scalar_type());
+    if (learned && std::any_of(inputs.begin(), inputs.end(), [&](const auto& in) { return in.is_same(x); }))
+      x = x.detach();  // an input itself keeps its own history
+    torch::autograd::set_history(learned ? x : none, node);
+  }
+  return outputs;
 }
 
 }  // namespace heed

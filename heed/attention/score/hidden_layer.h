@@ -29,7 +29,8 @@ class HiddenLayer : public Score {
   }
   ScoreTensors tile(const Parameters& p, const Tensor& query, const Tensor& keys) const final {
     ScoreTensors all{.query = query, .keys = keys, .to_scores = p.get("to_scores")};
-    if (p.sizes().dimensionality == Dimensionality::single) all.to_scores = all.to_scores.squeeze(-2);
+    const bool single = p.sizes().dimensionality == Dimensionality::single;
+    if (single && all.to_scores.dim() == 3) all.to_scores = all.to_scores.squeeze(-2);  // [H, 1, D]
     return all;
   }
 

@@ -124,16 +124,20 @@ const char* why_not(const Problem<float>& p, const Gradients<float>& g) {
 const char* kernel_name(const Problem<float>& p) {
   const bool additive = p.score == ScoreKind::additive;
   if (one_query::fits(p)) return "cuda one query: dot x softmax";
+  if (one_additive::fits(p)) return "cuda one query: additive x softmax";
   if (short_dot::fits(p)) return "cuda short: dot x softmax";
   if (in_block::fits(p)) return additive ? "cuda block: additive x softmax" : "cuda block: dot x softmax";
   return additive ? "cuda tiles: additive x softmax" : "cuda tiles: dot x softmax";
 }
 
 size_t forward_bytes(const Problem<float>& p) {
-  return one_query::fits(p) || in_block::fits(p) || short_dot::fits(p) ? 0 : tiled::forward_bytes(p);
+  return one_query::fits(p) || one_additive::fits(p) || in_block::fits(p) || short_dot::fits(p)
+             ? 0
+             : tiled::forward_bytes(p);
 }
 size_t backward_bytes(const Problem<float>& p, const Gradients<float>& g) {
   if (short_dot::fits(p)) return 0;
+  if (one_additive::fits(p, g)) return one_additive::backward_bytes(p, g);
   return in_block::fits(p) ? in_block::backward_bytes(p, g) : tiled::backward_bytes(p, g);
 }
 size_t report_bytes(const Problem<float>&, const RequestedOutputs<float>&) {
@@ -143,6 +147,8 @@ size_t report_bytes(const Problem<float>&, const RequestedOutputs<float>&) {
 void forward(const Problem<float>& p, void* workspace, Stream stream) {
   if (one_query::fits(p))
     one_query::forward(p, stream);
+  else if (one_additive::fits(p))
+    one_additive::forward(p, stream);
   else if (short_dot::fits(p))
     short_dot::forward(p, stream);
   else if (in_block::fits(p))
@@ -157,6 +163,8 @@ void backward(const Problem<float>& p, const Gradients<float>& g, void* workspac
                     stream);
   if (short_dot::fits(p))
     short_dot::backward(p, g, stream);
+  else if (one_additive::fits(p, g))
+    one_additive::backward(p, g, workspace, stream);
   else if (in_block::fits(p))
     in_block::backward(p, g, workspace, stream);
   else

@@ -3,11 +3,9 @@
 
 #include <map>
 
-#include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
 #include "heed/kernels/cpu/testing.h"
 #include "heed/kernels/cuda/attend.h"
+#include "heed/kernels/cuda/testing.h"
 
 namespace heed::kernels::cuda {
 namespace {
@@ -15,59 +13,6 @@ namespace {
 using cpu::testing::Case;
 using cpu::testing::Shape;
 using cpu::testing::Variant;
-
-bool no_gpu() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) != cudaSuccess || count == 0;
-}
-#define SKIP_WITHOUT_GPU() \
-  if (no_gpu()) GTEST_SKIP() << "no GPU"
-
-void expect_success(const char* what) {
-  const cudaError_t error = cudaDeviceSynchronize();
-  ASSERT_EQ(error, cudaSuccess) << what << ": " << cudaGetErrorString(error);
-}
-
-/// Device memory with guard bytes around it, filled with NaN.
-template <typename T>
-class Array {
- public:
-  Array() = default;
-  explicit Array(int64_t size) : size_(size) {
-    EXPECT_EQ(cudaMalloc(&memory_, bytes()), cudaSuccess);
-    cudaMemset(memory_, 0xFF, bytes());
-  }
-  explicit Array(const std::vector<T>& from) : Array(static_cast<int64_t>(from.size())) {
-    cudaMemcpy(data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice);
-  }
-  Array(Array&& other) noexcept : size_(other.size_), memory_(other.memory_) { other.memory_ = nullptr; }
-  Array& operator=(Array&& other) noexcept {
-    std::swap(size_, other.size_);
-    std::swap(memory_, other.memory_);
-    return *this;
-  }
-  ~Array() { cudaFree(memory_); }
-  T* data() const { return reinterpret_cast<T*>(static_cast<char*>(memory_) + kFence); }
-  int64_t size() const { return size_; }
-  std::vector<T> copied() const {
-    std::vector<T> to(static_cast<size_t>(size_));
-    cudaMemcpy(to.data(), data(), to.size() * sizeof(T), cudaMemcpyDeviceToHost);
-    return to;
-  }
-  bool intact() const {
-    std::vector<unsigned char> all(bytes());
-    cudaMemcpy(all.data(), memory_, all.size(), cudaMemcpyDeviceToHost);
-    for (size_t i = 0; i < kFence; ++i)
-      if (all[i] != 0xFF || all[all.size() - 1 - i] != 0xFF) return false;
-    return true;
-  }
-
- private:
-  static constexpr size_t kFence = 256;
-  size_t bytes() const { return 2 * kFence + static_cast<size_t>(size_) * sizeof(T); }
-  int64_t size_ = 0;
-  void* memory_ = nullptr;
-};
 
 /// A case of the CPU tests with its inputs in device memory.
 struct DeviceCase {
@@ -79,10 +24,12 @@ struct DeviceCase {
   Array<float> context;
   Array<RowStats<float>> rows;
 
-  DeviceCase(const std::string& spec, const Shape& n, const Variant& v) : host(spec, n, v), p(host.p) {
-    const auto moved = [](auto& to, const auto& from) {
-      to = std::decay_t<decltype(to)>(from);
-      return to.data() + 1;  // as on the host, not aligned
+  DeviceCase(const std::string& spec, const Shape& n, const Variant& v, bool aligned) : host(spec, n, v), p(host.p) {
+    const auto moved = [&](auto& to, const auto& from) {
+      auto all = from;  // on the host, the first number comes after one that is not read: it is not aligned
+      if (aligned) all.insert(all.begin(), 3, all[0]);
+      to = std::decay_t<decltype(to)>(all);
+      return to.data() + (aligned ? 4 : 1);
     };
     p.query.data = moved(query, host.query);
     p.key_rows.data = moved(keys, host.keys);
@@ -145,10 +92,12 @@ struct Setting {
   std::string spec;
   Shape shape;
   Variant variant;
+  bool aligned = false;  // rows begin at multiples of 16 bytes, if their widths do
 };
 
 void PrintTo(const Setting& s, std::ostream* out) {
-  *out << s.spec << " " << s.shape.queries << " x " << s.shape.keys << ", mask " << s.variant.mask;
+  *out << s.spec << " " << s.shape.queries << " x " << s.shape.keys << ", mask " << s.variant.mask
+       << (s.aligned ? ", aligned" : "");
 }
 
 std::vector<Setting> settings() {
@@ -175,6 +124,19 @@ std::vector<Setting> settings() {
   for (const double sigma : {4.0, 8.0, 20.0, 60.0, 0.001})
     for (const Shape& shape : {Shape{1, 2, 1, 14, 70, 16, 16}, Shape{1, 1, 1, 70, 130, 16, 16}})
       all.push_back({"additive + softmax", shape, {.sigma = sigma}});
+  // Rows that are read 16 bytes at a time.
+  const std::vector<Shape> wide{{3, 2, 2, 1, 20, 256, 512}, {2, 1, 1, 1, 70, 40, 132}, {2, 3, 3, 1, 9, 512, 260},
+                                {40, 8, 8, 1, 1, 64, 64},   {2, 2, 1, 4, 30, 32, 36},  {257, 8, 4, 1, 40, 12, 40}};
+  for (const std::string spec : {"dot + softmax", "additive + softmax"})
+    for (const auto& shape : wide)
+      for (const std::string mask : {"none", "keep", "key_count", "window"}) {
+        const bool more = mask == "keep";
+        all.push_back({spec,
+                       shape,
+                       {.mask = mask, .biased = more, .soft_cap = more ? 3.0 : 0.0, .dropout = more ? 0.3 : 0.0},
+                       true});
+        if (mask == "key_count") all.push_back({spec, shape, {.mask = mask, .nan_padding = true}, true});
+      }
   return all;
 }
 
@@ -183,8 +145,8 @@ INSTANTIATE_TEST_SUITE_P(Kernels, OnCuda, ::testing::ValuesIn(settings()));
 
 TEST_P(OnCuda, AgreesWithTheDefinition) {
   SKIP_WITHOUT_GPU();
-  const auto& [spec, shape, variant] = GetParam();
-  DeviceCase c(spec, shape, variant);
+  const auto& [spec, shape, variant, aligned] = GetParam();
+  DeviceCase c(spec, shape, variant, aligned);
   ASSERT_STREQ(why_not(c.p), "");
   c.run_forward();
   const auto answer = reference::attend(c.host.definition);
@@ -221,8 +183,8 @@ TEST_P(OnCuda, AgreesWithTheDefinition) {
 
 TEST_P(OnCuda, GradientsAgreeWithTheCpuKernelsInDouble) {
   SKIP_WITHOUT_GPU();
-  const auto& [spec, shape, variant] = GetParam();
-  DeviceCase c(spec, shape, variant);
+  const auto& [spec, shape, variant, aligned] = GetParam();
+  DeviceCase c(spec, shape, variant, aligned);
   c.run_forward();
   Variant clean = variant;  // NaN in padding has no effect
   clean.nan_padding = false;

@@ -57,6 +57,15 @@ bool fits(const Problem<float>& p);
 void forward(const Problem<float>& p, Stream stream);
 }  // namespace one_query
 
+// One block for a head, one warp for a key: one query with the additive score.
+namespace one_additive {
+bool fits(const Problem<float>& p);
+bool fits(const Problem<float>& p, const Gradients<float>& g);
+size_t backward_bytes(const Problem<float>& p, const Gradients<float>& g);
+void forward(const Problem<float>& p, Stream stream);
+void backward(const Problem<float>& p, const Gradients<float>& g, void* workspace, Stream stream);
+}  // namespace one_additive
+
 // One block for a head with all its inputs in shared memory: short sequences with the dot product.
 namespace short_dot {
 bool fits(const Problem<float>& p);

@@ -53,7 +53,7 @@ class RecurrentQuery : public QueryModel {
       return {{next.output.unsqueeze(1), {}}, {{"cross", std::move(next.attended)}}};
     }
     void select(const Tensor& rows) override { state_ = state_.select(rows); }
-    void reorder(const Tensor& rows) override {
+    void reorder(const Tensor& rows, int64_t /*beams*/) override {
       DecoderState next = state_.reorder(rows);
       if (fixed_)
         write(next.hidden, next.cell, next.fed);

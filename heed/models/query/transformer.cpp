@@ -27,9 +27,9 @@ class TransformerQueryState final : public QueryState {
     else
       cache_ = cache_.select(rows);
   }
-  void reorder(const Tensor& rows) override {
+  void reorder(const Tensor& rows, int64_t beams) override {
     if (fixed_)
-      fixed_->reorder(rows);
+      fixed_->reorder(rows, beams);
     else
       cache_ = cache_.reorder(rows);
   }

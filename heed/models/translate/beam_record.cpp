@@ -36,6 +36,8 @@ std::vector<Candidate> BeamRecord::extend(int64_t number, const std::vector<Cand
   std::vector<Candidate> chosen;
   std::vector<Beam> beams;
   const auto wanted = static_cast<size_t>(options_.beam);
+  chosen.reserve(std::min(wanted, sorted.size()));
+  beams.reserve(std::min(wanted, sorted.size()));
   for (const auto& candidate : sorted) {
     if (beams.size() == wanted || sentence.ended.size() == wanted) break;
     if (!std::isfinite(candidate.log_probability)) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "heed/backend/beams.h"
 #include "heed/backend/top_log_softmax.h"
 #include "heed/data/tokenizer.h"
 
@@ -19,6 +20,7 @@ BeamTensors::Candidates BeamTensors::extend(const Tensor& logits) {
   const int64_t each = width_ == 1 ? 1 : std::min(width_ + 1, logits.size(1));
   const auto [best, which] =
       top_log_softmax(logits, each, {Tokenizer::kPad, Tokenizer::kBegin});  // [sentences * beams, each]
+  if (has_choose_kernel(best, beams * each)) return chosen(best, which);
   if (width_ == 1) {  // a sentence with the end marker is finished
     const auto sum = log_p_ + best;
     set(log_p_, sum);
@@ -42,6 +44,32 @@ BeamTensors::Candidates BeamTensors::extend(const Tensor& logits) {
   set(tokens_, all.token.gather(1, going).flatten());
   const auto first = at::arange(0, sentences * beams, beams, chosen.options()).unsqueeze(1);
   rows_ = (all.beam.gather(1, going) + first).flatten();
+  return all;
+}
+
+/// The same by one kernel.
+BeamTensors::Candidates BeamTensors::chosen(const Tensor& best, const Tensor& which) {
+  const int64_t sentences = log_p_.size(0), beams = log_p_.size(1), each = best.size(1);
+  const int64_t count = width_ == 1 ? 1 : std::min(2 * width_, beams * each), next = std::min(width_, count);
+  const auto real = [&](int64_t n) { return at::empty({sentences, n}, log_p_.options()); };
+  const auto whole = [&](int64_t n) { return at::empty({sentences, n}, tokens_.options()); };
+  const Candidates all{real(count), whole(count), whole(count)};
+  const bool same = fixed_ && beams == next;
+  const Tensor after = same ? log_p_ : real(next);
+  const Tensor tokens = same ? tokens_ : whole(next).flatten();
+  rows_ = width_ == 1 ? Tensor() : whole(next).flatten();
+  choose_beams({.before = log_p_,
+                .best = best,
+                .which = which,
+                .end = width_ == 1 ? -1 : Tokenizer::kEnd,
+                .log_probability = all.log_probability,
+                .beam = all.beam,
+                .token = all.token,
+                .after = after,
+                .last_token = tokens,
+                .row = rows_});
+  log_p_ = after;
+  tokens_ = tokens;
   return all;
 }
 

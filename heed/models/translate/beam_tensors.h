@@ -27,12 +27,15 @@ class BeamTensors {
   /// long as the number of beams does not change.
   void fix();
 
+  /// Beams of each sentence.
+  int64_t beams() const { return log_p_.size(1); }
   /// Last token of each beam, int64 [sentences * beams].
   const Tensor& tokens() const { return tokens_; }
   /// Row of the logits that each beam continues, int64 [sentences * beams]; undefined: each continues its own.
   const Tensor& rows() const { return rows_; }
 
  private:
+  Candidates chosen(const Tensor& best, const Tensor& which);
   void set(Tensor& own, const Tensor& value) const;
 
   int64_t width_;

@@ -91,8 +91,9 @@ class TranslationModel : public torch::nn::Module {
     Tensor logits(const Tensor& tokens, const Call& call = {});
     /// Replaces the batch by these batch elements: int64 [n], in any order, repeats allowed.
     void select(const Tensor& rows) { state_->select(rows); }
-    /// Replaces each batch element by one of the same source, which is not copied: int64 [B].
-    void reorder(const Tensor& rows) { state_->reorder(rows); }
+    /// Replaces each batch element by one of the same source, which is not copied: int64 [B]. beams: see
+    /// QueryState::reorder().
+    void reorder(const Tensor& rows, int64_t beams = 0) { state_->reorder(rows, beams); }
     /// See QueryState::fix().
     bool fix(int64_t steps) { return state_->fix(steps); }
     /// Attention weights of the last step over the source, [B, S]; requires call.outputs.weights.

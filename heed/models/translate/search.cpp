@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <thread>
+
+#include <c10/core/Event.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "heed/backend/top_log_softmax.h"
 #include "heed/data/tokenizer.h"
@@ -55,6 +60,20 @@ class Search {
   BeamRecord record_;
   TranslationModel::Decoding decoding_;
   Call call_;
+};
+
+/// The last recorded step of a thread's searches. The memory that it works in stays for the next search with it: torch
+/// gives up a pool with the last graph in it, and taking new memory from a device waits for the device.
+struct LastRecorded {
+  at::Device device = at::kCPU;
+  CapturePool pool;
+  std::unique_ptr<Captured> step;
+
+  static LastRecorded& of(at::Device device) {
+    thread_local LastRecorded last;
+    if (last.device != device) last = LastRecorded{device, {}, {}};
+    return last;
+  }
 };
 
 /// The host chooses the beams of every step. Finished sentences leave at once.
@@ -119,19 +138,29 @@ class HostSearch : public Search {
 };
 
 /// Tensors choose the beams. The host reads the candidates of several steps at once, and finished sentences leave then.
+/// While steps are repeated, it reads those before the last ones while the device computes these.
 ///
 /// A step of few rows takes a GPU less time than its host needs to launch it. Such steps work on tensors that keep
 /// their memory (QueryState::fix): after one of them the next is recorded, and then repeated until the shapes change.
 class DeviceSearch : public Search {
  public:
   DeviceSearch(TranslationModel& model, const Tensor& source, const Tensor& keep, const SearchOptions& options)
-      : Search(model, source, keep, options), beams_(record_.sentences(), options.beam, device_) {}
+      : Search(model, source, keep, options),
+        last_recorded_(LastRecorded::of(device_)),
+        beams_(record_.sentences(), options.beam, device_) {}
 
   std::vector<std::vector<Hypothesis>> run() {
     for (int64_t length = 1; record_.sentences() > 0; ++length) {
       step();
-      const bool due = static_cast<int64_t>(steps_.size()) == options_.interval || length >= record_.longest();
-      if (due) read(length);
+      const bool last = length >= record_.longest();
+      const int64_t interval = repeats_ ? std::min(options_.interval, kRepeatedInterval) : options_.interval;
+      if (static_cast<int64_t>(steps_.size()) < interval && !last) continue;
+      send(length);
+      read(repeats_ && !last ? 1 : 0);
+      if (worth_removing()) {
+        if (record_.unfinished() > 0) read(0);
+        remove_finished();
+      }
     }
     return record_.take();
   }
@@ -142,9 +171,9 @@ class DeviceSearch : public Search {
   void step() {
     const int64_t rows = beams_.tokens().size(0);
     if (rows != rows_ || left_ == 0) prepare(rows);
-    if (fixed_ && !repeated_ && live_ >= kLiveSteps && Captured::available(device_)) record_step();
-    if (repeated_) {
-      repeated_->replay();
+    if (fixed_ && !repeats_ && live_ >= kLiveSteps && Captured::available(device_)) record_step();
+    if (repeats_) {
+      last_recorded_.step->replay();
       steps_.push_back({last_.log_probability.clone(), last_.beam.clone(), last_.token.clone()});
       if (call_.outputs.weights) weights_.push_back(last_weights_.clone());
     } else {
@@ -163,14 +192,14 @@ class DeviceSearch : public Search {
     last_ = beams_.extend(logits);
     if (!beams_.rows().defined()) return;
     if (beams_.tokens().size(0) == logits.size(0))
-      decoding_.reorder(beams_.rows());
+      decoding_.reorder(beams_.rows(), beams_.beams());
     else
       decoding_.select(beams_.rows());
   }
 
   /// Before steps with another number of rows, or after as many as were prepared for.
   void prepare(int64_t rows) {
-    repeated_.reset();
+    repeats_ = false;
     live_ = 0;
     const bool wanted = options_.capture == Capture::always ||
                         (options_.capture == Capture::few_rows && Captured::available(device_) && rows <= kFewRows);
@@ -183,38 +212,73 @@ class DeviceSearch : public Search {
   }
 
   void record_step() {
-    auto graph = std::make_unique<Captured>(pool_);
+    auto graph = std::make_unique<Captured>(last_recorded_.pool);
     const std::string failed = graph->record([&] { compute(); });
     check(failed.empty(), "search: a decoding step could not be recorded: ", failed,
           "; expected work that waits for nothing. Search with SearchOptions::capture never");
-    repeated_ = std::move(graph);
+    last_recorded_.step = std::move(graph);  // after the new graph has entered the pool
+    repeats_ = true;
   }
 
-  /// The steps since the last time, on the CPU. Values of a step follow each other, sentence by sentence.
+  /// Some steps, on their way to the CPU. Values of a step follow each other, sentence by sentence.
   struct Values {
     Tensor log_probability, beam, token;
+    Tensor weights;                         // rows of all steps, or undefined
+    std::vector<int64_t> counts;            // candidates of a sentence in each step
+    std::vector<int64_t> rows;              // of the weights of each step
+    int64_t length = 0;                     // that of the last step
+    std::unique_ptr<c10::Event> arrived{};  // null: they are there
   };
-  Values copied() const {
+
+  /// Sends the steps since the last time; length: that of the last step.
+  void send(int64_t length) {
+    const auto sent = [&](const Tensor& x) {
+      if (!device_.is_cuda()) return x;
+      const Tensor here = to_send(x.sizes(), x.scalar_type(), device_);
+      here.copy_(x, /*non_blocking=*/true);
+      return here;
+    };
     const auto all = [&](Tensor BeamTensors::Candidates::*field) {
       std::vector<Tensor> parts;
       for (const auto& step : steps_) parts.push_back((step.*field).flatten());
-      return at::cat(parts).cpu();
+      return sent(at::cat(parts));
     };
-    return {all(&BeamTensors::Candidates::log_probability), all(&BeamTensors::Candidates::beam),
-            all(&BeamTensors::Candidates::token)};
+    Values values{.log_probability = all(&BeamTensors::Candidates::log_probability),
+                  .beam = all(&BeamTensors::Candidates::beam),
+                  .token = all(&BeamTensors::Candidates::token),
+                  .weights = weights_.empty() ? Tensor() : sent(at::cat(weights_)),
+                  .counts = {},
+                  .rows = {},
+                  .length = length};
+    for (const auto& step : steps_) values.counts.push_back(step.token.size(1));
+    for (const auto& weights : weights_) values.rows.push_back(weights.size(0));
+    if (device_.is_cuda()) {
+      values.arrived = std::make_unique<c10::Event>(device_.type());
+      values.arrived->record(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
+    }
+    sent_.push_back(std::move(values));
+    steps_.clear();
+    weights_.clear();
   }
 
-  /// Brings the record up to date and removes finished sentences; length: that of the last step.
-  void read(int64_t length) {
-    const Values values = copied();
-    Tensor weights = weights_.empty() ? Tensor() : at::cat(weights_).to(at::kCPU, at::kDouble).contiguous();
+  /// Brings the record up to date, but for the last `unread` of what was sent.
+  void read(size_t unread) {
+    for (; sent_.size() > unread; sent_.pop_front()) {
+      while (sent_.front().arrived && !sent_.front().arrived->query()) std::this_thread::yield();
+      read(sent_.front());
+    }
+  }
+
+  void read(const Values& values) {
+    const Tensor weights = values.weights.defined() ? values.weights.to(at::kDouble).contiguous() : Tensor();
     const int64_t sentences = record_.sentences();
     int64_t at = 0, row = 0;
-    for (size_t s = 0; s < steps_.size(); ++s) {
-      const int64_t count = steps_[s].token.size(1), step = length - static_cast<int64_t>(steps_.size() - s) + 1;
+    for (size_t s = 0; s < values.counts.size(); ++s) {
+      const int64_t count = values.counts[s];
+      const int64_t step = values.length - static_cast<int64_t>(values.counts.size() - s) + 1;
       int64_t beams = 0;  // of each sentence
       if (weights.defined()) {
-        const int64_t rows = weights_[s].size(0);
+        const int64_t rows = values.rows[s];
         record_.add_weights(weights.narrow(0, row, rows));
         row += rows;
         beams = rows / sentences;
@@ -222,17 +286,22 @@ class DeviceSearch : public Search {
       for (int64_t i = 0; i < sentences; ++i, at += count)
         if (!record_.finished(i)) record_.extend(i, candidates(values, at, count, step), step, i * beams);
     }
-    steps_.clear();
-    weights_.clear();
-    const int64_t going = record_.unfinished();
-    if (going == sentences || (fixed_ && static_cast<double>(going) > kWorthRemoving * static_cast<double>(sentences)))
-      return;
+  }
+
+  bool worth_removing() const {
+    const auto going = static_cast<double>(record_.unfinished()), all = static_cast<double>(record_.sentences());
+    return fixed_ && going > 0 ? going <= kWorthRemoving * all : going < all;
+  }
+
+  /// All that was sent has been read.
+  void remove_finished() {
     const auto kept = record_.remove_finished();
     if (!kept.empty()) decoding_.select(beams_.keep(indices(kept, device_)));
   }
 
   static std::vector<Candidate> candidates(const Values& values, int64_t first, int64_t count, int64_t length) {
     std::vector<Candidate> all;
+    all.reserve(static_cast<size_t>(count));
     for (int64_t at = first; at < first + count; ++at) {
       all.push_back({values.log_probability.data_ptr<double>()[at], values.beam.data_ptr<int64_t>()[at],
                      values.token.data_ptr<int64_t>()[at]});
@@ -241,22 +310,24 @@ class DeviceSearch : public Search {
     return all;
   }
 
-  static constexpr int64_t kFewRows = 1024;       // that a GPU is done with before its host
-  static constexpr int64_t kFixedSteps = 32;      // that memory is prepared for
-  static constexpr int64_t kLiveSteps = 0;        // of one shape before one is recorded
-  static constexpr double kWorthRemoving = 0.75;  // share of sentences left, where steps are recorded again
+  static constexpr int64_t kFewRows = 8192;        // that a GPU is done with before its host
+  static constexpr int64_t kRepeatedInterval = 2;  // steps between two copies, while steps are repeated
+  static constexpr int64_t kFixedSteps = 32;       // that memory is prepared for
+  static constexpr int64_t kLiveSteps = 0;         // of one shape before one is recorded
+  static constexpr double kWorthRemoving = 0.75;   // share of sentences left, where steps are recorded again
 
   const CaptureStream stream_{device_};
-  const CapturePool pool_;
+  LastRecorded& last_recorded_;
   BeamTensors beams_;
-  std::vector<BeamTensors::Candidates> steps_;  // since the host has read
+  std::vector<BeamTensors::Candidates> steps_;  // since they were last sent to the host
   std::vector<Tensor> weights_;                 // of these steps, [rows, S] each
+  std::deque<Values> sent_;                     // and not read yet
   BeamTensors::Candidates last_;                // of the last step
   Tensor last_weights_;
-  std::unique_ptr<Captured> repeated_;  // a recorded step, null: steps run live
-  bool fixed_ = false;                  // tensors keep their memory
-  int64_t rows_ = 0, left_ = 0;         // rows of the last step; steps that are prepared
-  int64_t live_ = 0;                    // steps since they were prepared
+  bool repeats_ = false;         // the recorded step, or steps run live
+  bool fixed_ = false;           // tensors keep their memory
+  int64_t rows_ = 0, left_ = 0;  // rows of the last step; steps that are prepared
+  int64_t live_ = 0;             // steps since they were prepared
 };
 
 }  // namespace

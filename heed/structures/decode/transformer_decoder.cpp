@@ -4,6 +4,7 @@
 
 #include "heed/attention/align.h"
 #include "heed/attention/score.h"
+#include "heed/backend/beams.h"
 #include "heed/structures/decode/selected.h"
 #include "heed/structures/structure.h"
 #include "heed/structures/uses.h"
@@ -276,12 +277,13 @@ FixedDecoderCache TransformerDecoderImpl::fixed(const FixedDecoderCache& cache, 
   };
   FixedDecoderCache all;
   all.position = cache.position.clone();
-  all.keep = (at::arange(capacity, all.position.options()) < length).view({1, 1, capacity, 1});
+  all.key_count = at::full({cache.layers[0].self.batch()}, length, all.position.options());
   for (const auto& layer : cache.layers) {
     LayerCache own{{}, layer.cross};
     own.self.keys = extended(layer.self.keys);
     own.self.values = extended(layer.self.values);
-    own.self.keep = Growing(all.keep);  // one tensor for all layers
+    own.self.key_count = all.key_count;  // one tensor for all layers
+    own.self.counted = true;
     all.layers.push_back(own);
   }
   return all;
@@ -290,7 +292,7 @@ FixedDecoderCache TransformerDecoderImpl::fixed(const FixedDecoderCache& cache, 
 Transformed TransformerDecoderImpl::decode_next(const Features& x, FixedDecoderCache& cache, const Call& call) {
   check(cache.layers.size() == layers_->size(), "transformer_decoder: got a cache of ", cache.layers.size(),
         " layers, expected ", layers_->size(), "; create one with fixed()");
-  cache.keep.index_fill_(2, cache.position, true);
+  cache.key_count.add_(1);
   Transformed out = pass(x, [&](size_t i, const Features& in) {
     return layers_->ptr<DecoderLayerImpl>(i)->step_at(cache.position, in, cache.layers[i], nth_use(call, 2 * i));
   });
@@ -300,7 +302,9 @@ Transformed TransformerDecoderImpl::decode_next(const Features& x, FixedDecoderC
 
 FixedDecoderCache FixedDecoderCache::select(const Tensor& rows) const {
   FixedDecoderCache chosen = *this;
+  chosen.key_count = key_count.index_select(0, rows);
   for (auto& layer : chosen.layers) {
+    layer.self.key_count = chosen.key_count;
     layer.self.keys = layer.self.keys.select(rows);
     layer.self.values = layer.self.values.select(rows);
     layer.cross = selected(layer.cross, rows);
@@ -308,11 +312,11 @@ FixedDecoderCache FixedDecoderCache::select(const Tensor& rows) const {
   return chosen;
 }
 
-void FixedDecoderCache::reorder(const Tensor& rows) {
-  for (const auto& layer : layers) {
-    layer.self.keys.rows().copy_(layer.self.keys.rows().index_select(0, rows));
-    layer.self.values.rows().copy_(layer.self.values.rows().index_select(0, rows));
-  }
+void FixedDecoderCache::reorder(const Tensor& rows, int64_t beams) {
+  std::vector<Tensor> all;
+  for (const auto& layer : layers)
+    for (const Growing* some : {&layer.self.keys, &layer.self.values}) all.push_back(some->rows());
+  move_rows(all, rows, beams, position);
 }
 
 namespace {

@@ -38,14 +38,15 @@ struct DecoderCache {
 /// time, so that it can be recorded and repeated (torch_support/captured.h). Made by TransformerDecoder::fixed().
 struct FixedDecoderCache {
   std::vector<LayerCache> layers{};  // self: of `capacity` targets, not all of which are there yet
-  Tensor keep;                       // bool [1, 1, capacity, 1]: the targets that are
-  Tensor position;                   // int64 [1]: how many
+  Tensor key_count;                  // int64 [B]: how many are, of each batch element
+  Tensor position;                   // int64 [1]: the same
 
-  int64_t capacity() const { return keep.size(2); }
+  int64_t capacity() const { return layers.at(0).self.values.rows().size(2); }
   /// As of a DecoderCache; the tensors are others afterwards.
   FixedDecoderCache select(const Tensor& rows) const;
-  /// Replaces each batch element by one of the same source, in place: rows int64 [B].
-  void reorder(const Tensor& rows);
+  /// Replaces each batch element by one of the same source, in place: rows int64 [B]. beams: batch elements of a
+  /// source, which follow each other; 0: unknown.
+  void reorder(const Tensor& rows, int64_t beams = 0);
 };
 
 /// Makes the cross-attention of a layer. Called once per layer.
