@@ -60,14 +60,32 @@ int width_of(const Table& table) {
   return all;
 }
 
-/// Without intervals where they do not fit.
+/// Removes the last columns until the table fits. Returns their titles.
+std::vector<std::string> remove_columns(Table& table, int columns) {
+  constexpr size_t kMinColumns = 2;
+  std::vector<std::string> removed;
+  while (table.titles.size() > kMinColumns && width_of(table) > columns) {
+    removed.insert(removed.begin(), table.titles.back());
+    table.titles.pop_back();
+    table.right.pop_back();
+    for (auto& row : table.rows) row.pop_back();
+  }
+  return removed;
+}
+
+/// Without intervals where they do not fit, and without the last columns where values alone do not.
 void print_table_of(std::ostream& out, const ExplanationTable& found, int columns) {
   if (found.rows.empty()) return;
   Table table = table_of(found, /*intervals=*/true);
-  if (columns > 0 && width_of(table) > columns) table = table_of(found, /*intervals=*/false);
+  std::vector<std::string> removed;
+  if (columns > 0 && width_of(table) > columns) {
+    table = table_of(found, /*intervals=*/false);
+    removed = remove_columns(table, columns);
+  }
   out << '\n';
   if (!found.title.empty()) out << wrapped(found.title, columns) << '\n';
   print_table(out, table, columns);
+  if (!removed.empty()) out << wrapped("(in the page: " + joined(removed) + ")", columns) << '\n';
 }
 
 void print_result(std::ostream& out, const ExplanationResult& result, int columns) {

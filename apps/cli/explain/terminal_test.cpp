@@ -45,6 +45,16 @@ TEST(ExplanationTables, HaveFiguresFindingsAndReasons) {
   EXPECT_EQ(text.find("nan"), std::string::npos);
 }
 
+TEST(ExplanationTables, LeaveOutWhatDoesNotFit) {
+  Explanation found = an_explanation();
+  auto& table = found.results.front().tables.front();
+  table.columns.emplace_back("a figure with a long name");
+  for (auto& row : table.rows) row.cells.resize(2, {.value = 7});
+  EXPECT_TRUE(says(printed(found, {"gradients"}, 0), {"0.100 [0.000, 0.200]                      7.000\n"}));
+  const std::string narrow = printed(found, {"gradients"}, 30);
+  EXPECT_TRUE(says(narrow, {"positive  0.100\n", "(in the page: a figure with a"}));
+}
+
 TEST(ExplanationTables, FitATerminal) {
   std::istringstream lines(printed(an_explanation(), {"gradients", "seeds", "erasure"}, 40));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 40U) << line;
