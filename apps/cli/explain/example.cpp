@@ -35,7 +35,7 @@ double largest(const std::vector<double>& weights) {
   return top > 0 ? top : 1;
 }
 
-/// "great 0.412, movie 0.2": those of the largest absolute weights.
+/// "great 0.412 · movie 0.2": those of the largest absolute weights.
 std::string strongest_tokens(const std::vector<std::string>& tokens, const std::vector<double>& weights) {
   std::vector<size_t> order;
   for (size_t i = 0; i < std::min(tokens.size(), weights.size()); ++i)
@@ -45,8 +45,8 @@ std::string strongest_tokens(const std::vector<std::string>& tokens, const std::
   if (order.size() > kNamedTokens) order.resize(kNamedTokens);
   std::string text;
   for (const size_t i : order)
-    text += (text.empty() ? "" : ", ") + ("<bdi>" + html_text(shortened(shown_token(tokens[i]), kNamedColumns)) +
-                                          "</bdi> " + number_text(weights[i]));
+    text += (text.empty() ? "" : " · ") + ("<bdi>" + html_text(shortened(shown_token(tokens[i]), kNamedColumns)) +
+                                           "</bdi> " + number_text(weights[i]));
   return text;
 }
 

@@ -18,8 +18,6 @@
 namespace heed::cli {
 namespace {
 
-constexpr size_t kExamplesOfEach = 2;  // in a comparison
-
 // Tables with figures scroll inside their box, below a first column that stays; that of the tests becomes blocks on a
 // narrow screen.
 constexpr std::string_view kExplanationStyle = R"(
@@ -273,19 +271,28 @@ std::string html_findings(const ComparedTest& test, const std::vector<std::strin
   return out;
 }
 
+/// All examples of one run; of several the first of each title, best and worst.
+std::vector<const ExplanationExample*> shown_examples(const ExplanationResult& result, bool several) {
+  std::vector<const ExplanationExample*> shown;
+  for (const auto& example : result.examples) {
+    const auto same = [&](const auto* other) { return other->title == example.title; };
+    if (!several || std::none_of(shown.begin(), shown.end(), same)) shown.push_back(&example);
+  }
+  return shown;
+}
+
 std::string html_examples_of(const ComparedTest& test, const std::vector<std::string>& names) {
   std::string out;
   for (size_t r = 0; r < names.size(); ++r) {
     if (test.of_run[r] == nullptr || test.of_run[r]->examples.empty()) continue;
-    const auto& examples = test.of_run[r]->examples;
-    const size_t shown = names.size() > 1 ? std::min(kExamplesOfEach, examples.size()) : examples.size();
+    const auto shown = shown_examples(*test.of_run[r], names.size() > 1);
     if (names.size() > 1) out += html_element("h3", "Examples of " + names[r]);
-    std::string shown_examples;
-    for (size_t i = 0; i < shown; ++i) shown_examples += html_example(examples[i]);
-    out += in_element("div", "examples", "\n" + shown_examples);
-    if (shown < examples.size())
+    std::string all = "\n";
+    for (const auto* example : shown) all += html_example(*example);
+    out += in_element("div", "examples", all);
+    if (shown.size() < test.of_run[r]->examples.size())
       out += in_element("p", "note",
-                        std::to_string(shown) + " of " + std::to_string(examples.size()) +
+                        std::to_string(shown.size()) + " of " + std::to_string(test.of_run[r]->examples.size()) +
                             " examples. The report in the folder of the run shows all.");
   }
   if (!out.empty() && names.size() == 1) out = html_element("h3", "Examples") + out;

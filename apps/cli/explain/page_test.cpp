@@ -109,6 +109,12 @@ TEST(ExplanationPage, ComparesRuns) {
   EXPECT_EQ(occurrences(page, "<dt>version</dt>"), 1U);      // all have the same
   EXPECT_EQ(occurrences(page, "<tr class=\"group\">"), 6U);  // two tables of three runs
   EXPECT_EQ(occurrences(page, "<h2>Permuted weights"), 1U);
+  EXPECT_EQ(occurrences(page, "class=\"example\""), 9U);  // of each run one with each title
+  auto runs = three_runs();
+  runs[0].results[1].examples.push_back(runs[0].results[1].examples.front());
+  const std::string more = explanation_page(runs);
+  EXPECT_EQ(occurrences(more, "class=\"example\""), 9U);
+  EXPECT_TRUE(says(more, {"2 of 3 examples. The report in the folder of the run shows all."}));
 }
 
 TEST(ExplanationPage, ComparesRunsUnderDifferentTests) {
