@@ -199,6 +199,18 @@ TEST(ExplanationPlots, DrawManyPointsAsFewShapes) {
   EXPECT_LT(svg.size(), 400'000U);
 }
 
+TEST(ExplanationPlots, DrawFewValuesAsDots) {
+  ExplanationPlot plot{ExplanationPlot::Kind::violin, "t", "x", "y", {{"a", {}}}};
+  for (int i = 0; i < 7; ++i) plot.series[0].points.emplace_back(0, i);
+  const DrawnPlot few = drawn_plot(plot, range_of({&plot}));
+  EXPECT_EQ(occurrences(few.svg, "class=\"hull\""), 0U);
+  EXPECT_EQ(occurrences(few.svg, "class=\"dot\""), 7U);
+  EXPECT_TRUE(says(few.svg, {"7, median 3"}));
+  EXPECT_TRUE(says(few.caption, {"Fewer than 8 values are drawn as dots."}));
+  plot.series[0].points.emplace_back(0, 7);
+  EXPECT_EQ(occurrences(drawn_plot(plot, range_of({&plot})).svg, "class=\"hull\""), 1U);
+}
+
 TEST(ExplanationPlots, SortCurvesByX) {
   const ExplanationPlot plot{ExplanationPlot::Kind::curve, "t", "x", "y", {{"a", {{1, 1}, {0, 0}}}}};
   const std::string svg = drawn_plot(plot, {0, 1, 0, 1}).svg;

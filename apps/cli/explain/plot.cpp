@@ -161,6 +161,8 @@ std::string hull(const std::vector<double>& density, const PlotAxis& x, double l
 
 DrawnPlot violins(const ExplanationPlot& plot, const PlotRange& range) {
   constexpr double kViolinRow = 46, kHalf = 13, kTop = 4;
+  constexpr size_t kMinHull = 8;  // values; a density of fewer says too much
+  bool few = false;
   const PlotAxis x{range.y_low, range.y_high, 8, kRight};
   const double bottom = kTop + kViolinRow * static_cast<double>(plot.series.size()) + 2;
   std::string out = horizontal_axis(x, plot.y_name, kTop, bottom), label = plot.title;
@@ -179,18 +181,25 @@ DrawnPlot violins(const ExplanationPlot& plot, const PlotRange& range) {
     label += "; ";
     label += named;
     if (values.empty()) continue;
+    few = few || values.size() < kMinHull;
     const double low = values.front(), high = values.back(), at = y + 29;
     const double q1 = quantile(values, 0.25), q2 = quantile(values, 0.5), q3 = quantile(values, 0.75);
     out += "<g class=\"" + class_of(s) + "\">" +
            title_element(named + ", quartiles " + number_text(q1) + " and " + number_text(q3) + ", from " +
                          number_text(low) + " to " + number_text(high));
-    if (high > low) out += hull(density_of(values), x, low, high, at, kHalf);
+    if (values.size() < kMinHull)
+      for (const double value : values)
+        out += joined(
+            {R"(<circle class="dot" opacity="0.6" r="5" cx=")", at1(x.at(value)), "\" cy=\"", at1(at), "\"/>\n"}, "");
+    else if (high > low)
+      out += hull(density_of(values), x, low, high, at, kHalf);
     out += svg_line(x.at(low), at, x.at(high), at, "whisker");
     out += R"(<rect class="box" x=")" + at1(x.at(q1)) + "\" y=\"" + at1(at - 2.5) + "\" width=\"" +
            at1(std::max(0.5, x.at(q3) - x.at(q1))) + "\" height=\"5\"/>\n";
     out += R"(<circle class="median" cx=")" + at1(x.at(q2)) + "\" cy=\"" + at1(at) + "\" r=\"3.5\"/></g>\n";
   }
   std::string caption = "Line: all values; box: the middle half; dot: median; width: how many are there.";
+  if (few) caption += " Fewer than " + std::to_string(kMinHull) + " values are drawn as dots.";
   if (!plot.x_name.empty()) caption = "Rows: " + plot.x_name + ". " + caption;
   return {svg_of(label, bottom + 36, out, kWidth), caption};
 }
