@@ -15,4 +15,9 @@ inline std::string without_links(const std::string& path) {
   return found ? found.get() : path;
 }
 
+/// What follows the last slash: "data/train.tsv:17" -> "train.tsv:17".
+inline std::string file_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
 }  // namespace heed

@@ -6,6 +6,7 @@
 
 #include "heed/attention/mechanism.h"
 #include "heed/base/check.h"
+#include "heed/base/path.h"
 #include "heed/data/recipe.h"
 #include "heed/explain/drawn_texts.h"
 #include "heed/models/translate/model.h"
@@ -292,7 +293,7 @@ class ExplainedTranslator final : public ExplainedModel {
       const Segmentation source = languages.source->segment(pairs.source[i]),
                          target = languages.target->segment(pairs.target[i]);
       if (source.ids.empty()) continue;
-      ExplainedText text{.id = pairs.origins.empty() ? "pair " + std::to_string(i + 1) : pairs.origins[i],
+      ExplainedText text{.id = pairs.origins.empty() ? "pair " + std::to_string(i + 1) : file_name(pairs.origins[i]),
                          .tokens = shown_tokens(*languages.source, source),
                          .word = source.word,
                          .words = source.words,

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "heed/base/check.h"
+#include "heed/base/path.h"
 #include "heed/data/labeled/labeled_corpus.h"
 #include "heed/data/recipe.h"
 #include "heed/data/runs.h"
@@ -37,7 +38,7 @@ std::unique_ptr<ExplainedModel> load_explained_classifier(const std::string& run
   std::vector<ClassifiedText> texts;
   for (const size_t i : drawn_texts(examples.size(), set)) {
     ClassifiedText one{.text = examples.texts[i].front()};
-    one.explained.id = examples.ids.empty() ? examples.origins[i] : examples.ids[i];
+    one.explained.id = examples.ids.empty() ? file_name(examples.origins[i]) : examples.ids[i];
     one.explained.gold = parse_label(classifier.labels(), examples.labels[i], examples.origins[i]).classes;
     one.explained.rationale = rationale_of(examples, i);
     texts.push_back(std::move(one));
