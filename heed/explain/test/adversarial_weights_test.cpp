@@ -126,12 +126,12 @@ TEST(AdversarialWeightsTest, RefusesWhatIsNoSearch) {
 
 TEST(AdversarialWeightsTest, ASearchThatFindsNothingSpeaksForNothing) {
   testing::MadeModel model(tokens_of(3, 0, 3), {"big other"});
+  const auto test = ExplanationTest::Parts::make("adversarial_weights");
   const auto verdict = [&](double within) {
-    const std::vector<ExplanationRecord> records(
-        8, {{"item", 0}, {"predicted", 0}, {"jsd", 0.01}, {"tvd", 0.0}, {"max_weight", 0.5}, {"within", within}});
-    return ExplanationTest::Parts::make("adversarial_weights")
-        ->summarize(records, {.model = &model, .samples = 50})
-        .verdict;
+    ExplanationRecord record = measured(*test, model)[0];
+    record["jsd"] = 0.01;
+    record["within"] = within;
+    return test->summarize({record, record, record}, {.model = &model, .samples = 50}).verdict;
   };
   EXPECT_EQ(verdict(1), ExplanationVerdict::speaks_for);
   EXPECT_EQ(verdict(0.4), ExplanationVerdict::neither);
