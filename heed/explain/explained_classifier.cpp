@@ -42,6 +42,7 @@ ClassificationModel::EncodedTexts selected(const ClassificationModel::EncodedTex
     if (one.last.defined()) picked.last = one.last.index_select(0, rows);
     chosen.inputs.push_back(std::move(picked));
   }
+  if (all.imposed.defined()) chosen.imposed = all.imposed.index_select(0, rows);
   return chosen;
 }
 
@@ -66,6 +67,7 @@ class ClassifierBatch final : public ExplainedBatch {
     Call call;
     call.outputs.weights = true;
     encoded_ = model_.encode([&](size_t) { return embedded_; }, call);
+    encoded_.imposed = model_.guide_weights(batch_);
     read_weights();
   }
 
@@ -130,7 +132,8 @@ class ClassifierBatch final : public ExplainedBatch {
     auto shape = embedded_.rows.sizes().vec();
     shape.front() = rows.size(0);
     const Features given{embedded.reshape(shape), embedded_.keep.index_select(0, rows), /*real_first=*/true};
-    const auto encoded = model_.encode([&](size_t) { return given; });
+    auto encoded = model_.encode([&](size_t) { return given; });
+    if (encoded_.imposed.defined()) encoded.imposed = encoded_.imposed.index_select(0, rows);
     if (!fixed_weights || !model_.attention().attends()) return predicted(model_.attend(encoded));
     return replaced(encoded, [](const Found&, const Tensor& own) { return own.detach(); });
   }
@@ -264,7 +267,9 @@ class ClassifierBatch final : public ExplainedBatch {
     word_weights_ = word_weights_.view({B, S_ * L_});
   }
 
-  ClassificationModel::EncodedTexts encoded_without_steps() const { return {.inputs = encoded_.inputs}; }
+  ClassificationModel::EncodedTexts encoded_without_steps() const {
+    return {.inputs = encoded_.inputs, .imposed = encoded_.imposed};
+  }
 
   /// Contexts [N, D] of weights [N, L], where the output model reads the context of one call with one query: without
   /// scores, which searches would compute again in each step. The same row several times in a row is read once.
