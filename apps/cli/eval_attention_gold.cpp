@@ -15,8 +15,8 @@ namespace {
 
 double weight_of(const std::string& written, const std::string& where) {
   double weight = 0;
-  check(read_number(written, weight) && std::isfinite(weight), "eval: ", where, ": got the gold weight '",
-        excerpt(written), "', expected finite numbers, separated by blanks; choose their column by --gold-column");
+  check(read_number(written, weight) && std::isfinite(weight), where, ": got the gold weight '", excerpt(written),
+        "', expected finite numbers, separated by blanks; choose their column by --gold-column");
   return weight;
 }
 
@@ -47,7 +47,7 @@ class GoldReader {
 
   Columns columns() const {
     const size_t width = table_.names.empty() ? table_.records.front().size() : table_.names.size();
-    check(width > 1, "eval: ", table_.where(0), ": got a single column, expected ids and gold weights, as in 17<TAB>0 ",
+    check(width > 1, table_.where(0), ": got a single column, expected ids and gold weights, as in 17<TAB>0 ",
           "0 1 0; line numbers are ids too");
     return {table_.column(o_.id_column), o_.text_column.empty() ? Columns::kNone : table_.column(o_.text_column),
             o_.gold_column.empty() ? width - 1 : table_.column(o_.gold_column)};
@@ -62,8 +62,8 @@ class GoldReader {
   /// Refuses an id that has been there.
   void begin_text(const GoldText& text, const char* expected) {
     const auto [known, is_new] = first_.emplace(text.id, text.where);
-    check(is_new, "eval: ", text.where, ": got the id '", excerpt(text.id), "' again, after ", known->second, ", ",
-          expected, ", or choose the column of ids by --id-column");
+    check(is_new, text.where, ": got the id '", excerpt(text.id), "' again, after ", known->second, ", ", expected,
+          ", or choose the column of ids by --id-column");
   }
 
   void add_text(GoldWeights& gold, size_t record) {
@@ -89,7 +89,7 @@ class GoldReader {
     one.weights.push_back(weight_of(table_.field(record, columns_.gold), table_.where(record)));
     if (!gold.has_text) return;
     const auto words = whitespace_words(table_.field(record, columns_.text));
-    check(words.size() == 1, "eval: ", table_.where(record), ": got '", excerpt(table_.field(record, columns_.text)),
+    check(words.size() == 1, table_.where(record), ": got '", excerpt(table_.field(record, columns_.text)),
           "', expected one word, since --word-rows is given");
     one.text += (one.text.empty() ? "" : " ") + stripped(words.front());
   }
@@ -97,7 +97,7 @@ class GoldReader {
   static void check_words(const GoldWeights& gold, const GoldText& one) {
     if (!gold.has_text) return;
     const size_t words = whitespace_words(one.text).size();
-    check(words == one.weights.size(), "eval: ", one.where, ": got ", one.weights.size(), " gold weights for ", words,
+    check(words == one.weights.size(), one.where, ": got ", one.weights.size(), " gold weights for ", words,
           " words, expected one for each; words are separated by blanks");
   }
 

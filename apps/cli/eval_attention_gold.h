@@ -31,7 +31,7 @@ struct GoldWeights {
 };
 
 /// Throws Error, with file and line, for a weight that is no finite number, for an id that returns, and if words and
-/// weights differ in number.
+/// weights differ in number: "gold.tsv:17: got ...".
 GoldWeights read_gold_weights(const GoldTableOptions& options);
 
 }  // namespace heed::cli

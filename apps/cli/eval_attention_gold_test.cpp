@@ -19,13 +19,13 @@ class GoldOfAttention : public ::testing::Test {
     o.word_rows = word_rows;
     return o;
   }
-  /// The message, from the name of the file.
+  /// The message, from the name of the file; it names no command, since several read these tables.
   std::string refusal(const std::string& content, bool word_rows = false) const {
     try {
       read_gold_weights(options(content, word_rows));
     } catch (const Error& error) {
-      const std::string message = error.what();
-      return message.substr(std::min(message.size(), message.find("gold.tsv")));
+      const std::string message = error.what(), folder = folder_.path("");
+      return message.starts_with(folder) ? message.substr(folder.size()) : message;
     }
     return "no refusal";
   }
@@ -52,6 +52,14 @@ TEST_F(GoldOfAttention, RefusesAnIdThatReturns) {
             "gold.tsv:3: got the id '1' again, after " + at_record("1") +
                 ", expected the words of a text one after another; sort the records by id, or choose the column of ids "
                 "by --id-column");
+}
+
+TEST_F(GoldOfAttention, RefusesWhatIsNoWeight) {
+  EXPECT_EQ(refusal("1\twe loved it\t0 x 0\n"),
+            "gold.tsv:1: got the gold weight 'x', expected finite numbers, separated by blanks; choose their column by "
+            "--gold-column");
+  EXPECT_EQ(refusal("1\twe loved it\t0 1\n"),
+            "gold.tsv:1: got 2 gold weights for 3 words, expected one for each; words are separated by blanks");
 }
 
 }  // namespace
