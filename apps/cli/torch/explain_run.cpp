@@ -34,7 +34,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr const char *kModelFact = kExplanationModelFact, *kTextsFact = "texts (md5)", *kDrawnFact = "texts";
+constexpr const char *kModelFact = kExplanationModelFact, *kTextsFact = "texts (md5)", *kDrawnFact = "texts",
+                     *kSeedFact = "seed of the tests", *kProgramFact = "heed";
 
 std::string without_last_slash(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -83,6 +84,7 @@ class RunExplainer {
     }
     write();
     result.explanation = explanation();
+    result.left = left_tests(result.explanation);
     for (const auto& one : tests_) {
       result.tests.push_back(one.chosen->spec.name);
       if (!one.failure.empty()) result.failures.push_back(one.chosen->spec.name + ": " + one.failure);
@@ -128,12 +130,33 @@ class RunExplainer {
       progress_.line("heed: " + std::string(error.what()) + "; it is written anew");
     }
     if (!earlier_) return;
-    const bool same = earlier_->set == a_.set && fact_of(*earlier_, kModelFact) == model_md5_ &&
-                      fact_of(*earlier_, kTextsFact) == texts_md5_;
-    if (same) return;
-    progress_.line(run_ + ": " + kExplanationFile + " is of another model or other texts (" +
-                   std::to_string(earlier_->texts) + " of " + earlier_->set + "), and is replaced");
+    const std::string difference = difference_of(*earlier_);
+    if (difference.empty()) return;
+    progress_.line(run_ + ": " + kExplanationFile + " is of " + difference + ", and is replaced");
     earlier_.reset();
+  }
+
+  /// What earlier results depend on that those of this call do not; "" if they may be in one report.
+  std::string difference_of(const Explanation& earlier) const {
+    if (earlier.set != a_.set || fact_of(earlier, kModelFact) != model_md5_ ||
+        fact_of(earlier, kTextsFact) != texts_md5_)
+      return "another model or other texts (" + std::to_string(earlier.texts) + " of " + earlier.set + ")";
+    const std::string seed = fact_of(earlier, kSeedFact), program = fact_of(earlier, kProgramFact);
+    if (seed != std::to_string(a_.seed)) return "another --seed (" + (seed.empty() ? "not known" : seed) + ")";
+    const std::string version = program.substr(0, program.find(' '));  // "0.2.0 (commit 1234abc)"
+    if (version != kVersion) return "another version of heed (" + (version.empty() ? "not known" : version) + ")";
+    return "";
+  }
+
+  /// Tests that apply and have no result yet.
+  std::vector<std::string> left_tests(const Explanation& found) const {
+    std::vector<std::string> left;
+    for (const auto& one : chosen_tests("all", variant_options(run_, a_))) {
+      const bool is_there = std::any_of(found.results.begin(), found.results.end(),
+                                        [&](const ExplanationResult& result) { return result.test == one.spec.name; });
+      if (!is_there && one.test->why_not(model_->facts(), has_rationales_).empty()) left.push_back(one.spec.name);
+    }
+    return left;
   }
 
   bool needs_variants() const {
@@ -284,7 +307,7 @@ class RunExplainer {
     Provenance origin = provenance();
     origin.add_runs(read_run_summary(run_).origin);
     all.facts = facts(origin);
-    all.facts.emplace_back("seed of the tests", std::to_string(a_.seed));
+    all.facts.emplace_back(kSeedFact, std::to_string(a_.seed));
     all.facts.emplace_back(kDrawnFact,
                            a_.texts > 0 ? std::to_string(all.texts) + " of " + a_.set + ", drawn" : "all of " + a_.set);
     all.facts.emplace_back(kModelFact, model_md5_);

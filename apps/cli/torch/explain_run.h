@@ -1,7 +1,9 @@
 // heed explain of one run: loads it, trains what its tests need, measures, and keeps what was found in the run's
 // folder.
 //
-//   <run>/explain.json, explain.html          results of all tests, also of earlier calls with the same model and texts
+//   <run>/explain.json, explain.html          results of all tests, also of earlier calls with the same model, texts,
+//   seed
+//                                            and version of heed
 //   <run>/explain/<test>.records.jsonl        what a test has measured
 //   <run>/explain/<name>                      a model that tests need, with <name>.log and <name>.variant.json
 
@@ -25,6 +27,7 @@ struct RunExplained {
   Explanation explanation{};
   std::vector<std::string> tests{};     // of this call
   std::vector<std::string> failures{};  // of tests that apply and found nothing
+  std::vector<std::string> left{};      // that apply and have no result yet
   int signal = 0;                       // that stopped it
 };
 
