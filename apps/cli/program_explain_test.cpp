@@ -9,6 +9,8 @@
 #include "apps/cli/testing_runs.h"
 #include <nlohmann/json.hpp>
 
+#include "heed/version.h"
+
 namespace heed::cli {
 namespace {
 
@@ -88,8 +90,9 @@ TEST_F(ProgramExplain, NamedTestsOfAClassifier) {
   const std::string run = copy_of("attentive", "run");
   const Outcome outcome = explain({run, "--tests", "permutation(samples=5),gradients", "--texts", "6"});
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_TRUE(says(outcome.out, {"run: self_attentive + softmax, 6 texts of dev", "permutation: ", "gradients: ",
-                                 ": run/explain.html, explain.json", "next:\n", " explain run --tests all\n"}));
+  EXPECT_TRUE(says(outcome.out, {"run: self_attentive + softmax, 6 texts of dev",
+                                 "permutation: ", "gradients: ", ": run/explain.html, explain.json", "next:\n",
+                                 " explain run --tests all --texts 6\n"}));
   EXPECT_EQ(outcome.out.find("nan"), std::string::npos) << outcome.out;
   const auto found = results_of(report(run));
   EXPECT_EQ(found.size(), 2U);
@@ -111,6 +114,35 @@ TEST_F(ProgramExplain, ResultsOfEarlierCallsAreKept) {
   EXPECT_TRUE(says(other.err, {"explain.json is of another model or other texts (10 of dev), and is replaced",
                                "gradients: measured anew", "set is \"test\", there \"dev\""}));
   EXPECT_EQ(results_of(report(run)).size(), 1U);
+}
+
+TEST_F(ProgramExplain, ResultsOfAnotherSeedOrVersionAreReplaced) {
+  const std::string run = copy_of("attentive", "run");
+  ASSERT_EQ(explain({run, "--tests", "gradients"}).code, 0);
+  const Outcome seed = explain({run, "--tests", "permutation(samples=5)", "--seed", "2"});
+  EXPECT_TRUE(says(seed.err, {"run: explain.json is of another --seed (1), and is replaced"}));
+  EXPECT_EQ(results_of(report(run)).size(), 1U);
+  Json older = report(run);
+  std::string text = older.dump();
+  const std::string now = "\"" + std::string(kVersion) + " (commit ";
+  ASSERT_NE(text.find(now), std::string::npos) << text;
+  write("run/explain.json", text.replace(text.find(now), now.size(), "\"0.0.1 (commit "));
+  const Outcome version = explain({run, "--tests", "gradients", "--seed", "2"});
+  EXPECT_TRUE(says(version.err, {"run: explain.json is of another version of heed (0.0.1), and is replaced"}));
+  EXPECT_EQ(results_of(report(run)).size(), 1U);
+}
+
+TEST_F(ProgramExplain, TheNextCommandIsThatOfTheReport) {
+  fs::create_directory(path("all"));
+  const std::string run = copy_of("attentive", "all/a run"), mean = copy_of("mean", "all/mean");
+  const Outcome one = explain({run, "--tests=gradients", "--set", "test", "--seed", "7", "data.reviews.test=5"});
+  EXPECT_TRUE(says(one.out, {" explain 'all/a run' --tests=all --set test --seed 7 data.reviews.test=5\n",
+                             "in brackets: 95 % intervals by bootstrap over texts"}));
+  const Outcome both = explain({run, mean, "--tests", "gradients", "--lambdas", "0,0.1"});
+  EXPECT_TRUE(says(both.out, {" explain 'all/a run' all/mean --tests all --lambdas 0,0.1\n",
+                              "in brackets: 95 % intervals by bootstrap over texts"}));
+  const Outcome none = explain({mean, "--tests", "gradients"});
+  EXPECT_EQ(none.out.find("--tests"), std::string::npos) << none.out;
 }
 
 TEST_F(ProgramExplain, TheSameCommandMeasuresNothingTwice) {
@@ -235,6 +267,8 @@ TEST_F(ProgramExplain, RationalesOfPeople) {
                    {"gold.tsv:1: got 2 gold weights for the "}));
   EXPECT_TRUE(says(refusal({run, "--tests", "plausibility", "--rationales", write("far.tsv", "9999\t0 1\n")}),
                    {"far.tsv: got none of its 1 texts in the 10 that are explained"}));
+  EXPECT_TRUE(says(refusal({run, "--tests", "plausibility", "--rationales", write("wrong.csv", "1,0 x\n")}),
+                   {"wrong.csv:1: got the gold weight 'x'"}));
 }
 
 TEST_F(ProgramExplain, WrongInputIsRefused) {
@@ -245,6 +279,11 @@ TEST_F(ProgramExplain, WrongInputIsRefused) {
   EXPECT_TRUE(says(refusal({run, "--tests", "erasur"}), {"(did you mean 'erasure'?)"}));
   EXPECT_TRUE(says(refusal({run, "data.nothing=1", "--tests", "gradients"}),
                    {"got the override 'data.nothing=1'", "data.root="}));
+  for (const std::string key : {"max_length=5", "tokenizer=words", "lowercase=true", "sentences=rule", "phrases=true",
+                                "train_rationales=x.tsv", "reviews.train=9", "links=x", "split.train=[1]"})
+    EXPECT_TRUE(says(refusal({run, "data." + key, "--tests", "gradients"}), {"got the override 'data." + key + "'"}));
+  EXPECT_TRUE(says(refusal({run, "data.lowercase=true", "--tests", "gradients"}),
+                   {"which does not choose texts: the run reads them as it was trained"}));
   EXPECT_TRUE(says(refusal({run, run}), {"twice"}));
   EXPECT_TRUE(says(refusal({run, "--device", "abacus"}), {"--device is 'abacus'"}));
   EXPECT_EQ(explain({run, "--texts", "-1"}).code, kMisused);
@@ -306,6 +345,8 @@ train: {max_epochs: 1}
       says(refusal({"project/runs/toy", "--tests", "gradients", "--set", "test"}), {"got the set test, expected one"}));
   fs::rename(path("project/data"), path("project/moved"));
   EXPECT_TRUE(says(refusal({"project/runs/toy", "--tests", "gradients"}), {"data.train has 'train.tsv'"}));
+  EXPECT_TRUE(says(refusal({"project/runs/toy", "--tests", "gradients", "data.train=x.tsv"}),
+                   {"'data.train=x.tsv', which does not choose texts"}));
   EXPECT_EQ(explain({"project/runs/toy", "--tests", "gradients,seeds", "--seeds", "2", "data.root=project/moved"}).code,
             0);
 }

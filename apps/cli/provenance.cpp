@@ -23,9 +23,8 @@ constexpr size_t kShownHash = 8;  // digits, for people
 
 /// The arguments of this process, quoted for a shell.
 std::string own_command() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(quoted_for_shell(word));
+  for (const auto& word : own_arguments()) words.push_back(quoted_for_shell(word));
   return joined(words, " ");
 }
 
@@ -68,6 +67,13 @@ void Provenance::add_runs(const Provenance& other) {
   seeds.insert(other.seeds.begin(), other.seeds.end());
   commits.insert(other.commits.begin(), other.commits.end());
   for (const auto& [name, hashes] : other.data) data[name].insert(hashes.begin(), hashes.end());
+}
+
+std::vector<std::string> own_arguments() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
 }
 
 Provenance provenance() {

@@ -28,6 +28,8 @@ struct Provenance {
   void add_runs(const Provenance& other);
 };
 
+/// The arguments of this process, with its name first.
+std::vector<std::string> own_arguments();
 /// That of this process, now.
 Provenance provenance();
 

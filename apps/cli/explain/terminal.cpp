@@ -73,12 +73,21 @@ std::vector<std::string> remove_columns(Table& table, int columns) {
   return removed;
 }
 
-/// Without intervals where they do not fit, and without the last columns where values alone do not.
-void print_table_of(std::ostream& out, const ExplanationTable& found, int columns) {
-  if (found.rows.empty()) return;
+bool has_intervals(const ExplanationTable& table) {
+  for (const auto& row : table.rows)
+    for (const auto& cell : row.cells)
+      if (cell_text(cell, /*interval=*/true) != cell_text(cell, /*interval=*/false)) return true;
+  return false;
+}
+
+/// Without intervals where they do not fit, and without the last columns where values alone do not. Returns whether
+/// intervals are printed.
+bool print_table_of(std::ostream& out, const ExplanationTable& found, int columns) {
+  if (found.rows.empty()) return false;
   Table table = table_of(found, /*intervals=*/true);
   std::vector<std::string> removed;
-  if (columns > 0 && width_of(table) > columns) {
+  const bool fits = columns <= 0 || width_of(table) <= columns;
+  if (!fits) {
     table = table_of(found, /*intervals=*/false);
     removed = remove_columns(table, columns);
   }
@@ -86,16 +95,21 @@ void print_table_of(std::ostream& out, const ExplanationTable& found, int column
   if (!found.title.empty()) out << wrapped(found.title, columns) << '\n';
   print_table(out, table, columns);
   if (!removed.empty()) out << wrapped("(in the page: " + joined(removed) + ")", columns) << '\n';
+  return fits && has_intervals(found);
 }
 
-void print_result(std::ostream& out, const ExplanationResult& result, int columns) {
+/// noted: whether it is said what brackets are.
+void print_result(std::ostream& out, const ExplanationResult& result, int columns, bool& noted) {
   const std::string paper = result.paper.empty() ? "" : " (" + result.paper + ")";
   out << '\n' << wrapped(result.test + ": " + result.title + paper, columns) << '\n';
   if (!result.not_run.empty()) {
     out << wrapped("not run: " + result.not_run, columns, "  ") << '\n';
     return;
   }
-  if (!result.tables.empty()) print_table_of(out, result.tables.front(), columns);
+  if (!result.tables.empty() && print_table_of(out, result.tables.front(), columns) && !noted) {
+    out << wrapped(interval_note(), columns) << '\n';
+    noted = true;
+  }
   out << '\n';
   out << wrapped(said(result.verdict) + (result.finding.empty() ? "" : ": " + result.finding), columns, "  ") << '\n';
   if (const std::string counts = counts_text(result); !counts.empty()) out << wrapped(counts, columns, "  ") << '\n';
@@ -131,9 +145,10 @@ void print_explanation(std::ostream& out, const Explanation& explanation, const 
                  columns)
       << '\n';
   std::vector<std::string> kept;
+  bool noted = false;
   for (const auto& result : explanation.results) {
     if (among(tests, result.test))
-      print_result(out, result, columns);
+      print_result(out, result, columns, noted);
     else
       kept.push_back(result.test);
   }
@@ -142,10 +157,31 @@ void print_explanation(std::ostream& out, const Explanation& explanation, const 
   out << wrapped(short_verdict(explanation), columns) << '\n' << wrapped(explanation_caution(), columns) << '\n';
 }
 
-std::vector<std::string> next_commands(const Explanation& explanation, bool all_tests) {
+std::string interval_note() {
+  return "in brackets: 95 % intervals by bootstrap over texts";
+}
+
+std::vector<std::string> with_tests(std::vector<std::string> arguments, const std::string& tests) {
+  const std::string option = "--tests";
+  const auto at = std::find_if(arguments.begin(), arguments.end(), [&](const std::string& word) {
+    return word == option || word.starts_with(option + "=");
+  });
+  if (at == arguments.end()) {
+    arguments.insert(arguments.end(), {option, tests});
+  } else if (*at != option) {
+    *at = option + "=" + tests;
+  } else if (at + 1 != arguments.end()) {
+    *(at + 1) = tests;
+  }
+  return arguments;
+}
+
+std::vector<std::string> next_commands(const Explanation& explanation, const std::vector<std::string>& more) {
   const std::string run = quoted_for_shell(explanation.run);
   std::vector<std::string> commands;
-  if (!all_tests) commands.push_back(pasteable("{} explain " + run + " --tests all"));
+  std::string call = "{}";
+  for (const auto& word : more) call += " " + quoted_for_shell(word);
+  if (!more.empty()) commands.push_back(pasteable(call));
   for (const auto& result : explanation.results)
     for (const auto& example : result.examples) {
       if (example.tokens.empty()) continue;

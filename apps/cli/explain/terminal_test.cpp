@@ -61,11 +61,37 @@ TEST(ExplanationTables, FitATerminal) {
 }
 
 TEST(ExplanationTables, AreFollowedByCommands) {
-  const auto commands = next_commands(an_explanation(), /*all_tests=*/false);
+  const auto commands = next_commands(an_explanation(), {"explain", "runs/sst 2", "--tests", "all"});
   ASSERT_EQ(commands.size(), 2U);
-  EXPECT_TRUE(says(commands[0], {" explain 'runs/sst 2' --tests all"}));
+  EXPECT_TRUE(commands[0].ends_with(" explain 'runs/sst 2' --tests all")) << commands[0];
   EXPECT_TRUE(says(commands[1], {" attend 'runs/sst 2' --text 'it '\\''s fun'"}));
-  EXPECT_EQ(next_commands(an_explanation(), /*all_tests=*/true).size(), 1U);
+  EXPECT_EQ(next_commands(an_explanation(), {}).size(), 1U);
+}
+
+TEST(ExplanationTables, SayOnceWhatBracketsAre) {
+  const auto notes_in = [](const std::string& text) {
+    size_t notes = 0;
+    for (size_t at = 0; (at = text.find(interval_note(), at)) != std::string::npos; ++at) ++notes;
+    return notes;
+  };
+  Explanation found = an_explanation();
+  found.results.back().tables = found.results.front().tables;
+  const std::string text = printed(found, {"gradients", "erasure"}, 80);
+  EXPECT_EQ(notes_in(text), 1U) << text;
+  EXPECT_LT(text.find("[0.000, 0.200]"), text.find(interval_note()));
+  EXPECT_LT(text.find(interval_note()), text.find("erasure: "));
+  EXPECT_EQ(notes_in(printed(found, {"gradients"}, 20)), 0U);  // no intervals fit
+  EXPECT_EQ(notes_in(printed(found, {"seeds"}, 80)), 0U);
+}
+
+TEST(WithTests, ChangesNothingElse) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(with_tests({"explain", "--tests", "erasure", "a b", "--seed", "3"}, "all"),
+            (Words{"explain", "--tests", "all", "a b", "--seed", "3"}));
+  EXPECT_EQ(with_tests({"explain", "a", "--tests=erasure", "data.root=x"}, "all"),
+            (Words{"explain", "a", "--tests=all", "data.root=x"}));
+  EXPECT_EQ(with_tests({"explain", "a", "--set", "test"}, "all"),
+            (Words{"explain", "a", "--set", "test", "--tests", "all"}));
 }
 
 TEST(Wrapped, KeepsLinesShort) {

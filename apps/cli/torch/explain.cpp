@@ -20,6 +20,7 @@
 #include "heed/base/nearest.h"
 #include "heed/base/recipe_keys.h"
 #include "heed/data/file.h"
+#include "heed/data/recipe.h"
 #include "heed/data/runs.h"
 
 namespace heed::cli {
@@ -29,25 +30,62 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSomeFailed = 1, kFirstSignal = 128;
 
-/// Only keys below `data` say which texts are read; a misspelled one would change nothing.
-void check_overrides(const std::vector<std::string>& overrides) {
-  std::vector<std::string> known;
-  for (const auto& section : RecipeSection::all())
-    if (section.path == "data" || section.path.starts_with("data."))
-      for (const auto& key : section.keys) known.push_back(section.path + "." + key.name);
-  for (const auto& override : overrides) {
+/// Keys that say which texts are explained and where they are in their files. Others change what a run is trained on,
+/// or how it reads a text, which is as it was trained.
+const std::vector<std::string>& keys_of_texts() {
+  static const std::vector<std::string> keys{
+      "data.root",         "data.dev",         "data.test",          "data.format",         "data.swap",
+      "data.drop_empty",   "data.header",      "data.text",          "data.label",          "data.id",
+      "data.classes",      "data.exclude_ids", "data.ignore_labels", "data.dev_rationales", "data.split.modulo",
+      "data.split.dev",    "data.split.test",  "data.reviews.seed",  "data.reviews.dev",    "data.reviews.test",
+      "data.grammar.seed", "data.grammar.dev", "data.grammar.test"};
+  return keys;
+}
+
+constexpr const char *kSplit = "data.split", *kTrain = "data.train";  // kSplit: a map, all keys of which choose texts
+
+bool is_among(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+std::vector<std::string> keys_of_data() {
+  std::vector<std::string> keys;
+  for (const auto& section : RecipeSection::all()) {
+    if (section.path != "data" && !section.path.starts_with("data.")) continue;
+    keys.push_back(section.path);
+    for (const auto& key : section.keys) keys.push_back(section.path + "." + key.name);
+  }
+  return keys;
+}
+
+/// Whether data.train says which texts dev and test are: built-in ones, or some of its file.
+bool train_chooses_texts(const std::string& run, const std::vector<std::string>& overrides) {
+  const Settings data = read_recipe(run + "/recipe.yaml", overrides).at("data");
+  const auto train = data.texts("train");
+  const bool built_in = train.size() == 1 && (train[0] == "reviews" || train[0] == "grammar");
+  return built_in || data.at("split").integer("modulo", 0) > 0;
+}
+
+void check_overrides(const ExplainArguments& a) {
+  const auto& allowed = keys_of_texts();
+  const auto known = keys_of_data();
+  for (const auto& override : a.overrides) {
     const std::string key = override.substr(0, override.find('='));
-    const bool is_map =
-        std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.starts_with(key + "."); });
-    check(is_map || std::find(known.begin(), known.end(), key) != known.end(), "explain: got the override '",
-          excerpt(override), "'", suggestion(key, known), ", expected one that says which texts are read, as ",
-          "data.root=... or data.test=...");
+    if (key == kSplit || is_among(allowed, key)) continue;
+    if (key == kTrain && std::any_of(a.runs.begin(), a.runs.end(), [&](const std::string& run) {
+          return train_chooses_texts(run, a.overrides) || train_chooses_texts(run, {});
+        }))
+      continue;
+    check(!is_among(known, key), "explain: got the override '", excerpt(override),
+          "', which does not choose texts: the run reads them as it was trained; expected one that says which texts ",
+          "are explained, as data.root=... or data.test=...");
+    fail("explain: got the override '", excerpt(override), "'", suggestion(key, allowed),
+         ", expected one that says which texts are explained, as data.root=... or data.test=...");
   }
 }
 
 /// What a call is about is checked before anything is read.
 void check_call(const ExplainArguments& a) {
-  check_overrides(a.overrides);
   device_of(a.device);
   for (size_t i = 0; i < a.runs.size(); ++i) {
     check_run(a.runs[i]);
@@ -56,6 +94,7 @@ void check_call(const ExplainArguments& a) {
     for (size_t j = 0; j < i; ++j)
       check(a.runs[i] != a.runs[j], "explain: got the run ", excerpt(a.runs[i]), " twice, expected each once");
   }
+  check_overrides(a);
   const auto tests = chosen_tests(a.tests, variant_options(a.runs.front(), a));
   check(!tests.empty(), "explain: got --tests ", a.tests, ", of which there is none");
   check(a.rationales.file.empty() || (exists(a.rationales.file) && !is_folder(a.rationales.file)),
@@ -75,12 +114,24 @@ void print_one(const RunExplained& found) {
   print_explanation(std::cout, found.explanation, found.tests, columns);
 }
 
+/// Of the comparison, whose first columns are names.
+bool has_intervals(const Table& table) {
+  constexpr size_t kNames = 2;
+  for (const auto& row : table.rows)
+    for (size_t i = kNames; i < row.size(); ++i)
+      if (row[i].ends_with(']') || row[i].find("] ") != std::string::npos) return true;
+  return false;
+}
+
 void print_several(const std::vector<RunExplained>& all) {
   const int columns = output_columns(0);
   std::vector<Explanation> runs;
   for (const auto& one : all) runs.push_back(one.explanation);
-  print_table(std::cout, comparison_table(runs), columns);
-  std::cout << "+ for the weights as an explanation, - against\n\n";
+  const Table table = comparison_table(runs);
+  print_table(std::cout, table, columns);
+  std::cout << "+ for the weights as an explanation, - against\n";
+  if (has_intervals(table)) std::cout << wrapped(interval_note(), columns) << '\n';
+  std::cout << '\n';
   const auto names = short_run_names(runs);
   for (size_t i = 0; i < runs.size(); ++i)
     std::cout << wrapped(names[i] + ": " + short_verdict(runs[i]), columns) << '\n';
@@ -92,8 +143,11 @@ void print_end(const std::vector<RunExplained>& all, const std::string& page) {
   for (const auto& one : all) files.push_back(one.explanation.run + "/" + kExplanationPage + ", " + kExplanationFile);
   if (!page.empty()) files.push_back(page);
   std::cout << "\nwritten, with all tables, plots and examples: " << printable(joined(files)) << '\n';
-  const auto commands =
-      next_commands(all.front().explanation, all.front().explanation.results.size() == explanation_tests().size());
+  const bool are_left = std::any_of(all.begin(), all.end(), [](const RunExplained& one) { return !one.left.empty(); });
+  std::vector<std::string> more;
+  if (are_left) more = with_tests(own_arguments(), "all");
+  if (are_left) more.erase(more.begin());  // the program
+  const auto commands = next_commands(all.front().explanation, more);
   if (!commands.empty()) std::cout << "next:\n";
   for (const auto& command : commands) std::cout << "  " << printable(command) << '\n';
 }
