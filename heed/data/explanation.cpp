@@ -119,6 +119,8 @@ ExplanationJson result_json(const ExplanationResult& result) {
           {"means_not", valid_text(result.means_not)},
           {"not_run", valid_text(result.not_run)},
           {"verdict", to_string(result.verdict)},
+          {"figure_name", valid_text(result.figure_name)},
+          {"figure", cell_json(result.figure)},
           {"finding", valid_text(result.finding)},
           {"counts", named_json(result.counts, [](int64_t count) { return ExplanationJson(count); })},
           {"tables", list_of(result.tables, table_json)},
@@ -271,6 +273,8 @@ ExplanationResult read_result(const FoundJson& json) {
   result.means_not = json.at("means_not").text();
   result.not_run = json.at("not_run").text();
   result.verdict = json.at("verdict").one_of(kVerdicts);
+  result.figure_name = json.at("figure_name").text();
+  result.figure = read_cell(json.at("figure"));
   result.finding = json.at("finding").text();
   result.counts = json.at("counts").named([](const FoundJson& count) { return count.count(); });
   result.tables = json.at("tables").list(read_table);

@@ -63,6 +63,8 @@ struct ExplanationResult {
   std::string title{}, paper{};      // "Permuted weights", "Jain & Wallace, 2019"
   std::string means{}, means_not{};  // a sentence each: what its figures mean, and what they do not
   ExplanationVerdict verdict = ExplanationVerdict::neither;
+  std::string figure_name{};                              // of `figure`: "mean tau"
+  ExplanationCell figure{};                               // what the verdict is from, by which runs are compared
   std::string finding{};                                  // one sentence with the figures that the verdict is from
   std::vector<std::pair<std::string, int64_t>> counts{};  // texts, and those that are degenerate, by reason
   std::vector<ExplanationTable> tables{};

@@ -174,10 +174,16 @@ void add_examples(ExplanationResult& result, const TextGroup& all, const std::st
   for (size_t i = 0; i < count; ++i) add(*usable[usable.size() - 1 - i], "Smallest");
 }
 
-ExplanationVerdict verdict_of(const ExplanationCell& cell, double low, double high) {
-  if (!cell.value) return ExplanationVerdict::neither;
-  if (cell.high.value_or(*cell.value) < low) return ExplanationVerdict::speaks_against;
-  return cell.low.value_or(*cell.value) >= high ? ExplanationVerdict::speaks_for : ExplanationVerdict::neither;
+ExplanationVerdict verdict_of(const ExplanationCell& cell, size_t texts, const TestSummaryOptions& options, double low,
+                              double high) {
+  if (texts < options.min_texts || !cell.low || !cell.high) return ExplanationVerdict::neither;
+  if (*cell.high < low) return ExplanationVerdict::speaks_against;
+  return *cell.low >= high ? ExplanationVerdict::speaks_for : ExplanationVerdict::neither;
+}
+
+std::string too_few(size_t texts, const TestSummaryOptions& options) {
+  if (texts >= options.min_texts) return "";
+  return "; " + std::to_string(texts) + (texts == 1 ? " text is" : " texts are") + " too few for a verdict";
 }
 
 std::string with_interval(const ExplanationCell& cell) {

@@ -50,8 +50,12 @@ struct MapName {
 void add_examples(ExplanationResult& result, const TextGroup& all, const std::string& key, const std::string& title,
                   const std::vector<MapName>& maps, const TestSummaryOptions& options);
 
-/// What speaks against the weights if its whole interval is below `low`, for them if all of it is at least `high`.
-ExplanationVerdict verdict_of(const ExplanationCell& cell, double low, double high);
+/// A figure of so many texts: it speaks against the weights if its whole interval is below `low`, for them if all of it
+/// is at least `high`; for nothing without an interval, or from fewer texts than options.min_texts.
+ExplanationVerdict verdict_of(const ExplanationCell& cell, size_t texts, const TestSummaryOptions& options, double low,
+                              double high);
+/// "; 7 texts are too few for a verdict" if they are, else "".
+std::string too_few(size_t texts, const TestSummaryOptions& options);
 
 /// "0.36 (95 %: 0.34 to 0.38)".
 std::string with_interval(const ExplanationCell& cell);

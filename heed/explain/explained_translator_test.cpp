@@ -546,7 +546,7 @@ TEST(ExplainedTranslator, TestsOfWeightsRunOnTranslators) {
         records[i]["item"] = i;
         EXPECT_EQ(records[i].dump().find("null"), std::string::npos) << name << ": " << records[i].dump();
       }
-      const auto result = test->summarize(records, {.model = made.explained.get(), .samples = 20});
+      const auto result = test->summarize(records, {.model = made.explained.get(), .samples = 20, .min_texts = 1});
       EXPECT_FALSE(result.tables.empty()) << name;
       for (const auto& table : result.tables)
         for (const auto& row : table.rows)

@@ -82,20 +82,23 @@ TEST(ByClass, GroupsAreThoseOfPredictedClasses) {
 }
 
 TEST(ByClass, VerdictIsThatOfTheWholeInterval) {
-  const auto verdict = [](double value, double low, double high) {
-    return verdict_of({.value = value, .low = low, .high = high}, .5, .7);
+  const auto verdict = [](double value, double low, double high, size_t texts = 20) {
+    return verdict_of({.value = value, .low = low, .high = high}, texts, {}, .5, .7);
   };
   EXPECT_EQ(verdict(.45, .4, .49), ExplanationVerdict::speaks_against);
   EXPECT_EQ(verdict(.45, .4, .51), ExplanationVerdict::neither);
   EXPECT_EQ(verdict(.75, .69, .8), ExplanationVerdict::neither);
   EXPECT_EQ(verdict(.75, .7, .8), ExplanationVerdict::speaks_for);
-  EXPECT_EQ(verdict_of({.value = .4}, .5, .7), ExplanationVerdict::speaks_against);
-  EXPECT_EQ(verdict_of({}, .5, .7), ExplanationVerdict::neither);
+  EXPECT_EQ(verdict(.45, .4, .49, 19), ExplanationVerdict::neither);
+  EXPECT_EQ(verdict_of({.value = .4}, 20, {}, .5, .7), ExplanationVerdict::neither);
+  EXPECT_EQ(verdict_of({}, 20, {}, .5, .7), ExplanationVerdict::neither);
+  EXPECT_EQ(too_few(20, {}), "");
+  EXPECT_EQ(too_few(1, {}), "; 1 text is too few for a verdict");
 }
 
 TEST(ByClass, CellsHaveIntervalsAndNoNaN) {
   const ExplainedFacts facts;
-  const TestSummaryOptions options{.samples = 100};
+  const TestSummaryOptions options{.samples = 100, .min_texts = 1};
   const ExplanationCell mean = mean_cell({0, 1, 2, 3}, options);
   EXPECT_EQ(mean.value, 1.5);
   EXPECT_LT(mean.low.value(), 1.5);

@@ -114,7 +114,8 @@ ExplanationCell cell_of(double value, const Interval& interval) {
 std::string why_not_retrained(const ExplainedFacts& facts) {
   if (facts.task != "classify") return "its models are trained for classifiers alone";
   if (facts.number) return "its figures are those of classes, and the model predicts a number";
-  return facts.attends ? "" : "the model has no weights of tokens";
+  if (!facts.attends) return "the model has no weights of tokens";
+  return facts.mechanism.find("+ uniform") == std::string::npos ? "" : "the weights of the model are equal already";
 }
 
 std::vector<int64_t> seeds_of(const VariantOptions& options) {
@@ -306,11 +307,11 @@ ExplanationTable table_of_groups(const std::string& title, const std::vector<Gro
 }
 
 ExplanationCell mean_difference(const std::vector<ExplanationRecord>& records, const std::string& one,
-                                const std::string& other, const TestSummaryOptions& options) {
+                                const std::string& other, const TestSummaryOptions& options, double factor) {
   std::vector<double> differences;
   for (const auto& record : records)
     if (record.contains(one) && record.contains(other))
-      differences.push_back(record.at(one).get<double>() - record.at(other).get<double>());
+      differences.push_back(record.at(one).get<double>() - factor * record.at(other).get<double>());
   return mean_cell(differences, options);
 }
 

@@ -78,8 +78,10 @@ std::vector<GroupFigures> group_figures(const std::vector<ExplanationRecord>& re
                                         const std::vector<TrainedGroup>& groups, const TestSummaryOptions& options);
 ExplanationTable table_of_groups(const std::string& title, const std::vector<GroupFigures>& figures, size_t models);
 
-/// Difference of the means of two figures over texts that have both, key `one` less key `other`.
+/// Difference of the means of two figures over texts that have both, key `one` less `factor` times key `other`.
 ExplanationCell mean_difference(const std::vector<ExplanationRecord>& records, const std::string& one,
-                                const std::string& other, const TestSummaryOptions& options);
+                                const std::string& other, const TestSummaryOptions& options, double factor = 1);
+
+inline constexpr double kUseful = 0.02;  // of F1: a smaller gain is none
 
 }  // namespace heed

@@ -50,7 +50,8 @@ struct TestSummaryOptions {
   const ExplainedModel* model = nullptr;  // for texts and names of classes
   int64_t samples = 1000;                 // of bootstraps
   uint64_t seed = 1;
-  size_t examples = 3;  // of each kind, best and worst
+  size_t examples = 3;    // of each kind, best and worst
+  size_t min_texts = 20;  // for a verdict: a bootstrap of fewer finds what is not there
 };
 
 /// What the options of the command say to tests that train variants.

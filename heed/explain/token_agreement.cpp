@@ -114,10 +114,14 @@ ExplanationResult summarize_agreement(ExplanationResult card, const std::vector<
     card.finding = "No text has both weights and " + name.several + " that differ from token to token.";
     return card;
   }
-  card.verdict = verdict_of(tau, kTauAgainst, kTauFor);
+  const size_t texts = numbers_of(groups.back(), "tau").size();
+  card.figure_name = "mean tau";
+  card.figure = tau;
+  card.verdict = verdict_of(tau, texts, options, kTauAgainst, kTauFor);
   card.finding = "Weights and " + name.several + " order the tokens of a text with a mean tau of " +
-                 with_interval(tau) + " over " + std::to_string(numbers_of(groups.back(), "tau").size()) +
-                 " texts; an interval below .5 speaks against the weights, one from .7 for them.";
+                 with_interval(tau) + " over " + std::to_string(texts) + (texts == 1 ? " text" : " texts") +
+                 "; an interval below .5 speaks against the weights, one from .7 for them" + too_few(texts, options) +
+                 ".";
   return card;
 }
 

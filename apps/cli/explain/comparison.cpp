@@ -58,22 +58,8 @@ Json json_of(const std::optional<double>& value) {
 }  // namespace
 
 std::optional<MainFigure> main_figure(const ExplanationResult& result) {
-  for (const auto& table : result.tables) {
-    auto row = table.rows.end();
-    for (const char* name : {"attention", "all", "the model's"})
-      if (row == table.rows.end())
-        row = std::find_if(table.rows.begin(), table.rows.end(), [&](const auto& one) { return one.name == name; });
-    if (row == table.rows.end()) row = table.rows.begin();
-    if (row == table.rows.end()) continue;
-    const auto has_value = [](const ExplanationCell& cell) { return cell.value && std::isfinite(*cell.value); };
-    const auto has_interval = [&](const ExplanationCell& cell) { return has_value(cell) && cell.low && cell.high; };
-    auto cell = std::find_if(row->cells.begin(), row->cells.end(), has_interval);  // others may be counts
-    if (cell == row->cells.end()) cell = std::find_if(row->cells.begin(), row->cells.end(), has_value);
-    if (cell == row->cells.end()) continue;
-    const auto column = static_cast<size_t>(cell - row->cells.begin()) + 1;
-    return MainFigure{column < table.columns.size() ? table.columns[column] : table.title, *cell};
-  }
-  return std::nullopt;
+  if (!result.figure.value || !std::isfinite(*result.figure.value)) return std::nullopt;
+  return MainFigure{result.figure_name, result.figure};
 }
 
 std::string cell_text(const ExplanationCell& cell, bool interval) {

@@ -14,8 +14,7 @@
 
 namespace heed::cli {
 
-/// The figure that a test is compared by: of its first table the first one that has an interval, or the first
-/// one, in the row "attention", "all" or "the model's", or in the first row.
+/// The figure that a test is compared by, ExplanationResult::figure; nothing if it has none.
 struct MainFigure {
   std::string name;  // "tau"
   ExplanationCell cell;

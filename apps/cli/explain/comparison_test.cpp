@@ -9,7 +9,8 @@ namespace heed::cli {
 namespace {
 
 ExplanationResult result_of(const std::string& test, double value, ExplanationVerdict verdict) {
-  ExplanationResult result{.test = test, .verdict = verdict};
+  ExplanationResult result{.test = test, .verdict = verdict, .figure_name = "tau"};
+  result.figure = {.value = value, .low = value - 1, .high = value + 1};
   result.tables = {{.title = "empty", .columns = {"", "n"}},
                    {.columns = {"", "texts", "tau"},
                     .rows = {{"random", {{.value = 7}, {.value = 9}}},
@@ -33,10 +34,11 @@ TEST(Comparison, HasTheFigureOfAttention) {
   EXPECT_FALSE(main_figure({.test = "seeds", .not_run = "no seeds"}).has_value());
 }
 
-TEST(Comparison, OfTheFirstRowWhereAttentionHasNone) {
-  ExplanationResult result{.tables = {{.title = "changes", .columns = {""}, .rows = {{"mean", {{.value = 2}}}}}}};
-  EXPECT_EQ(main_figure(result)->name, "changes");
-  result.tables.front().rows.front().cells.front().value = std::numeric_limits<double>::quiet_NaN();
+TEST(Comparison, ATestWithoutAFigureHasNone) {
+  ExplanationResult result = result_of("gradients", 0.25, ExplanationVerdict::neither);
+  result.figure = {};
+  EXPECT_FALSE(main_figure(result).has_value());
+  result.figure.value = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(main_figure(result).has_value());
 }
 

@@ -201,10 +201,14 @@ class AdversarialWeightsTest final : public ExplanationTest {
     const ExplanationCell jsd = median_cell(found, options);
     const auto negative = [](std::optional<double> value) { return value ? std::optional(-*value) : value; };
     const ExplanationCell opposite{.value = -*jsd.value, .low = negative(jsd.high), .high = negative(jsd.low)};
-    result.verdict = verdict_of(opposite, -kAgainst * kMaxJsd, -kFor * kMaxJsd);  // large divergences speak against
+    result.figure_name = "median JSD";
+    result.figure = jsd;
+    // Large divergences speak against.
+    result.verdict = verdict_of(opposite, found.size(), options, -kAgainst * kMaxJsd, -kFor * kMaxJsd);
     result.finding = "Weights with the same output diverge from the model's by a median of " + with_interval(jsd) +
-                     " over " + std::to_string(found.size()) +
-                     " texts, .69 at most; an interval above .35 speaks against the weights, one below .17 for them.";
+                     " over " + std::to_string(found.size()) + (found.size() == 1 ? " text" : " texts") +
+                     ", .69 at most; an interval above .35 speaks against the weights, one below .17 for them" +
+                     too_few(found.size(), options) + ".";
     if (result.verdict != ExplanationVerdict::speaks_for) return;
     const auto within = numbers_of(all, "within");
     const double share = std::accumulate(within.begin(), within.end(), 0.0) / static_cast<double>(within.size());

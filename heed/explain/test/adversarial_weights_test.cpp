@@ -31,7 +31,7 @@ TEST(AdversarialWeightsTest, ModelThatIgnoresItsWeightsHasTheMostDifferentOnes) 
   EXPECT_LE(records[0].at("jsd").get<double>(), largest + 1e-6);
   EXPECT_EQ(records[0].at("tvd").get<double>(), 0);
   EXPECT_NEAR(records[0].at("within").get<double>(), 1, 1e-12);
-  const auto result = test->summarize(records, {.model = &model, .samples = 50});
+  const auto result = test->summarize(records, {.model = &model, .samples = 50, .min_texts = 1});
   EXPECT_EQ(result.verdict, ExplanationVerdict::speaks_against);
 }
 
@@ -44,7 +44,7 @@ TEST(AdversarialWeightsTest, FaithfulWeightsHaveNoAdversary) {
     EXPECT_LT(record.at("jsd").get<double>(), 0.001) << record.dump();
     EXPECT_LE(record.at("tvd").get<double>(), 0.01);
   }
-  const auto result = test->summarize(records, {.model = &model, .samples = 50});
+  const auto result = test->summarize(records, {.model = &model, .samples = 50, .min_texts = 1});
   EXPECT_EQ(result.verdict, ExplanationVerdict::speaks_for);
 }
 
@@ -112,7 +112,7 @@ TEST(AdversarialWeightsTest, DegenerateTextsHaveAReason) {
     EXPECT_EQ(records[i].contains("jsd"), expected[i].empty());
     EXPECT_TRUE(testing::finite(records[i])) << records[i].dump();
   }
-  const auto result = test->summarize(records, {.model = model.get(), .samples = 50, .examples = 1});
+  const auto result = test->summarize(records, {.model = model.get(), .samples = 50, .examples = 1, .min_texts = 1});
   EXPECT_EQ(result.counts[0].second, 7);
   EXPECT_EQ(result.counts.size(), 5U);
   EXPECT_EQ(test->summarize({records[0]}, {.model = model.get()}).verdict, ExplanationVerdict::neither);
@@ -131,7 +131,7 @@ TEST(AdversarialWeightsTest, ASearchThatFindsNothingSpeaksForNothing) {
     ExplanationRecord record = measured(*test, model)[0];
     record["jsd"] = 0.01;
     record["within"] = within;
-    return test->summarize({record, record, record}, {.model = &model, .samples = 50}).verdict;
+    return test->summarize({record, record, record}, {.model = &model, .samples = 50, .min_texts = 1}).verdict;
   };
   EXPECT_EQ(verdict(1), ExplanationVerdict::speaks_for);
   EXPECT_EQ(verdict(0.4), ExplanationVerdict::neither);

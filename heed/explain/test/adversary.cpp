@@ -64,7 +64,7 @@ class AdversaryTest final : public ExplanationTest {
         "Weights are divided by their sum. KL in the loss has 1e-10 inside its logarithms: where "
         "weights of the run are exactly 0, as sparse alignments have them, its size is that of this "
         "number, and lambdas are not comparable with those of other alignments.");
-    conclude(result, found, chosen);
+    conclude(result, found, chosen, records, options);
     return result;
   }
 
@@ -156,14 +156,21 @@ class AdversaryTest final : public ExplanationTest {
     const Found* chosen = nullptr;
     if (found.empty() || !found.front().jsd.value) return nullptr;
     for (const auto& one : found) {
-      if (one.lambda <= 0 || !one.jsd.value || *one.jsd.value < kFarAway * *found.front().jsd.value) continue;
-      if (mean_difference(records, "jsd " + one.name, "jsd seeds", options).low.value_or(0) <= 0) continue;
+      if (one.lambda <= 0 || !one.jsd.value) continue;
+      if (mean_difference(records, "jsd " + one.name, "jsd seeds", options, kFarAway).low.value_or(0) <= 0) continue;
       if (chosen == nullptr || *one.tvd.value < *chosen->tvd.value) chosen = &one;
     }
     return chosen;
   }
 
-  static void conclude(ExplanationResult& result, const std::vector<Found>& found, const Found* chosen) {
+  /// Records that have a number.
+  static size_t numbers(const std::vector<ExplanationRecord>& records, const std::string& key) {
+    return static_cast<size_t>(
+        std::count_if(records.begin(), records.end(), [&](const auto& record) { return record.contains(key); }));
+  }
+
+  static void conclude(ExplanationResult& result, const std::vector<Found>& found, const Found* chosen,
+                       const std::vector<ExplanationRecord>& records, const TestSummaryOptions& options) {
     const bool any = std::any_of(found.begin(), found.end(), [](const Found& one) { return one.lambda > 0; });
     if (found.empty() || !found.front().jsd.value || !any) {
       result.finding = !any ? "No adversary has a lambda above 0." : "No text has weights that can be compared.";
@@ -171,7 +178,7 @@ class AdversaryTest final : public ExplanationTest {
     }
     const Found& seeds = found.front();
     const std::string floor =
-        "Another seed is at a JSD of " + figure(*seeds.jsd.value) + " with a TVD of " + figure(*seeds.tvd.value);
+        "Another seed is at a JSD of " + with_interval(seeds.jsd) + " with a TVD of " + with_interval(seeds.tvd);
     if (kFarAway * *seeds.jsd.value > std::log(2.0)) {
       result.finding = floor + ": weights of other seeds are so far away already that no adversary can be twice as " +
                        "far, which decides nothing.";
@@ -182,14 +189,36 @@ class AdversaryTest final : public ExplanationTest {
                        "larger lambda (--lambdas) drives weights further apart.";
       return;
     }
-    const bool same = *chosen->tvd.value <= kSameOutputs * *seeds.tvd.value;
-    result.verdict = same ? ExplanationVerdict::speaks_against : ExplanationVerdict::speaks_for;
+    result.figure_name = "TVD of an adversary";
+    result.figure = chosen->tvd;
+    const auto further = [&](const Found& one) {  // in outputs than another seed, with a margin
+      return mean_difference(records, "tvd " + one.name, "tvd seeds", options, kSameOutputs);
+    };
+    const ExplanationCell more = further(*chosen);
+    const auto plain = std::find_if(found.begin(), found.end(), [](const Found& one) { return one.lambda == 0; });
+    const bool trained = plain != found.end() && further(*plain).high.value_or(1) <= 0;
     result.finding = floor + ". Of the adversaries at least twice as far away, the closest in outputs (" +
-                     chosen->title + ") is at a JSD of " + figure(*chosen->jsd.value) + " with a TVD of " +
-                     figure(*chosen->tvd.value) +
-                     (same ? ": other weights do for the same outputs, which speaks against the weights."
-                           : ": other weights cost other outputs (a TVD of more than 1.25 times that of the seed), "
-                             "which speaks for the weights.");
+                     chosen->title + ") is at a JSD of " + with_interval(chosen->jsd) + " with a TVD of " +
+                     with_interval(chosen->tvd) + ": ";
+    if (numbers(records, "jsd seeds") < options.min_texts) {
+      result.finding += "too few texts for a verdict.";
+    } else if (more.high.value_or(1) <= 0) {
+      result.verdict = ExplanationVerdict::speaks_against;
+      result.finding +=
+          "other weights give outputs no further from the run's than 1.25 times another seed's, which "
+          "speaks against the weights.";
+    } else if (more.low.value_or(0) <= 0) {
+      result.finding += "whether its outputs are as close as another seed's cannot be told, which decides nothing.";
+    } else if (!trained) {
+      result.finding +=
+          "its outputs are further away than another seed's, but no adversary with lambda = 0 shows that "
+          "training reaches the outputs at all, which decides nothing.";
+    } else {
+      result.verdict = ExplanationVerdict::speaks_for;
+      result.finding +=
+          "other weights cost other outputs (a TVD of more than 1.25 times that of the seed), which "
+          "speaks for the weights.";
+    }
   }
 };
 

@@ -348,6 +348,8 @@ class Erasure final : public ExplanationTest {
       result.finding = "Fewer than two texts have figures, so nothing is found.";
       return;
     }
+    result.figure_name = "comprehensiveness";
+    result.figure = comprehensiveness.cell(kAttention);
     const auto drawn = random->value < uniform->value ? kRandom : kUniform;  // the better of the two
     const std::string lost =
         "Without the tokens that attention ranks first the probability of the prediction falls by " +

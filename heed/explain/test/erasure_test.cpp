@@ -37,7 +37,7 @@ Records measured(MadeModel& model, size_t together = 100, uint64_t seed = 1) {
 }
 
 ExplanationResult found(MadeModel& model) {
-  return erasure()->summarize(measured(model), {.model = &model, .samples = 200});
+  return erasure()->summarize(measured(model), {.model = &model, .samples = 200, .min_texts = 1});
 }
 
 double score(const ExplanationRecord& record, const std::string& attribution, const std::string& name) {
@@ -188,7 +188,8 @@ TEST(Erasure, DecidesNothingWhereNoTokenMattersMore) {
 TEST(Erasure, SpeaksAgainstEqualWeights) {
   auto model = model_of({{"a", 1, {0, 0.1}}, {"b", 1, {0, 0.4}}, {"c", 1, {0, 2}}, {"d", 1, {0, 6}}}, {});
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    const auto result = erasure()->summarize(measured(model, 100, seed), {.model = &model, .samples = 200});
+    const auto result =
+        erasure()->summarize(measured(model, 100, seed), {.model = &model, .samples = 200, .min_texts = 1});
     EXPECT_EQ(result.verdict, ExplanationVerdict::speaks_against) << seed << result.finding;
   }
 }

@@ -71,8 +71,10 @@ TEST(GradientsTest, OppositeOrderIsMinusOneAndSpeaksAgainst) {
   const auto test = ExplanationTest::Parts::make("gradients");
   const auto records = measured(*test, model);
   for (const auto& record : records) EXPECT_NEAR(record.at("tau").get<double>(), -1, 1e-12);
-  const auto result = test->summarize(records, {.model = &model, .samples = 50});
+  const auto result = test->summarize(records, {.model = &model, .samples = 50, .min_texts = 1});
   EXPECT_EQ(result.verdict, ExplanationVerdict::speaks_against);
+  EXPECT_EQ(result.figure_name, "mean tau");
+  EXPECT_EQ(result.figure.value, result.tables[0].rows.back().cells[1].value);
 }
 
 // Of "twin the a twin" the sum of the twins is above the cap: the gradient of each is 0. Weights 4 2 1 4, gradients 0 2
@@ -107,7 +109,8 @@ TEST(GradientsTest, DegenerateTextsHaveAReason) {
 TEST(GradientsTest, SummaryHasTheTableOfThePaper) {
   const auto model = testing::faithful_model();
   const auto test = ExplanationTest::Parts::make("gradients");
-  const auto result = test->summarize(measured(*test, *model), {.model = model.get(), .samples = 50, .examples = 1});
+  const auto result =
+      test->summarize(measured(*test, *model), {.model = model.get(), .samples = 50, .examples = 1, .min_texts = 1});
   EXPECT_EQ(result.verdict, ExplanationVerdict::speaks_for);
   ASSERT_EQ(result.tables.size(), 1U);
   const auto& table = result.tables.front();
@@ -127,13 +130,14 @@ TEST(GradientsTest, SummaryHasTheTableOfThePaper) {
 TEST(GradientsTest, SummaryOfDegenerateTextsConcludesNothing) {
   const auto model = testing::degenerate_model();
   const auto test = ExplanationTest::Parts::make("gradients");
-  const auto result = test->summarize(measured(*test, *model, {0, 1, 2, 3, 4}), {.model = model.get(), .samples = 50});
+  const auto result =
+      test->summarize(measured(*test, *model, {0, 1, 2, 3, 4}), {.model = model.get(), .samples = 50, .min_texts = 1});
   EXPECT_EQ(result.verdict, ExplanationVerdict::neither);
   EXPECT_EQ(result.counts.size(), 6U);
   EXPECT_EQ(result.counts[2], (std::pair<std::string, int64_t>{"left out: nan weights", 1}));
   EXPECT_FALSE(result.finding.empty());
   EXPECT_FALSE(result.tables.front().rows.back().cells[1].value.has_value());
-  test->summarize({}, {.model = model.get(), .samples = 50});
+  test->summarize({}, {.model = model.get(), .samples = 50, .min_texts = 1});
 }
 
 TEST(GradientsTest, NeedsAModelThatAttends) {

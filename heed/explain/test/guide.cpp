@@ -19,7 +19,6 @@ namespace {
 
 constexpr const char *kGuidedUniform = "tokenwise_uniform", *kGuidedOwn = "tokenwise_own",
                      *kGuidedOfRun = "tokenwise_of_run", *kGuidedOfAdversary = "tokenwise_of_adversary";
-constexpr double kUseful = 0.02;          // of F1: a smaller gain is none
 constexpr int64_t kTokenwiseWidth = 256;  // of the layer, where the recipe says nothing
 
 /// The first adversary with a lambda above 0; -1: there is none.
@@ -107,6 +106,12 @@ class GuideTest final : public ExplanationTest {
     }
     const auto better = [](const GroupFigures& other) { return other.difference.high.value_or(0) < 0; };
     const bool than_equal = better(*equal), than_own = better(*own);
+    const bool worse = equal->difference.low.value_or(0) > 0;
+    result.figure_name = "F1 less that of equal weights";
+    const auto negative = [](const std::optional<double>& x) { return x ? std::optional(-*x) : x; };
+    result.figure = {.value = negative(equal->difference.value),
+                     .low = negative(equal->difference.high),
+                     .high = negative(equal->difference.low)};
     const double largest = -equal->difference.low.value_or(-HUGE_VAL);  // that the run's may be better than equal ones
     result.finding = "Without context, F1 is " + figure(*run->f1.value) + " with the weights of the run, " +
                      figure(*equal->f1.value) + " with equal ones and " + figure(*own->f1.value) +
@@ -116,6 +121,9 @@ class GuideTest final : public ExplanationTest {
       result.finding += "better than both, by intervals that exclude 0, which speaks for them.";
     } else if (than_equal) {
       result.finding += "better than equal ones, but not than what it learns itself, which decides nothing.";
+    } else if (worse) {
+      result.verdict = ExplanationVerdict::speaks_against;
+      result.finding += "worse than equal ones, by an interval that excludes 0, which speaks against them.";
     } else if (largest < kUseful) {
       result.verdict = ExplanationVerdict::speaks_against;
       result.finding += "better than equal ones by less than " + figure(kUseful) +

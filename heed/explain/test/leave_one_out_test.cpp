@@ -82,12 +82,12 @@ TEST(LeaveOneOutTest, VerdictFollowsTheMeanTau) {
   const auto test = ExplanationTest::Parts::make("leave_one_out");
   const auto faithful = testing::faithful_model(), redundant = testing::redundant_model();
   const auto verdict = [&](ExplainedModel& model) {
-    return test->summarize(measured(*test, model), {.model = &model, .samples = 50}).verdict;
+    return test->summarize(measured(*test, model), {.model = &model, .samples = 50, .min_texts = 1}).verdict;
   };
   EXPECT_EQ(verdict(*faithful), ExplanationVerdict::speaks_for);
   EXPECT_EQ(verdict(*redundant), ExplanationVerdict::speaks_against);
   const auto record = [](double tau) { return ExplanationRecord{{"tokens", 5}, {"item", 0}, {"tau", tau}}; };
-  const TestSummaryOptions options{.model = faithful.get(), .samples = 50};
+  const TestSummaryOptions options{.model = faithful.get(), .samples = 50, .min_texts = 1};
   EXPECT_EQ(test->summarize({record(.7)}, options).verdict, ExplanationVerdict::speaks_for);
   EXPECT_EQ(test->summarize({record(.5), record(.69)}, options).verdict, ExplanationVerdict::neither);
   EXPECT_EQ(test->summarize({record(.49)}, options).verdict, ExplanationVerdict::speaks_against);

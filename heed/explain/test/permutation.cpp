@@ -27,7 +27,6 @@ namespace {
 constexpr uint64_t kPermutations = 9411;  // stream of random numbers
 constexpr double kPeaked = 0.5;           // weight of one token from which a text has peaked weights
 constexpr double kAgainst = 0.1, kFor = 0.25;
-constexpr size_t kMinPeaked = 5;
 
 /// A permutation of n tokens, from seed, item and the number of the permutation.
 std::vector<int64_t> permutation(uint64_t seed, size_t item, int64_t sample, int64_t n) {
@@ -190,17 +189,17 @@ class Permutation final : public ExplanationTest {
       result.finding = "No text has weights that differ from token to token, so there is nothing to permute.";
       return;
     }
-    if (of_peaked.size() < kMinPeaked) {
-      result.finding = "The median change under permuted weights is " + with_interval(median_cell(changes, options)) +
-                       " over " + std::to_string(changes.size()) + " texts, of which " +
-                       std::to_string(of_peaked.size()) +
+    result.figure_name = of_peaked.size() < options.min_texts ? "median TVD" : "median TVD of peaked weights";
+    result.figure = median_cell(of_peaked.size() < options.min_texts ? changes : of_peaked, options);
+    if (of_peaked.size() < options.min_texts) {
+      result.finding = "The median change under permuted weights is " + with_interval(result.figure) + " over " +
+                       std::to_string(changes.size()) + " texts, of which " + std::to_string(of_peaked.size()) +
                        " have peaked weights (half of the weight on one token), too few to conclude from.";
       return;
     }
-    const ExplanationCell change = median_cell(of_peaked, options);
-    result.verdict = verdict_of(change, kAgainst, kFor);
+    result.verdict = verdict_of(result.figure, of_peaked.size(), options, kAgainst, kFor);
     result.finding = "Where one token has half of the weight or more (" + std::to_string(of_peaked.size()) +
-                     " texts), permuted weights change the output by a median of " + with_interval(change) +
+                     " texts), permuted weights change the output by a median of " + with_interval(result.figure) +
                      "; an interval below .1 speaks against the weights, one from .25 for them.";
   }
 

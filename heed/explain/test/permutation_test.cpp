@@ -68,7 +68,8 @@ TEST(PermutationTest, ModelThatIgnoresItsWeightsChangesNothing) {
   const auto test = ExplanationTest::Parts::make("permutation");
   const auto records = measured(*test, model);
   for (const auto& record : records) EXPECT_EQ(record.at("tvd").get<double>(), 0);
-  EXPECT_EQ(test->summarize(records, {.model = &model, .samples = 50}).verdict, ExplanationVerdict::speaks_against);
+  EXPECT_EQ(test->summarize(records, {.model = &model, .samples = 50, .min_texts = 1}).verdict,
+            ExplanationVerdict::speaks_against);
 }
 
 TEST(PermutationTest, BatchesChangeNothing) {
@@ -95,7 +96,7 @@ TEST(PermutationTest, DegenerateTextsHaveAReason) {
 TEST(PermutationTest, SummaryHasFourBinsOfTheLargestWeight) {
   auto model = yes_no({"yes no no", "no yes no", "no no yes", "yes no", "no yes", "no yes yes yes yes yes"});
   const auto test = ExplanationTest::Parts::make("permutation");
-  const auto result = test->summarize(measured(*test, model), {.model = &model, .samples = 50});
+  const auto result = test->summarize(measured(*test, model), {.model = &model, .samples = 50, .min_texts = 1});
   EXPECT_EQ(result.verdict, ExplanationVerdict::speaks_for);
   ASSERT_EQ(result.tables.size(), 2U);
   ASSERT_EQ(result.tables[1].rows.size(), 4U);

@@ -233,6 +233,8 @@ class Plausibility final : public ExplanationTest {
       judged = "the weights are plausible, about as much as gradient x input";
     else if (random->below())
       judged = "people marked other words than those that attention ranks first";
+    result.figure_name = "average precision";
+    result.figure = precision.cell(kAttention);
     result.finding = "Attention finds the words that people marked with an average precision of " +
                      figure(precision.cell(kAttention)) + " and a ROC AUC of " + figure(auc.cell(kAttention)) +
                      "; drawn numbers have " + figure(precision.cell(kRandom)) + " (" + p_value(random->p_holm) +

@@ -117,7 +117,7 @@ TEST(Plausibility, DegenerateTextsAreCounted) {
   EXPECT_TRUE(records[4].contains("undefined_empty_rationale"));
   EXPECT_TRUE(records[6].contains("undefined_no_rationale"));
   for (const auto& record : records) EXPECT_EQ(record.dump().find("null"), std::string::npos);
-  const auto result = plausibility()->summarize(records, {.model = model.get(), .samples = 100});
+  const auto result = plausibility()->summarize(records, {.model = model.get(), .samples = 100, .min_texts = 1});
   EXPECT_EQ(result.verdict, ExplanationVerdict::neither);
   for (const auto& table : result.tables)
     for (const auto& row : table.rows)
@@ -143,7 +143,8 @@ std::pair<std::unique_ptr<MadeModel>, Rationales> marked() {
 
 TEST(Plausibility, SaysThatPlausibleIsNotFaithful) {
   const auto [model, rationales] = marked();
-  const auto result = plausibility()->summarize(measured(*model, rationales), {.model = model.get(), .samples = 200});
+  const auto result =
+      plausibility()->summarize(measured(*model, rationales), {.model = model.get(), .samples = 200, .min_texts = 1});
   EXPECT_EQ(result.verdict, ExplanationVerdict::neither);
   EXPECT_NE(result.finding.find("the weights are plausible, about as much as gradient x input"), std::string::npos)
       << result.finding;

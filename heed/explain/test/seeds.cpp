@@ -68,6 +68,8 @@ class SeedsTest final : public ExplanationTest {
       add_examples(result, all, "jsd", "JSD", {{"weights run", "run"}, {"weights " + names[1], names[1]}}, options);
     const ExplanationCell jsd = mean_cell(numbers_of(all, "jsd"), options),
                           tvd = mean_cell(numbers_of(all, "tvd"), options);
+    result.figure_name = "JSD of weights";
+    result.figure = jsd;
     result.finding = !jsd.value ? "No text has weights that can be compared."
                                 : "Another seed alone moves the weights of a text by a JSD of " + figure(jsd) +
                                       " and its output by a TVD of " + figure(tvd) +

@@ -49,11 +49,16 @@ class UniformTest final : public ExplanationTest {
     const std::string compared = "F1 is " + figure(*model.f1.value) + " with the model's weights and " +
                                  figure(*equal.f1.value) + " with equal ones, a difference of " +
                                  figure(model.difference);
-    result.finding = model.difference.low.value_or(0) > 0
-                         ? compared + ": attention is of use in this task, so it can be asked whether it explains."
-                         : compared +
-                               ", whose interval includes 0 or less: the task does not need attention, so the "
-                               "debate does not apply.";
+    result.figure_name = "F1 less that of equal weights";
+    result.figure = model.difference;
+    if (model.difference.low.value_or(0) > 0)
+      result.finding = compared + ": attention is of use in this task, so it can be asked whether it explains.";
+    else if (model.difference.high.value_or(kUseful) < kUseful)
+      result.finding = compared + ", by its whole interval less than " + figure(kUseful) +
+                       ": this model does the task as well without weights of its own, so there may be nothing for "
+                       "them to explain.";
+    else
+      result.finding = compared + ", too wide an interval to tell whether the task needs attention.";
     return result;
   }
 };
