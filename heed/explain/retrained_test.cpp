@@ -194,6 +194,9 @@ TEST(AdversaryTest, SpeaksForWeightsThatTheOutputsNeed) {
   variants["seed_2"] = faithful_model();
   variants["adversary_0.001"] = changed_model(true, false);
   ExplanationResult result = found("adversary", *run, variants);
+  EXPECT_EQ(result.verdict, ExplanationVerdict::neither) << result.finding;  // nothing shows that training succeeds
+  variants["adversary_0"] = faithful_model();
+  result = found("adversary", *run, variants);
   EXPECT_EQ(result.verdict, ExplanationVerdict::speaks_for) << result.finding;
   EXPECT_TRUE(contains(result.finding, "other weights cost other outputs")) << result.finding;
   variants["adversary_0.001"] = faithful_model();  // it comes back with the weights of the run
