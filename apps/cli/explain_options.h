@@ -18,7 +18,7 @@ struct ExplainArguments {
   GoldTableOptions rationales;  // without a file: those of the set, if it has any
   std::optional<double> relevant_above{};
   int64_t seeds = 3;
-  std::vector<double> lambdas{0, 0.0005, 0.001};
+  std::vector<double> lambdas{0, 0.001, 0.01};
   int jobs = 0;
   bool json = false, retry = false, again = false;
 };

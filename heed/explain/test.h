@@ -58,7 +58,7 @@ struct TestSummaryOptions {
 struct VariantOptions {
   std::string run{};                                // folder of the run; overrides may name it
   int64_t seeds = 3;                                // models for each figure
-  std::vector<double> lambdas{0.0, 0.0005, 0.001};  // of the adversary
+  std::vector<double> lambdas{0.0, 0.001, 0.01};  // of the adversary
   int64_t run_seed = 1;                             // train.seed of the run itself
 };
 
