@@ -56,10 +56,10 @@ struct TestSummaryOptions {
 
 /// What the options of the command say to tests that train variants.
 struct VariantOptions {
-  std::string run{};                                // folder of the run; overrides may name it
-  int64_t seeds = 3;                                // models for each figure
+  std::string run{};                              // folder of the run; overrides may name it
+  int64_t seeds = 3;                              // models for each figure
   std::vector<double> lambdas{0.0, 0.001, 0.01};  // of the adversary
-  int64_t run_seed = 1;                             // train.seed of the run itself
+  int64_t run_seed = 1;                           // train.seed of the run itself
 };
 
 class ExplanationTest {
