@@ -95,6 +95,41 @@ TEST(ExplainedClassifier, TheSameOrderChangesNothingAndAnotherOneIsThatOfWeights
   EXPECT_FALSE(at::allclose(found, batch->outputs, 1e-4, 1e-5));
 }
 
+// Under every question: as it is, with its weights given, from its embeddings, with their order, without tokens.
+TEST(ExplainedClassifier, AGuidedModelHasTheWeightsOfItsGuide) {
+  const at::NoGradGuard no_gradients;
+  for (const auto& small : {plain("additive + softmax"), plain("{mechanism: additive + softmax, num_heads: 2}"),
+                            document("{structure: hierarchical, align: softmax}")}) {
+    const std::string features = "{kind: recurrent, dim: 8}", other = "{kind: tokenwise, dim: 8}";
+    SmallClassifier tokenwise = small;
+    tokenwise.model.replace(tokenwise.model.find(features), features.size(), other);
+    Classifier guided = small_classifier(tokenwise), guide = small_classifier(small);
+    guided.model().set_guide(guide.shared_model());
+    std::vector<ClassifiedText> texts;
+    std::vector<std::vector<std::string>> read;
+    for (const auto& text : small.sentences == "none" ? kTexts : kDocuments) {
+      texts.push_back({.text = text});
+      read.push_back({text});
+    }
+    const auto said = guided.predict(read);
+    const auto model = explained_classifier("runs/guided", guided, texts), alone = model_of(small);
+    const auto batch = model->read(all_items(*model)), of_guide = alone->read(all_items(*alone));
+    EXPECT_TRUE(at::allclose(batch->weights, of_guide->weights, 1e-5, 1e-6)) << small.model;
+    EXPECT_FALSE(at::allclose(batch->outputs, of_guide->outputs, 1e-3, 1e-3)) << small.model;
+    for (int64_t b = 0; b < batch->size(); ++b)
+      for (int64_t c = 0; c < batch->outputs.size(-1); ++c)
+        EXPECT_NEAR(batch->outputs[b][0][c].item<double>(),
+                    said[static_cast<size_t>(b)].probabilities[static_cast<size_t>(c)], 1e-5)
+            << small.model;
+    const Tensor rows = all_rows(*batch), order = at::arange(batch->tokens()).expand_as(batch->weights);
+    for (const Tensor& outputs :
+         {batch->outputs_with(rows, batch->weights), batch->outputs_permuted(rows, order),
+          batch->outputs_from(rows, batch->embedded(), false), batch->outputs_from(rows, batch->embedded(), true),
+          batch->outputs_without(rows, at::zeros_like(batch->keep))})
+      EXPECT_TRUE(at::allclose(outputs, batch->outputs, 1e-4, 1e-5)) << small.model;
+  }
+}
+
 TEST(ExplainedClassifier, RemovedTokensGiveTheShorterText) {
   const auto model = model_of(kExact[0]);
   const auto batch = model->read({0, 1});
